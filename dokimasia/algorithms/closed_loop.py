@@ -99,7 +99,7 @@ def assign_peers(
     groups: dict[object, list[Need]] = {}
     for need in needs:
         groups.setdefault(need if apart else need.key, []).append(need)
-    asked: Counter[str] = Counter()
+    requests: Counter[str] = Counter()
     chosen: dict[Need, tuple[str, ...]] = {}
     for group in groups.values():
         scores: dict[str, list[float]] = {}
@@ -108,12 +108,17 @@ def assign_peers(
                 scores.setdefault(peer, []).append(score)
         first = group[0]
         rank = {
-            peer: (-len(own), -sum(own), asked[peer], unit_interval("peer", seed, first.key, first.atom, peer))
-            for peer, own in scores.items()
+            peer: (
+                -len(peer_scores),
+                -sum(peer_scores),
+                requests[peer],
+                unit_interval("peer", seed, first.key, first.atom, peer),
+            )
+            for peer, peer_scores in scores.items()
         }
         for need in group:
             chosen[need] = tuple(sorted(solved.get(need, {}), key=rank.__getitem__))
-        asked.update({peers[0] for need in group if (peers := chosen[need])})
+        requests.update({peers[0] for need in group if (peers := chosen[need])})
     return chosen
 
 

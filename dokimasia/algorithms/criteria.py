@@ -73,33 +73,33 @@ def check_criteria(
 
     Examples
     --------
-    >>> one = Criterion(question="Which colour is the bag?", ground_truth="It is red.", weight=5)
-    >>> two = Criterion(question="What does the solution say of the belt?", ground_truth="It is worn", weight=4)
-    >>> [broken.text for broken in check_criteria([one, two], "Describe the bag.")]
+    >>> bag = Criterion(question="Which colour is the bag?", ground_truth="It is red.", weight=5)
+    >>> belt = Criterion(question="What does the solution say of the belt?", ground_truth="It is worn", weight=4)
+    >>> [broken.text for broken in check_criteria([bag, belt], "Describe the bag.")]
     ['the weights sum to 9, not to 10', "the question of criterion 2 speaks of 'the solution': put it to the image"]
     """
     broken: list[Broken] = []
     least, most = count
     if not least <= len(criteria) <= most:
-        there = "there is 1 criterion" if len(criteria) == 1 else f"there are {len(criteria)} criteria"
-        broken.append(Broken(f"{there}, but {counted(count)} are asked for"))
+        count_text = "there is 1 criterion" if len(criteria) == 1 else f"there are {len(criteria)} criteria"
+        broken.append(Broken(f"{count_text}, but {counted(count)} are asked for"))
     total = sum(criterion.weight for criterion in criteria)
     if total != WEIGHT_TOTAL:
         broken.append(Broken(f"the weights sum to {total}, not to {WEIGHT_TOTAL}"))
     if sum(criterion.final for criterion in criteria) > 1:
         broken.append(Broken("more than one criterion is said to be the final answer"))
-    first_asked: dict[tuple[str, ...], int] = {}
+    first_number: dict[tuple[str, ...], int] = {}
     for number, criterion in enumerate(criteria, start=1):
         if criterion.final and criterion.question.strip() == question.strip():
             continue
         if leaks(criterion.question, criterion.ground_truth, question):
             broken.append(Broken(f"the question of criterion {number} contains its own ground truth", number))
-        asked = first_asked.setdefault(tuple(words(criterion.question)), number)
-        if asked != number:
-            broken.append(Broken(f"criteria {asked} and {number} ask the same question", number))
+        earlier = first_number.setdefault(tuple(words(criterion.question)), number)
+        if earlier != number:
+            broken.append(Broken(f"criteria {earlier} and {number} ask the same question", number))
         if wording:
-            said = (f"the question of criterion {number} {fault}" for fault in _wording(criterion, question))
-            broken.extend(Broken(text, number) for text in said)
+            texts = (f"the question of criterion {number} {fault}" for fault in _wording(criterion, question))
+            broken.extend(Broken(text, number) for text in texts)
     return broken
 
 
@@ -136,9 +136,9 @@ def with_final(criteria: Sequence[Criterion], answer: str, choices: Sequence[str
 
     Examples
     --------
-    >>> one = Criterion(question="How many birds fly?", ground_truth="Three", weight=4)
-    >>> two = Criterion(question="How many birds are there?", ground_truth="Five", weight=6)
-    >>> [criterion.final for criterion in with_final([one, two], "5")]
+    >>> flying = Criterion(question="How many birds fly?", ground_truth="Three", weight=4)
+    >>> present = Criterion(question="How many birds are there?", ground_truth="Five", weight=6)
+    >>> [criterion.final for criterion in with_final([flying, present], "5")]
     [False, True]
     """
     same = [
@@ -174,19 +174,19 @@ def with_alternatives(
     if len(accepted) < 2:
         return tuple(criteria)
 
-    def told(criterion: Criterion) -> Criterion:
+    def with_accepted(criterion: Criterion) -> Criterion:
         truth = criterion.ground_truth
         alternatives = [" and ".join(parts) for parts in accepted]
-        more = [
+        missing = [
             alternative
             for alternative in alternatives
             if same_answer(truth, alternative, choices).verdict != "same"
             and not contains_run(words(truth), words(alternative))
         ]
-        text = f"{truth} (also accepted: {'; '.join(more)})" if more else truth
+        text = f"{truth} (also accepted: {'; '.join(missing)})" if missing else truth
         return criterion.model_copy(update={"ground_truth": text})
 
-    return tuple(told(criterion) if criterion.final else criterion for criterion in criteria)
+    return tuple(with_accepted(criterion) if criterion.final else criterion for criterion in criteria)
 
 
 def leaks(criterion_question: str, ground_truth: str, question: str) -> bool:
@@ -203,8 +203,8 @@ def leaks(criterion_question: str, ground_truth: str, question: str) -> bool:
     if _words_of(question).issuperset(content):
         return False
     hidden = [word for word in words(ground_truth) if word not in _LINKING]
-    shown = [word for word in words(criterion_question) if word not in _LINKING]
-    return contains_run(shown, hidden)
+    visible = [word for word in words(criterion_question) if word not in _LINKING]
+    return contains_run(visible, hidden)
 
 
 @lru_cache(maxsize=16)
@@ -249,11 +249,11 @@ def rescale_weights(weights: Sequence[float], total: int = WEIGHT_TOTAL) -> tupl
     exact = [Fraction(weight) for weight in weights]
     scale = Fraction(total) / sum(exact)
     quotas = [weight * scale for weight in exact]
-    whole = [max(1, int(quota)) for quota in quotas]
-    while sum(whole) < total:
-        neediest = max(range(len(whole)), key=lambda i: (quotas[i] - whole[i], -i))
-        whole[neediest] += 1
-    while sum(whole) > total:
-        richest = max((i for i in range(len(whole)) if whole[i] > 1), key=lambda i: (whole[i] - quotas[i], i))
-        whole[richest] -= 1
-    return tuple(whole)
+    rounded = [max(1, int(quota)) for quota in quotas]
+    while sum(rounded) < total:
+        neediest = max(range(len(rounded)), key=lambda i: (quotas[i] - rounded[i], -i))
+        rounded[neediest] += 1
+    while sum(rounded) > total:
+        richest = max((i for i in range(len(rounded)) if rounded[i] > 1), key=lambda i: (rounded[i] - quotas[i], i))
+        rounded[richest] -= 1
+    return tuple(rounded)

@@ -39,7 +39,9 @@ def halves(
         by_category.setdefault(categories.get(members[0], ""), []).append(cluster)
     sides: tuple[list[str], list[str]] = ([], [])
     for name in sorted(by_category):
-        for cluster in sorted(by_category[name], key=lambda one: (unit_interval("halves", seed, one), one)):
+        for cluster in sorted(
+            by_category[name], key=lambda candidate: (unit_interval("halves", seed, candidate), candidate)
+        ):
             smaller = sides[0] if len(sides[0]) <= len(sides[1]) else sides[1]
             smaller.extend(samples[cluster])
     return frozenset(sides[0]), frozenset(sides[1])

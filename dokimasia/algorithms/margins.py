@@ -32,7 +32,7 @@ class CrossFit:
     agreed: NDArray[np.bool_]
 
 
-def sides(one: Floats, other: Floats, margin: float | Floats = 0.0) -> Sides:
+def sides(first: Floats, second: Floats, margin: float | Floats = 0.0) -> Sides:
     """Return which of two scores is the higher one: 1 the first, -1 the second, 0 where they differ by the margin at most.
 
     As `ranking.pairwise_accuracy` compares, for many pairs at once.
@@ -42,12 +42,12 @@ def sides(one: Floats, other: Floats, margin: float | Floats = 0.0) -> Sides:
     >>> sides(np.array([3.1, 2.0, 1.0]), np.array([3.0, 1.0, 4.0]), 0.1).tolist()
     [0, 1, -1]
     """
-    difference = one - other
-    within = np.abs(difference) <= margin + _ROUNDING * np.maximum(np.abs(one), np.abs(other))
+    difference = first - second
+    within = np.abs(difference) <= margin + _ROUNDING * np.maximum(np.abs(first), np.abs(second))
     return np.where(within, 0, np.sign(difference)).astype(np.int8)
 
 
-def best_margin(one: Floats, other: Floats, human: Sides) -> float:
+def best_margin(first: Floats, second: Floats, human: Sides) -> float:
     """Return the margin under which predicted scores agree most with people's sides; the smallest of several.
 
     Parameters
@@ -68,10 +68,10 @@ def best_margin(one: Floats, other: Floats, human: Sides) -> float:
     >>> round(best_margin(*scores, np.array([0, 0, 1], dtype=np.int8)), 6)
     2.1
     """
-    size = np.round(np.abs(one - other), _DIGITS)
+    size = np.round(np.abs(first - second), _DIGITS)
     order = np.argsort(size, kind="stable")
     size, tied = size[order], human[order] == 0
-    right = (sides(one, other) == human)[order] & (size > 0)
+    right = (sides(first, second) == human)[order] & (size > 0)
     ends = np.flatnonzero(np.diff(size, append=np.inf))
     hits = (
         np.concatenate(([0], np.cumsum(tied)))[ends + 1]
@@ -89,7 +89,7 @@ def best_margin(one: Floats, other: Floats, human: Sides) -> float:
     return float(distinct[best] + after) / 2
 
 
-def cross_fitted(one: Floats, other: Floats, human: Sides, fold: NDArray[np.intp]) -> CrossFit:
+def cross_fitted(first: Floats, second: Floats, human: Sides, fold: NDArray[np.intp]) -> CrossFit:
     """Return the sides that predicted scores take when the margin of each fold was fitted on all other folds.
 
     Parameters
@@ -102,9 +102,9 @@ def cross_fitted(one: Floats, other: Floats, human: Sides, fold: NDArray[np.intp
     """
     margins = np.zeros(int(fold.max(initial=0)) + 1)
     for number in range(len(margins)):
-        rest = fold != number
-        margins[number] = best_margin(one[rest], other[rest], human[rest])
-    predicted = sides(one, other, margins[fold])
+        others = fold != number
+        margins[number] = best_margin(first[others], second[others], human[others])
+    predicted = sides(first, second, margins[fold])
     return CrossFit(tuple(margins.tolist()), predicted, predicted == human)
 
 

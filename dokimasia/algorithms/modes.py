@@ -54,17 +54,17 @@ def drawn(answers: Iterable[AnswerAtoms], limit: int | None, *, seed: int, half:
         Those that have a failed atom, sample by sample.
     """
     by_sample: dict[str, list[AnswerAtoms]] = {}
-    for one in answers:
-        if one.failed:
-            by_sample.setdefault(one.sample_id, []).append(one)
-    taken: list[AnswerAtoms] = []
+    for answer in answers:
+        if answer.failed:
+            by_sample.setdefault(answer.sample_id, []).append(answer)
+    chosen: list[AnswerAtoms] = []
     atoms = 0
-    for sample in sorted(by_sample, key=lambda one: (unit_interval("modes", seed, half, one), one)):
+    for sample in sorted(by_sample, key=lambda name: (unit_interval("modes", seed, half, name), name)):
         if limit is not None and atoms >= limit:
             break
-        taken += by_sample[sample]
-        atoms += sum(len(one.failed) for one in by_sample[sample])
-    return taken
+        chosen += by_sample[sample]
+        atoms += sum(len(answer.failed) for answer in by_sample[sample])
+    return chosen
 
 
 def with_met(failed: Sequence[AnswerAtoms], answers: Sequence[AnswerAtoms], *, seed: int) -> list[AnswerAtoms]:
@@ -84,22 +84,24 @@ def with_met(failed: Sequence[AnswerAtoms], answers: Sequence[AnswerAtoms], *, s
     list of AnswerAtoms
         In the order of `answers`; a model that met fewer atoms than it failed gives all that it met.
     """
-    wanted = {one.key: one.failed for one in failed}
+    failed_of = {answer.key: answer.failed for answer in failed}
     need: dict[str, int] = {}
-    for one in failed:
-        need[one.model] = need.get(one.model, 0) + len(one.failed)
+    for answer in failed:
+        need[answer.model] = need.get(answer.model, 0) + len(answer.failed)
     chosen: dict[str, list[int]] = {}
     for model, count in need.items():
         pool = [(answer.key, number) for answer in answers if answer.model == model for number in answer.met]
         for key, number in sorted(pool, key=lambda atom: (unit_interval("met", seed, *atom), atom))[:count]:
             chosen.setdefault(key, []).append(number)
-    kept: list[AnswerAtoms] = []
-    for one in answers:
-        read = {*wanted.get(one.key, ()), *chosen.get(one.key, ())}
+    selected: list[AnswerAtoms] = []
+    for answer in answers:
+        read = {*failed_of.get(answer.key, ()), *chosen.get(answer.key, ())}
         if read:
-            update = {"failed": wanted.get(one.key, ()), "met": tuple(sorted(chosen.get(one.key, ())))}
-            kept.append(one.model_copy(update={**update, "silent": tuple(at for at in one.silent if at in read)}))
-    return kept
+            update = {"failed": failed_of.get(answer.key, ()), "met": tuple(sorted(chosen.get(answer.key, ())))}
+            selected.append(
+                answer.model_copy(update={**update, "silent": tuple(at for at in answer.silent if at in read)})
+            )
+    return selected
 
 
 def second_sample(answers: Sequence[AnswerAtoms], *, seed: int) -> list[AnswerAtoms]:
@@ -112,12 +114,12 @@ def second_sample(answers: Sequence[AnswerAtoms], *, seed: int) -> list[AnswerAt
     seed : int
         Of the draw.
     """
-    taken: list[AnswerAtoms] = []
-    for one in sorted(answers, key=lambda one: (unit_interval("twice", seed, one.key), one.key)):
-        if sum(len(each.numbers) for each in taken) >= TWICE:
+    sample: list[AnswerAtoms] = []
+    for answer in sorted(answers, key=lambda answer: (unit_interval("twice", seed, answer.key), answer.key)):
+        if sum(len(chosen.numbers) for chosen in sample) >= TWICE:
             break
-        taken.append(one)
-    return taken
+        sample.append(answer)
+    return sample
 
 
 def sorted_under(
@@ -143,8 +145,8 @@ def sorted_under(
         mode.model_copy(update={"notes": (*mode.notes, *(places[note - 1] for note in under.get(at, ())))})
         for at, mode in enumerate(modes, start=1)
     ]
-    made = [NotedMode(mode=mode, notes=tuple(places[note - 1] for note in notes)) for mode, notes in new]
-    return (*grown, *made)
+    added = [NotedMode(mode=mode, notes=tuple(places[note - 1] for note in notes)) for mode, notes in new]
+    return (*grown, *added)
 
 
 def changed(modes: Sequence[NotedMode], changes: Iterable[tuple[str, str, Sequence[int]]]) -> tuple[NotedMode, ...]:
@@ -159,25 +161,25 @@ def changed(modes: Sequence[NotedMode], changes: Iterable[tuple[str, str, Sequen
 
     Examples
     --------
-    >>> one, two = (
+    >>> noted, second = (
     ...     NotedMode(mode=Mode(name=name, kind="omission", definition="..."), notes=(at,)) for at, name in enumerate("ab")
     ... )
-    >>> [(both.mode.name, both.notes) for both in changed([one, two], [("c", "both", [2, 1])])]
+    >>> [(merged.mode.name, merged.notes) for merged in changed([noted, second], [("c", "both", [2, 1])])]
     [('c', (0, 1))]
     """
     instead = {min(of): (name, definition, of) for name, definition, of in changes}
-    gone = {number for _, _, of in instead.values() for number in of} - instead.keys()
-    kept: list[NotedMode] = []
-    for number, one in enumerate(modes, start=1):
-        if number in gone:
+    absorbed = {number for _, _, of in instead.values() for number in of} - instead.keys()
+    result: list[NotedMode] = []
+    for number, noted in enumerate(modes, start=1):
+        if number in absorbed:
             continue
         if number in instead:
             name, definition, of = instead[number]
             notes = tuple(sorted(note for at in of for note in modes[at - 1].notes))
-            mode = one.mode.model_copy(update={"name": name, "definition": definition})
-            one = NotedMode(mode=mode, notes=notes)
-        kept.append(one)
-    return tuple(kept)
+            mode = noted.mode.model_copy(update={"name": name, "definition": definition})
+            noted = NotedMode(mode=mode, notes=notes)
+        result.append(noted)
+    return tuple(result)
 
 
 class Kappa(NamedTuple):
@@ -217,7 +219,7 @@ def kappa_of(
     >>> kappa_of(["x", "x"], ["x", "x"], "ab")
     Kappa(n=2, agreed=2, value=None, interval=None)
     """
-    alike = [one == other for one, other in zip(first, second, strict=True)]
+    alike = [left == right for left, right in zip(first, second, strict=True)]
 
     def statistic(use: Sequence[int]) -> float:
         return cohen_kappa([first[at] for at in use], [second[at] for at in use])
@@ -231,7 +233,7 @@ def kappa_of(
     share = sum(alike) / len(alike)
     chance = 1.0 if value >= 1 else (share - value) / (1 - value)
     if chance >= 1:  # all agree: what chance explains follows from how often each thing was said
-        chance = sum((first.count(one) / len(first)) ** 2 for one in set(first))
+        chance = sum((first.count(label) / len(first)) ** 2 for label in set(first))
     low, high = ((end - chance) / (1 - chance) for end in rate_interval(alike, clusters=clusters, level=level))
     with suppress(ValueError):  # without one of the images both may have said one and the same of all
         drawn_out = jackknife_interval(statistic, len(first), clusters=clusters, level=level, bounds=(-1.0, 1.0))

@@ -27,7 +27,7 @@ def drawn_orders(n: int, count: int, *, seed: Sequence[int]) -> list[tuple[int, 
     generator = np.random.default_rng(list(seed))
     orders: list[tuple[int, ...]] = []
     while len(orders) < count:
-        drawn = tuple(int(one) for one in generator.permutation(n))
+        drawn = tuple(int(index) for index in generator.permutation(n))
         orders += [drawn, drawn[::-1]]
     return orders[:count]
 
@@ -44,7 +44,8 @@ def beaten(ranks: Sequence[int]) -> list[float]:
         return [0.5] * len(ranks)
     others = len(ranks) - 1
     return [
-        (sum(rank > own for rank in ranks) + (sum(rank == own for rank in ranks) - 1) / 2) / others for own in ranks
+        (sum(rank > place for rank in ranks) + (sum(rank == place for rank in ranks) - 1) / 2) / others
+        for place in ranks
     ]
 
 
@@ -56,4 +57,4 @@ def earlier_preferred(ranks: Sequence[int]) -> list[int]:
     >>> earlier_preferred([1, 2, 2])
     [1, 1]
     """
-    return [1 if one < other else -1 for one, other in combinations(ranks, 2) if one != other]
+    return [1 if earlier < later else -1 for earlier, later in combinations(ranks, 2) if earlier != later]

@@ -106,8 +106,8 @@ def is_method(point: str, truth: str) -> bool:
     >>> is_method("How many are there?", "Count them: five"), is_method("How does he open it?", "By using a knife")
     (False, False)
     """
-    rest = stems_of(_LEAD.sub("", truth))
-    return bool(rest) and rest[0] in _METHOD and _ASKS_HOW.match(point) is not None
+    stems = stems_of(_LEAD.sub("", truth))
+    return bool(stems) and stems[0] in _METHOD and _ASKS_HOW.match(point) is not None
 
 
 def possible_answers(question: str, choices: Sequence[str] = (), answers: Sequence[str] = ()) -> int | None:
@@ -124,36 +124,39 @@ def possible_answers(question: str, choices: Sequence[str] = (), answers: Sequen
     """
     if choices:
         return len(choices) if 2 <= len(choices) <= MOST_OPTIONS else None
-    said = [tuple(stems_of(answer)) for answer in answers]
-    if any(len(one) == 1 and one[0] in ANSWERS for one in said):
+    answer_stems = [tuple(stems_of(answer)) for answer in answers]
+    if any(len(stems) == 1 and stems[0] in ANSWERS for stems in answer_stems):
         return 2
     options = [tuple(stems_of(option)) for option in offered(question)]
     if len(options) > 2 and _ENDS_A_CLAUSE.match(question):
         options = options[1:]
-    return len(options) if set(options) & set(said) and len(set(options)) <= MOST_OPTIONS else None
+    return len(options) if set(options) & set(answer_stems) and len(set(options)) <= MOST_OPTIONS else None
 
 
 def _says(answer: str, truth: str, point: str, question: str, choices: Sequence[str], answers: Sequence[str]) -> bool:
     if same_answer(truth, answer, choices).verdict == "same":
         return True
-    meant = stems_of(secrets_of(question, tuple(choices), (), answer).answer)
-    wanted, have, asked = _content(meant).union(meant[-1:]), stems_of(truth), frozenset(stems_of(point))
-    prompt = frozenset(stems_of(question))
-    if not wanted or not wanted <= set(have) or (wanted - prompt or wanted) & asked:
+    answer_stems = stems_of(secrets_of(question, tuple(choices), (), answer).answer)
+    needed = _content(answer_stems).union(answer_stems[-1:])
+    truth_stems = stems_of(truth)
+    point_stems, prompt = frozenset(stems_of(point)), frozenset(stems_of(question))
+    if not needed or not needed <= set(truth_stems) or (needed - prompt or needed) & point_stems:
         return False
-    if wanted & ANSWERS and have[0] not in wanted:
+    if needed & ANSWERS and truth_stems[0] not in needed:
         return False
-    others = frozenset(one for text in answers for one in stems_of(text))
-    beside = _content(have) - wanted - others - asked - prompt
-    return not any(one[0].isdigit() for one in beside) and len(beside) <= BESIDE
+    others = frozenset(word for text in answers for word in stems_of(text))
+    extra = _content(truth_stems) - needed - others - point_stems - prompt
+    return not any(word[0].isdigit() for word in extra) and len(extra) <= BESIDE
 
 
 def _restates(point: str, question: str) -> bool:
-    asked = _content(stems_of(point)) - _TALK
-    put = " ".join(sentence for sentence in sentences(question) if not _ORDER.match(sentence)) or question
-    whole = _content(stems_of(put)) - _TALK
-    parts = [sum(one in _ASKING for one in stems_of(text)) for text in (put, point)]
-    return asked <= whole and parts[0] <= max(1, parts[1]) and len(asked) >= COVERED * len(whole)
+    point_content = _content(stems_of(point)) - _TALK
+    prompt = " ".join(sentence for sentence in sentences(question) if not _ORDER.match(sentence)) or question
+    prompt_content = _content(stems_of(prompt)) - _TALK
+    prompt_parts = sum(word in _ASKING for word in stems_of(prompt))
+    point_parts = sum(word in _ASKING for word in stems_of(point))
+    covers = point_content <= prompt_content and len(point_content) >= COVERED * len(prompt_content)
+    return covers and prompt_parts <= max(1, point_parts)
 
 
 def _content(stems: Sequence[str]) -> frozenset[str]:

@@ -53,15 +53,17 @@ def pairwise_accuracy(
     for at in range(len(human)):
         responses.setdefault(samples[at] if samples is not None else None, []).append(at)
     agreed = [
-        _side(predicted[one], predicted[other], tie_margin) == _side(human[one], human[other], 0.0)
+        _side(predicted[first], predicted[second], tie_margin) == _side(human[first], human[second], 0.0)
         for group in responses.values()
-        for one, other in combinations(group, 2)
+        for first, second in combinations(group, 2)
     ]
     if not agreed:
         raise ValueError("no sample has two responses: there is no pair to compare")
     return sum(agreed) / len(agreed)
 
 
-def _side(one: float, other: float, margin: float) -> int:
-    rounding = _ROUNDING * max(abs(one), abs(other))
-    return 0 if abs(one - other) <= margin + rounding else 1 if one > other else -1
+def _side(first: float, second: float, margin: float) -> int:
+    rounding = _ROUNDING * max(abs(first), abs(second))
+    if abs(first - second) <= margin + rounding:
+        return 0
+    return 1 if first > second else -1

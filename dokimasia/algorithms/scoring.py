@@ -54,7 +54,9 @@ def weighted_score(scores: Sequence[float], weights: Sequence[float]) -> float:
     return min(max(mean, float(min(scores))), float(max(scores)))
 
 
-def spoken_to(scores: Sequence[float], stated: Sequence[bool], weights: Sequence[float]) -> tuple[float, float | None]:
+def addressed_score(
+    scores: Sequence[float], stated: Sequence[bool], weights: Sequence[float]
+) -> tuple[float, float | None]:
     """Return how much of the weight a response speaks to, and its score on that.
 
     Parameters
@@ -83,18 +85,21 @@ def spoken_to(scores: Sequence[float], stated: Sequence[bool], weights: Sequence
 
     Examples
     --------
-    >>> spoken_to([5, 1, 4], [True, False, True], [5, 2, 3])
+    >>> addressed_score([5, 1, 4], [True, False, True], [5, 2, 3])
     (0.8, 4.625)
-    >>> spoken_to([1, 1], [False, False], [4, 6])
+    >>> addressed_score([1, 1], [False, False], [4, 6])
     (0.0, None)
     """
     if not len(scores) == len(stated) == len(weights):
         raise ValueError(
             f"{len(scores)} scores and {len(stated)} of whether they are stated for {len(weights)} weights"
         )
-    said = [(score, weight) for score, told, weight in zip(scores, stated, weights, strict=True) if told and weight]
-    share = math.fsum(weight for _, weight in said) / math.fsum(weights)
-    return share, weighted_score([score for score, _ in said], [weight for _, weight in said]) if said else None
+    addressed = [at for at, weight in enumerate(weights) if stated[at] and weight]
+    addressed_weights = [weights[at] for at in addressed]
+    share = math.fsum(addressed_weights) / math.fsum(weights)
+    if not addressed:
+        return share, None
+    return share, weighted_score([scores[at] for at in addressed], addressed_weights)
 
 
 def normalise(score: float) -> float:

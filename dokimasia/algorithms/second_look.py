@@ -14,7 +14,7 @@ from dokimasia.domain.criterion import (
     Defect,
 )
 
-_TOLD: dict[Defect, str] = {
+_MESSAGES: dict[Defect, str] = {
     "unnecessary": "the answer does not rest on criterion {number}{why}: leave it out",
     "compound": "criterion {number} asks for more than one thing{why}: ask for the one that decides, or make two of it",
     "suggestive": "the question of criterion {number} gives its answer away{why}: ask for it openly",
@@ -31,10 +31,10 @@ class CriteriaFault(NamedTuple):
     reason: str = ""
 
     @property
-    def told(self) -> str:
+    def message(self) -> str:
         """The fault in words that can be sent back to the judge that wrote the set."""
         why = f" ({self.reason})" if self.reason else ""
-        return _TOLD[self.defect].format(number=self.number, why=why, reason=self.reason)
+        return _MESSAGES[self.defect].format(number=self.number, why=why, reason=self.reason)
 
 
 def faults_found(criteria: Sequence[Criterion], check: CriteriaCheck, *, most: int = COUNT[1]) -> list[CriteriaFault]:
@@ -59,19 +59,21 @@ def faults_found(criteria: Sequence[Criterion], check: CriteriaCheck, *, most: i
     >>> from dokimasia.domain.criterion import CriterionCheck
     >>> shape = Criterion(question="Which shape has the sign?", ground_truth="It is round", weight=10)
     >>> check = CriteriaCheck((CriterionCheck(needed=False, single=True, open=True, reason="only its text counts"),))
-    >>> faults_found([shape], check)[0].told
+    >>> faults_found([shape], check)[0].message
     'the answer does not rest on criterion 1 (only its text counts): leave it out'
     """
-    found: list[CriteriaFault] = []
-    for number, (criterion, said) in enumerate(zip(criteria, check.criteria, strict=True), start=1):
-        if not said.needed and not criterion.final:
-            found.append(CriteriaFault("unnecessary", number, said.reason))
+    faults: list[CriteriaFault] = []
+    for number, (criterion, verdict) in enumerate(zip(criteria, check.criteria, strict=True), start=1):
+        if not verdict.needed and not criterion.final:
+            faults.append(CriteriaFault("unnecessary", number, verdict.reason))
             continue
-        found += [CriteriaFault("compound", number, said.reason)] if not said.single else []
-        found += [CriteriaFault("suggestive", number, said.reason)] if not said.open else []
+        if not verdict.single:
+            faults.append(CriteriaFault("compound", number, verdict.reason))
+        if not verdict.open:
+            faults.append(CriteriaFault("suggestive", number, verdict.reason))
     if check.missing and len(criteria) < most:
-        found.append(CriteriaFault("missing", None, check.missing))
-    return found
+        faults.append(CriteriaFault("missing", None, check.missing))
+    return faults
 
 
 def to_send_back(faults: Iterable[CriteriaFault]) -> bool:
@@ -106,32 +108,38 @@ def without_faulty(
     >>> shape = Criterion(question="Which shape has the sign?", ground_truth="round", weight=4)
     >>> text = Criterion(question="What does the sign say?", ground_truth="STOP", weight=6, final=True)
     >>> fault = CriteriaFault("unnecessary", 1, "only its text counts")
-    >>> kept, faults = without_faulty([shape, text], [fault], question="What is to be done here?", answer="stop")
-    >>> [(one.question, one.weight) for one in kept], faults[0].became
+    >>> remaining, faults = without_faulty([shape, text], [fault], question="What is to be done here?", answer="stop")
+    >>> [(criterion.question, criterion.weight) for criterion in remaining], faults[0].became
     ([('What does the sign say?', 10)], 'dropped')
     """
-    known = list(faults)
-    wrong = {fault.number for fault in known if fault.number is not None}
-    last = [number for number, criterion in enumerate(criteria, start=1) if criterion.final]
-    spare = sorted(wrong.difference(last), key=lambda number: (criteria[number - 1].weight, -number))
-    beside = 0 if last else 1  # where all goes, the final answer alone takes its place
-    dropped = set(spare[: max(0, len(criteria) + beside - least)])
-    kept = [
-        criterion.model_copy(update={"question": question})
-        if criterion.final and number in wrong and question.strip()
-        else criterion
-        for number, criterion in enumerate(criteria, start=1)
-        if number not in dropped
-    ]
-    if not kept:
-        kept = [Criterion(question=question, ground_truth=answer, weight=WEIGHT_TOTAL, final=True)]
-    weights = rescale_weights([one.weight for one in kept])
-    mended = tuple(one.model_copy(update={"weight": weight}) for one, weight in zip(kept, weights, strict=True))
-    told: list[CriterionFault] = []
-    for fault in known:
-        became: Became = "dropped" if fault.number in dropped else "mended" if fault.number in last else "left"
-        told.append(_recorded(fault, "" if fault.number is None else criteria[fault.number - 1].question, became))
-    return mended, tuple(told)
+    listed = list(faults)
+    wrong = {fault.number for fault in listed if fault.number is not None}
+    final_numbers = [number for number, criterion in enumerate(criteria, start=1) if criterion.final]
+    spare = sorted(wrong.difference(final_numbers), key=lambda number: (criteria[number - 1].weight, -number))
+    added = 0 if final_numbers else 1  # where all goes, the final answer alone takes its place
+    dropped = set(spare[: max(0, len(criteria) + added - least)])
+    remaining: list[Criterion] = []
+    for number, criterion in enumerate(criteria, start=1):
+        if number in dropped:
+            continue
+        if criterion.final and number in wrong and question.strip():
+            criterion = criterion.model_copy(update={"question": question})
+        remaining.append(criterion)
+    if not remaining:
+        remaining = [Criterion(question=question, ground_truth=answer, weight=WEIGHT_TOTAL, final=True)]
+    weights = rescale_weights([criterion.weight for criterion in remaining])
+    mended = tuple(
+        criterion.model_copy(update={"weight": weight}) for criterion, weight in zip(remaining, weights, strict=True)
+    )
+    records: list[CriterionFault] = []
+    for fault in listed:
+        became: Became = "left"
+        if fault.number in dropped:
+            became = "dropped"
+        elif fault.number in final_numbers:
+            became = "mended"
+        records.append(_recorded(fault, _question(fault, criteria), became))
+    return mended, tuple(records)
 
 
 def sent_back(
@@ -146,14 +154,19 @@ def sent_back(
     criterion that stands as it was, and is not found at fault again, is left. One that is found at fault again is not
     told twice: it is among what becomes of the later faults.
     """
-    stands = {one.question for one in mended}
-    again = {"" if fault.number is None else mended[fault.number - 1].question for fault in later}
-    told: list[CriterionFault] = []
+    questions = {criterion.question for criterion in mended}
+    again = {_question(fault, mended) for fault in later}
+    records: list[CriterionFault] = []
     for fault in faults:
-        question = "" if fault.number is None else criteria[fault.number - 1].question
+        question = _question(fault, criteria)
         if question not in again:
-            told.append(_recorded(fault, question, "left" if question in stands else "mended"))
-    return tuple(told)
+            records.append(_recorded(fault, question, "left" if question in questions else "mended"))
+    return tuple(records)
+
+
+def _question(fault: CriteriaFault, criteria: Sequence[Criterion]) -> str:
+    """Return the question of the criterion at fault, empty where the fault is of no single criterion."""
+    return "" if fault.number is None else criteria[fault.number - 1].question
 
 
 def _recorded(fault: CriteriaFault, question: str, became: Became) -> CriterionFault:
@@ -180,9 +193,9 @@ def accepted(
     last = max((number for number, criterion in enumerate(criteria) if criterion.final), default=-1)
     single = [criterion.model_copy(update={"final": number == last}) for number, criterion in enumerate(criteria)]
     broken = check_criteria(single, question, count=count)
-    faults = [CriteriaFault("rule", one.number, one.text) for one in broken if one.number is not None]
-    kept, told = without_faulty(single, faults, question=question, answer=answer, least=count[0])
-    if check_criteria(kept, question, count=count):
+    faults = [CriteriaFault("rule", problem.number, problem.text) for problem in broken if problem.number is not None]
+    remaining, records = without_faulty(single, faults, question=question, answer=answer, least=count[0])
+    if check_criteria(remaining, question, count=count):
         return None
     rescaled = sum(criterion.weight for criterion in criteria) != WEIGHT_TOTAL
-    return CriteriaSet(criteria=kept, repaired=rescaled, faults=told)
+    return CriteriaSet(criteria=remaining, repaired=rescaled, faults=records)

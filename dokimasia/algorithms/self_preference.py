@@ -74,22 +74,22 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
     >>> self_preference([vain], "A", seed=0)[:3], self_preference([vain], "C", seed=0)[:3]
     ((1.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     """
-    own: list[float] = []
-    others: list[float] = []
+    own_choices: list[float] = []
+    other_shares: list[float] = []
     clusters: list[Hashable] = []
     for round in rounds:
         for name in round.choices if voter is None else [voter]:
             counted = _counted(round, name)
             if counted is not None:
-                own.append(counted[0])
-                others.append(counted[1])
+                own_choices.append(counted[0])
+                other_shares.append(counted[1])
                 clusters.append(round.cluster)
-    if not own:
+    if not own_choices:
         return SelfPreference(None, None, None, None, 0)
-    n = len(own)
-    differences = [mine - theirs for mine, theirs in zip(own, others, strict=True)]
+    n = len(own_choices)
+    differences = [choice - share for choice, share in zip(own_choices, other_shares, strict=True)]
     interval = bootstrap_interval(differences, clusters=clusters, seed=seed, bounds=(-1.0, 1.0))
-    return SelfPreference(sum(own) / n, sum(others) / n, sum(differences) / n, interval, n)
+    return SelfPreference(sum(own_choices) / n, sum(other_shares) / n, sum(differences) / n, interval, n)
 
 
 class OwnVotes(NamedTuple):
@@ -135,40 +135,43 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 
     Examples
     --------
     >>> fair = [Round(dict.fromkeys("ABC", text), {"a": ["A"], "b": ["B"], "c": ["C"]}, text) for text in "abc"]
-    >>> {voter: abs(round(one.share, 6)) for voter, one in own_votes(fair, "ABC").items()}
+    >>> {voter: abs(round(votes.share, 6)) for voter, votes in own_votes(fair, "ABC").items()}
     {'A': 0.0, 'B': 0.0, 'C': 0.0}
     """
     usable = [round for round in rounds if _one_text_each(round, voters)]
     n = len(usable)
     if n == 0 or len(voters) < 3:
         return {voter: OwnVotes(None, None, n) for voter in voters}
-    gave = np.array(
-        [[[writer in one.authors[one.choices[voter]] for writer in voters] for voter in voters] for one in usable],
+    given_votes = np.array(
+        [
+            [[writer in ballot.authors[ballot.choices[voter]] for writer in voters] for voter in voters]
+            for ballot in usable
+        ],
         dtype=np.float64,
     )
-    clusters = [one.cluster for one in usable]
-    found: dict[str, OwnVotes] = {}
+    clusters = [ballot.cluster for ballot in usable]
+    votes: dict[str, OwnVotes] = {}
     for place, voter in enumerate(voters):
 
         def share(positions: Sequence[int], place: int = place) -> float:
-            return float(_vanity(gave[list(positions)].mean(axis=0))[place])
+            return float(_vanity(given_votes[list(positions)].mean(axis=0))[place])
 
         try:
             value = share(range(n))
             interval = jackknife_interval(share, n, clusters=clusters, level=level, bounds=(-1.0, 1.0))
         except ValueError:
-            found[voter] = OwnVotes(None, None, n)
+            votes[voter] = OwnVotes(None, None, n)
             continue
         if interval.reason == NO_SPREAD or interval.high - interval.low < _NO_SPREAD:
             unseen = clopper_pearson(0, len(set(clusters)), level).high
             interval = Interval(max(-1.0, value - unseen), min(1.0, value + unseen))
-        found[voter] = OwnVotes(value, interval, n)
-    return found
+        votes[voter] = OwnVotes(value, interval, n)
+    return votes
 
 
-def _one_text_each(one: Round, voters: Sequence[str]) -> bool:
-    wrote = [name for authors in one.authors.values() for name in authors]
-    return sorted(wrote) == sorted(voters) == sorted(one.choices) and len(one.authors) == len(voters)
+def _one_text_each(ballot: Round, voters: Sequence[str]) -> bool:
+    wrote = [name for authors in ballot.authors.values() for name in authors]
+    return sorted(wrote) == sorted(voters) == sorted(ballot.choices) and len(ballot.authors) == len(voters)
 
 
 def _vanity(rates: Floats) -> Floats:
@@ -176,18 +179,18 @@ def _vanity(rates: Floats) -> Floats:
 
     Raises ValueError where it is not determined: nobody votes honestly, or one text takes all honest votes.
     """
-    own = np.diag(rates)
-    given = rates.sum(axis=0) - own
-    vanity = np.zeros_like(own)
+    own_rates = np.diag(rates)
+    received = rates.sum(axis=0) - own_rates
+    vanity = np.zeros_like(own_rates)
     for _ in range(_STEPS):
         honest = 1 - vanity
         left = honest.sum() - honest
         if (left <= _NO_SPREAD).any():
             raise ValueError("nobody is left who votes honestly")
-        earned = given / left
+        earned = received / left
         if (1 - earned <= _NO_SPREAD).any():
             raise ValueError("one text takes all honest votes")
-        new = (own - earned) / (1 - earned)
+        new = (own_rates - earned) / (1 - earned)
         if np.abs(new - vanity).max() < _NO_SPREAD:
             return new
         vanity = (new + vanity) / 2
@@ -231,7 +234,7 @@ def place_rates(
 
     Examples
     --------
-    >>> [(one.place, one.chosen, one.expected) for one in place_rates([1, 1, 1, 2], [2, 2, 2, 2])]
+    >>> [(rate.place, rate.chosen, rate.expected) for rate in place_rates([1, 1, 1, 2], [2, 2, 2, 2])]
     [(1, 0.75, 0.5), (2, 0.25, 0.5)]
     """
     if any(not 1 <= place <= size for place, size in zip(chosen, sizes, strict=True)):
@@ -246,13 +249,15 @@ def place_rates(
     return rates
 
 
-def _counted(one: Round, voter: str) -> tuple[float, float] | None:
+def _counted(ballot: Round, voter: str) -> tuple[float, float] | None:
     """Return a voter's choice of its own text and the share of others that chose it, or None where a round says nothing."""
-    mine = {text for text, authors in one.authors.items() if voter in authors}
-    if voter not in one.choices or not mine:
+    mine = {text for text, authors in ballot.authors.items() if voter in authors}
+    if voter not in ballot.choices or not mine:
         return None
-    judges = [other for other in one.choices if other != voter and not any(other in one.authors[text] for text in mine)]
+    judges = [
+        other for other in ballot.choices if other != voter and not any(other in ballot.authors[text] for text in mine)
+    ]
     if not judges:
         return None
-    given = sum(one.choices[other] in mine for other in judges) / len(judges)
-    return float(one.choices[voter] in mine), given
+    share = sum(ballot.choices[other] in mine for other in judges) / len(judges)
+    return float(ballot.choices[voter] in mine), share

@@ -184,10 +184,10 @@ def merge_all(tree: "Tree", pairs: Iterable[tuple[Path, Path]]) -> "Tree":
     """
     merged = copy_of(tree)
     for keep, drop in pairs:
-        kept, dropped = _leaf(merged, keep), _leaf(merged, drop)
-        if kept == dropped:
-            raise ValueError(f"{kept} cannot be merged with itself")
-        fold(merged, kept, dropped)
+        keeper, dropped = _leaf(merged, keep), _leaf(merged, drop)
+        if keeper == dropped:
+            raise ValueError(f"{keeper} cannot be merged with itself")
+        fold(merged, keeper, dropped)
     return merged
 
 
@@ -231,13 +231,13 @@ def prune(tree: "Tree", min_support: int) -> "Tree":
         best = [(-count, leaf) for count, leaf in weakest]
         heapify(weakest)
         heapify(best)
-        gone: set[str] = set()
+        removed: set[str] = set()
         while weakest and weakest[0][0] < min_support:
             count, leaf = heappop(weakest)
-            if leaf in gone or support[leaf] != count:
+            if leaf in removed or support[leaf] != count:
                 continue
-            gone.add(leaf)
-            while best and (best[0][1] in gone or -best[0][0] != support[best[0][1]]):
+            removed.add(leaf)
+            while best and (best[0][1] in removed or -best[0][0] != support[best[0][1]]):
                 heappop(best)
             into = best[0][1] if best else parent
             fold(pruned, into, leaf)
@@ -294,8 +294,8 @@ def assign(tree: "Tree", leaf_of: Mapping[str, str]) -> "Tree":
     for leaf in members:
         _leaf(mapped, leaf)
     for node in mapped:
-        held = frozenset(members.get(node, ()))
-        mapped.nodes[node].update(members=held, support=len(held))
+        criteria = frozenset(members.get(node, ()))
+        mapped.nodes[node].update(members=criteria, support=len(criteria))
     return mapped
 
 
@@ -314,20 +314,20 @@ def copy_of(tree: "Tree") -> "Tree":
     """Return a copy that shares nothing which can be changed."""
     copied = tree.copy()
     for node in copied:
-        here: dict[str, Any] = copied.nodes[node]
-        here["members"] = frozenset(here.get("members", ()))
-        here["absorbed"] = tuple(here.get("absorbed", ()))
-        here.setdefault("support", len(here["members"]))
+        attributes: dict[str, Any] = copied.nodes[node]
+        attributes["members"] = frozenset(attributes.get("members", ()))
+        attributes["absorbed"] = tuple(attributes.get("absorbed", ()))
+        attributes.setdefault("support", len(attributes["members"]))
     return copied
 
 
 def fold(tree: "Tree", keep: str, drop: str) -> None:
     """Unite a leaf, or a parent without one, with another node, in place."""
-    one, other = tree.nodes[keep], tree.nodes[drop]
-    shared = len(one["members"] & other["members"])
-    one["members"] |= other["members"]
-    one["support"] += other["support"] - shared
-    one["absorbed"] = tuple(sorted({*one["absorbed"], *other["absorbed"], drop} - {keep}))
+    keeper, dropped = tree.nodes[keep], tree.nodes[drop]
+    shared = len(keeper["members"] & dropped["members"])
+    keeper["members"] |= dropped["members"]
+    keeper["support"] += dropped["support"] - shared
+    keeper["absorbed"] = tuple(sorted({*keeper["absorbed"], *dropped["absorbed"], drop} - {keep}))
     tree.remove_node(drop)
 
 

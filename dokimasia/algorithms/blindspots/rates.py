@@ -65,7 +65,7 @@ class FailureRate(NamedTuple):
         and Hochberg): a judge that misses all kinds of error equally often is said to have any blind spot in at most 5 %
         of cases, and of the blind spots that are named at most 5 % are expected to be false. None where no image holds
         errors of this dimension and of another one.
-    kept : Kept or None
+    controls : ControlRates or None
         Of all errors' row: what was made of harmless changes and of unchanged answers.
     """
 
@@ -83,7 +83,7 @@ class FailureRate(NamedTuple):
     named: ItemShare
     unnoticed: ItemShare
     spot: SpotTest | None = None
-    kept: ControlRates | None = None
+    controls: ControlRates | None = None
 
 
 def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[FailureRate, ...]:
@@ -114,24 +114,24 @@ def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[Failure
 
     Examples
     --------
-    >>> asked = {"judge": "j", "task": "image-to-text", "evaluator": "single-vanilla"}
+    >>> setting = {"judge": "j", "task": "image-to-text", "evaluator": "single-vanilla"}
     >>> errors = [
-    ...     Detection(**asked, case="error", dimension="numerical_errors", group="VR", cluster=str(one), item=str(one),
-    ...               undetected=float(one < 2), strict=1.0)
-    ...     for one in range(4)
+    ...     Detection(**setting, case="error", dimension="numerical_errors", group="VR", cluster=str(number), item=str(number),
+    ...               undetected=float(number < 2), strict=1.0)
+    ...     for number in range(4)
     ... ]
     >>> [(row.scope, row.name, row.undetected.share, row.strict.share) for row in failure_rates(errors)]
     [('all', '', 0.5, 1.0), ('group', 'VR', 0.5, 1.0), ('dimension', 'numerical_errors', 0.5, 1.0)]
     """
-    asked: dict[tuple[str, Task, Evaluator], list[Detection]] = {}
+    groups: dict[tuple[str, Task, Evaluator], list[Detection]] = {}
     for item in items:
-        asked.setdefault((item.judge, item.task, item.evaluator), []).append(item)
-    return tuple(_adjusted([row for key, own in asked.items() for row in _rows(*key, own, seed=seed)]))
+        groups.setdefault((item.judge, item.task, item.evaluator), []).append(item)
+    return tuple(_adjusted([row for key, detections in groups.items() for row in _rows(*key, detections, seed=seed)]))
 
 
-def _place(one: Detection) -> tuple[str, ...]:
+def _place(detection: Detection) -> tuple[str, ...]:
     """Return where an item stands: the draws of a test depend on the order, so a passport and a probe need the same one."""
-    return one.case, one.group, one.dimension, one.cluster, one.item
+    return detection.case, detection.group, detection.dimension, detection.cluster, detection.item
 
 
 def _adjusted(rows: Sequence[FailureRate]) -> list[FailureRate]:
@@ -140,48 +140,50 @@ def _adjusted(rows: Sequence[FailureRate]) -> list[FailureRate]:
     for row in rows:
         if row.spot is not None:
             values.setdefault(row.judge, []).append(row.spot.p_value)
-    known = {judge: iter(false_discovery_rate(own)) for judge, own in values.items()}
+    adjusted = {judge: iter(false_discovery_rate(p_values)) for judge, p_values in values.items()}
     return [
-        row if row.spot is None else row._replace(spot=row.spot._replace(adjusted=next(known[row.judge])))
+        row if row.spot is None else row._replace(spot=row.spot._replace(adjusted=next(adjusted[row.judge])))
         for row in rows
     ]
 
 
-def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection], *, seed: int) -> list[FailureRate]:
-    errors = [one for one in own if one.case == "error"]
+def _rows(
+    judge: str, task: Task, evaluator: Evaluator, detections: Sequence[Detection], *, seed: int
+) -> list[FailureRate]:
+    errors = [detection for detection in detections if detection.case == "error"]
     scored = [
         (error.undetected, error.dimension, error.cluster)
         for error in sorted(errors, key=_place)
         if error.undetected is not None
     ]
     dimensions_of, clusters = [dimension for _, dimension, _ in scored], [cluster for _, _, cluster in scored]
-    held = images_of(dimensions_of, clusters)
+    images = images_of(dimensions_of, clusters)
     p_values = blind_spots([value for value, _, _ in scored], dimensions_of, clusters, seed=seed)
-    spots = {name: SpotTest(p_value, p_value, *held[name]) for name, p_value in p_values.items()}
+    spots = {name: SpotTest(p_value, p_value, *images[name]) for name, p_value in p_values.items()}
 
-    def row(scope: Scope, name: str, some: Sequence[Detection]) -> FailureRate:
+    def row(scope: Scope, name: str, subset: Sequence[Detection]) -> FailureRate:
         pair = paradigm_of(evaluator) == "pairwise"
-        read = [one for one in some if one.named is not None and one.undetected is not None]
+        justified = [
+            detection for detection in subset if detection.named is not None and detection.undetected is not None
+        ]
         return FailureRate(
             judge=judge,
             task=task,
             evaluator=evaluator,
             scope=scope,
             name=name,
-            undetected=_share(some, lambda one: one.undetected),
-            strict=_share(some, lambda one: one.strict),
-            either=_share(some, lambda one: None if one.undetected is None else float(one.undetected > 0))
-            if pair
-            else None,
-            both=_share(some, lambda one: None if one.undetected is None else float(one.undetected == 1))
-            if pair
-            else None,
-            overall=_share(some, lambda one: one.overall) if by_axes(evaluator) else None,
-            worse=_share(some, lambda one: one.worse),
-            named=_share([one for one in read if one.undetected], lambda one: one.named),
-            unnoticed=_share(read, lambda one: float(bool(one.undetected) and not one.named)),
+            undetected=_share(subset, lambda detection: detection.undetected),
+            strict=_share(subset, lambda detection: detection.strict),
+            either=_share(subset, _missed_in_any_order) if pair else None,
+            both=_share(subset, _missed_in_both_orders) if pair else None,
+            overall=_share(subset, lambda detection: detection.overall) if by_axes(evaluator) else None,
+            worse=_share(subset, lambda detection: detection.worse),
+            named=_share(
+                [detection for detection in justified if detection.undetected], lambda detection: detection.named
+            ),
+            unnoticed=_share(justified, lambda detection: float(bool(detection.undetected) and not detection.named)),
             spot=spots.get(name) if scope == "dimension" else None,
-            kept=_kept(own) if scope == "all" else None,
+            controls=_control_rates(detections) if scope == "all" else None,
         )
 
     groups = list(dict.fromkeys(error.group for error in errors))
@@ -193,16 +195,24 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
     ]
 
 
-def _kept(own: Sequence[Detection]) -> ControlRates:
-    neutral = [one for one in own if one.case == "neutral"]
-    retests = [one for one in own if one.case == "retest"]
-    harmless = [one for one in (*neutral, *retests) if one.named is not None]
+def _control_rates(detections: Sequence[Detection]) -> ControlRates:
+    neutral = [detection for detection in detections if detection.case == "neutral"]
+    retests = [detection for detection in detections if detection.case == "retest"]
+    harmless = [detection for detection in (*neutral, *retests) if detection.named is not None]
     return ControlRates(
-        equal=_share(neutral, lambda one: one.equal),
-        preferred=_share(neutral, lambda one: one.worse),
-        flickers=_share(retests, lambda one: None if one.equal is None else 1 - one.equal),
-        false_alarms=_share(harmless, lambda one: one.named),
+        equal=_share(neutral, lambda detection: detection.equal),
+        preferred=_share(neutral, lambda detection: detection.worse),
+        flickers=_share(retests, lambda detection: None if detection.equal is None else 1 - detection.equal),
+        false_alarms=_share(harmless, lambda detection: detection.named),
     )
+
+
+def _missed_in_any_order(detection: Detection) -> float | None:
+    return None if detection.undetected is None else float(detection.undetected > 0)
+
+
+def _missed_in_both_orders(detection: Detection) -> float | None:
+    return None if detection.undetected is None else float(detection.undetected == 1)
 
 
 def _share(items: Sequence[Detection], value: Callable[[Detection], float | None]) -> ItemShare:

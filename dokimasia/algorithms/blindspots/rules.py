@@ -54,8 +54,10 @@ def undetected_single(
     >>> undetected_single(gold, raised, ["trustworthiness"]), undetected_single(gold, raised, ["trustworthiness"], strict=True)
     (False, True)
     """
-    pairs = _both(gold_axes, perturbed_axes, relevant)
-    return all(after >= before if strict else after == before for before, after in pairs)
+    pairs = _axis_pairs(gold_axes, perturbed_axes, relevant)
+    if strict:
+        return all(after >= before for before, after in pairs)
+    return all(after == before for before, after in pairs)
 
 
 def equal_single(gold_axes: Scores, other_axes: Scores) -> bool:
@@ -87,8 +89,8 @@ def worse_single(gold_axes: Scores, perturbed_axes: Scores) -> bool:
     >>> worse_single({"overall": 7}, {"overall": 8}), worse_single({"overall": 7}, {"overall": 7})
     (True, False)
     """
-    asked = [OVERALL] if OVERALL in gold_axes else [*gold_axes, *perturbed_axes]
-    return sum(after - before for before, after in _both(gold_axes, perturbed_axes, asked)) > 0
+    axes = [OVERALL] if OVERALL in gold_axes else [*gold_axes, *perturbed_axes]
+    return sum(after - before for before, after in _axis_pairs(gold_axes, perturbed_axes, axes)) > 0
 
 
 def pair_verdict(choices: Choices, relevant: Iterable[str], *, gold: Literal["first", "second"]) -> int:
@@ -126,13 +128,13 @@ def pair_verdict(choices: Choices, relevant: Iterable[str], *, gold: Literal["fi
     >>> pair_verdict(choices, ["clarity", "overall"], gold="first"), pair_verdict(choices, ["relevance"], gold="first")
     (0, -1)
     """
-    asked = [choices[axis] for axis in dict.fromkeys(relevant) if axis in choices]
-    if not asked:
+    judged = [choices[axis] for axis in dict.fromkeys(relevant) if axis in choices]
+    if not judged:
         raise ValueError("no relevant axis was judged")
-    if unknown := set(asked) - {"first", "second", "tie"}:
+    if unknown := set(judged) - {"first", "second", "tie"}:
         raise ValueError(f"a choice is first, second or tie: {sorted(unknown)}")
     other = "second" if gold == "first" else "first"
-    return (2 * asked.count(gold) > len(asked)) - (2 * asked.count(other) > len(asked))
+    return (2 * judged.count(gold) > len(judged)) - (2 * judged.count(other) > len(judged))
 
 
 def undetected_pair(verdicts: Sequence[int]) -> float:
@@ -206,7 +208,7 @@ def full_score(axes: Scores, relevant: Iterable[str], *, full: float = FULL_SCOR
     >>> full_score({"overall": 10}, ["overall"]), full_score({"overall": 9}, ["overall"])
     (True, False)
     """
-    return all(points >= full for points, _ in _both(axes, axes, relevant))
+    return all(points >= full for points, _ in _axis_pairs(axes, axes, relevant))
 
 
 def undetected_score(gold: float, perturbed: float) -> bool:
@@ -246,14 +248,14 @@ def undetected_gated(gold: Sequence[bool], perturbed: Sequence[bool]) -> bool:
     return not any(before and not after for before, after in zip(gold, perturbed, strict=True))
 
 
-def _both(gold: Scores, other: Scores, relevant: Iterable[str]) -> list[tuple[float, float]]:
-    asked = [axis for axis in dict.fromkeys(relevant) if axis in gold or axis in other]
-    if not asked:
+def _axis_pairs(gold: Scores, other: Scores, relevant: Iterable[str]) -> list[tuple[float, float]]:
+    axes = [axis for axis in dict.fromkeys(relevant) if axis in gold or axis in other]
+    if not axes:
         raise ValueError("no relevant axis was scored")
-    if lacking := [axis for axis in asked if axis not in gold or axis not in other]:
+    if lacking := [axis for axis in axes if axis not in gold or axis not in other]:
         raise ValueError(f"scored for one answer only: {', '.join(lacking)}")
-    pairs = [(gold[axis], other[axis]) for axis in asked]
-    if not all(isfinite(one) for pair in pairs for one in pair):
+    pairs = [(gold[axis], other[axis]) for axis in axes]
+    if not all(isfinite(points) for pair in pairs for points in pair):
         raise ValueError("a score is a finite number")
     return pairs
 

@@ -49,8 +49,8 @@ def item_share(values: Sequence[tuple[float | None, Hashable]]) -> ItemShare:
 
     Examples
     --------
-    >>> found = item_share([(1, "a"), (0, "b"), (None, "c"), (0.5, "d")])
-    >>> found.n, found.n_scored, found.share, found.bounds
+    >>> estimate = item_share([(1, "a"), (0, "b"), (None, "c"), (0.5, "d")])
+    >>> estimate.n, estimate.n_scored, estimate.share, estimate.bounds
     (4, 3, 0.5, (0.375, 0.625))
     """
     scored = [(value, cluster) for value, cluster in values if value is not None]

@@ -89,33 +89,33 @@ def blind_spots(
     Examples
     --------
     >>> missed = [1, 1, 1, 1, 1, 1] + [0, 0, 1, 0, 0, 0] * 2
-    >>> found = blind_spots(missed, ["count"] * 6 + ["colour"] * 6 + ["place"] * 6, list(range(6)) * 3, seed=0)
-    >>> [name for name, p in found.items() if p < 0.05]
+    >>> p_values = blind_spots(missed, ["count"] * 6 + ["colour"] * 6 + ["place"] * 6, list(range(6)) * 3, seed=0)
+    >>> [name for name, p in p_values.items() if p < 0.05]
     ['count']
     """
     number = number_clusters(clusters, len(undetected))
     kinds = _dimensions_by_cluster(dimensions, number)
-    names = [name for name, found in images_of(dimensions, clusters).items() if found.mixed]
+    names = [name for name, counts in images_of(dimensions, clusters).items() if counts.mixed]
     if not names:
         return {}
-    of_some = np.flatnonzero([len(kinds[one]) > 1 for one in number.tolist()])
-    values, number = np.asarray(undetected, dtype=np.float64)[of_some], number[of_some]
-    member = np.asarray([names.index(dimensions[at]) for at in of_some.tolist()])
+    comparable = np.flatnonzero([len(kinds[cluster]) > 1 for cluster in number.tolist()])
+    values, number = np.asarray(undetected, dtype=np.float64)[comparable], number[comparable]
+    member = np.asarray([names.index(dimensions[at]) for at in comparable.tolist()])
     order = np.lexsort((values, member, number, np.bincount(number)[number]))
     values, member, number = values[order], member[order], number[order]
-    seen = np.bincount(member, weights=values, minlength=len(names))
+    observed = np.bincount(member, weights=values, minlength=len(names))
     sizes = np.bincount(number)[number]
     strata = [(sizes == size, size) for size in np.unique(sizes).tolist()]
-    blocks = [(values[own].reshape(-1, size), member[own].reshape(-1, size)) for own, size in strata]
-    reached = np.ones(len(names))
+    blocks = [(values[chosen].reshape(-1, size), member[chosen].reshape(-1, size)) for chosen, size in strata]
+    exceeded = np.ones(len(names))
     generator = np.random.default_rng(seed)
-    step, made = max(1, min(FEWEST, _AT_ONCE // len(values))), 0
-    while made < draws and (made < FEWEST or (reached / (1 + made)).min() <= OPEN):
-        now = min(step, draws - made)
-        sums = sum(_exchanged(generator, *block, len(names), now) for block in blocks)
-        reached += (sums >= seen - 1e-9).sum(axis=0)
-        made += now
-    return {name: float(p) for name, p in zip(names, reached / (1 + made), strict=True)}
+    step, drawn = max(1, min(FEWEST, _AT_ONCE // len(values))), 0
+    while drawn < draws and (drawn < FEWEST or (exceeded / (1 + drawn)).min() <= OPEN):
+        batch = min(step, draws - drawn)
+        sums = sum(_exchanged(generator, *block, len(names), batch) for block in blocks)
+        exceeded += (sums >= observed - 1e-9).sum(axis=0)
+        drawn += batch
+    return {name: float(p) for name, p in zip(names, exceeded / (1 + drawn), strict=True)}
 
 
 def images_of(dimensions: Sequence[str], clusters: Sequence[Hashable]) -> dict[str, ImageCounts]:
@@ -126,19 +126,19 @@ def images_of(dimensions: Sequence[str], clusters: Sequence[Hashable]) -> dict[s
     >>> images_of(["count", "colour", "count", "count"], ["a", "a", "b", "b"])
     {'count': ImageCounts(mixed=1, alone=1), 'colour': ImageCounts(mixed=1, alone=0)}
     """
-    found = dict.fromkeys(dimensions, ImageCounts(0, 0))
-    for own in _dimensions_by_cluster(dimensions, number_clusters(clusters, len(dimensions))).values():
-        for name in own:
-            mixed, alone = found[name]
-            found[name] = ImageCounts(mixed + (len(own) > 1), alone + (len(own) == 1))
-    return found
+    counts = dict.fromkeys(dimensions, ImageCounts(0, 0))
+    for names in _dimensions_by_cluster(dimensions, number_clusters(clusters, len(dimensions))).values():
+        for name in names:
+            mixed, alone = counts[name]
+            counts[name] = ImageCounts(mixed + (len(names) > 1), alone + (len(names) == 1))
+    return counts
 
 
 def _dimensions_by_cluster(dimensions: Sequence[str], number: NDArray[np.intp]) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = {}
-    for one, dimension in zip(number.tolist(), dimensions, strict=True):
-        found.setdefault(one, set()).add(dimension)
-    return found
+    by_cluster: dict[int, set[str]] = {}
+    for cluster, dimension in zip(number.tolist(), dimensions, strict=True):
+        by_cluster.setdefault(cluster, set()).add(dimension)
+    return by_cluster
 
 
 def _exchanged(
@@ -146,7 +146,7 @@ def _exchanged(
 ) -> Floats:
     """Return what goes undetected by dimension after exchanges within images of one size, a row each, a row a draw."""
     moved = generator.permuted(np.broadcast_to(values, (draws, *values.shape)), axis=2)
-    holds = np.eye(dimensions)
+    one_hot = np.eye(dimensions)
     if (member == member[0]).all():
-        return moved.sum(axis=1) @ holds[member[0]]
-    return moved.reshape(draws, -1) @ holds[member.ravel()]
+        return moved.sum(axis=1) @ one_hot[member[0]]
+    return moved.reshape(draws, -1) @ one_hot[member.ravel()]

@@ -16,7 +16,7 @@ _HALVINGS = 60
 _ROUNDING = 1e-9
 
 
-class _Sum(NamedTuple):
+class _Equation(NamedTuple):
     """What a corrected figure is solved from: total - figure * (sensitivity + specificity - 1) = 0.
 
     `sampled` are the limits of the total as far as the answers tell, at the measured sensitivity and specificity. What is off
@@ -78,8 +78,8 @@ def corrected_rate(
     Examples
     --------
     >>> judge = {"sensitivity": ShareEstimate.of(160, 200), "specificity": ShareEstimate.of(180, 200)}
-    >>> found = corrected_rate([DecidedLabel(True)] * 69 + [DecidedLabel(False)] * 31, **judge, seed=0)
-    >>> round(found.rate, 6), [round(limit, 2) for limit in found.interval]
+    >>> corrected = corrected_rate([DecidedLabel(True)] * 69 + [DecidedLabel(False)] * 31, **judge, seed=0)
+    >>> round(corrected.rate, 6), [round(limit, 2) for limit in corrected.interval]
     (0.7, [0.55, 0.84])
     >>> measured = {"sensitivity": ShareEstimate.of(1, 9), "specificity": ShareEstimate.of(9, 9)}
     >>> corrected_rate([DecidedLabel(True)], **measured, seed=0).reason
@@ -90,20 +90,20 @@ def corrected_rate(
     if all(not decision.by_judge for decision in decisions):
         right = [decision.right for decision in decisions]
         return Corrected(sum(right) / len(right), rate_interval(right, clusters=clusters))
-    if reason := _refused(sensitivity, specificity):
+    if reason := _refusal(sensitivity, specificity):
         return Corrected(None, None, reason)
     n = len(decisions)
-    passed = sum(decision.right and not decision.by_judge for decision in decisions) / n
-    asked = sum(decision.by_judge for decision in decisions) / n
+    right_by_rule = sum(decision.right and not decision.by_judge for decision in decisions) / n
+    judged = sum(decision.by_judge for decision in decisions) / n
     values = _values(decisions, sensitivity, specificity)
-    if asked == 1:
+    if judged == 1:
         low, high = rate_interval([decision.right for decision in decisions], clusters=clusters)
         sampled = Interval(low - (1 - sensitivity.share), high - (1 - sensitivity.share))
     else:
         scale = (min(0.0, sensitivity.share - 1), sensitivity.share)
         sampled = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=scale)
-    found = _Sum(sum(values) / n, sampled, passed + asked, passed)
-    return _solved(found, sensitivity, specificity, (0.0, 1.0), within=(passed, passed + asked))
+    equation = _Equation(sum(values) / n, sampled, right_by_rule + judged, right_by_rule)
+    return _solved(equation, sensitivity, specificity, (0.0, 1.0), within=(right_by_rule, right_by_rule + judged))
 
 
 def corrected_difference(
@@ -141,20 +141,20 @@ def corrected_difference(
     Examples
     --------
     >>> judge = {"sensitivity": ShareEstimate.of(160, 200), "specificity": ShareEstimate.of(180, 200)}
-    >>> found = corrected_difference(
+    >>> difference = corrected_difference(
     ...     [DecidedLabel(True), DecidedLabel(False)] * 40,
     ...     [DecidedLabel(True)] * 60 + [DecidedLabel(False)] * 20,
     ...     **judge,
     ...     seed=0,
     ... )
-    >>> round(found.rate, 3), found.interval.low > 0
+    >>> round(difference.rate, 3), difference.interval.low > 0
     (0.357, True)
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} first and {len(second)} second decisions are no pairs")
     if not first:
         return Corrected(None, None, "nothing was decided of both")
-    if reason := _refused(sensitivity, specificity):
+    if reason := _refusal(sensitivity, specificity):
         return Corrected(None, None, reason)
     rates = [
         corrected_rate(side, sensitivity=sensitivity, specificity=specificity, clusters=clusters, seed=seed).rate
@@ -167,16 +167,18 @@ def corrected_difference(
     # a value less another is at most sensitivity - (sensitivity - 1)
     differences = [min(1.0, max(-1.0, b - a)) for a, b in zip(before, after, strict=True)]
     sampled = bootstrap_interval(differences, clusters=clusters, seed=seed, bounds=(-1.0, 1.0))
-    passed = sum(b.right and not b.by_judge for b in second) - sum(a.right and not a.by_judge for a in first)
-    asked = sum(b.by_judge for b in second) - sum(a.by_judge for a in first)
-    found = _Sum(sum(differences) / n, sampled, (passed + asked) / n, passed / n)
+    right_by_rule = sum(b.right and not b.by_judge for b in second) - sum(a.right and not a.by_judge for a in first)
+    judged = sum(b.by_judge for b in second) - sum(a.by_judge for a in first)
+    equation = _Equation(sum(differences) / n, sampled, (right_by_rule + judged) / n, right_by_rule / n)
     least, most = _left_open(first, second)
     within = (sum(least) / n, sum(most) / n)
     ends = (
         bootstrap_interval(least, clusters=clusters, seed=seed, bounds=(-1.0, 1.0)).low,
         bootstrap_interval(most, clusters=clusters, seed=seed, bounds=(-1.0, 1.0)).high,
     )
-    solved = _solved(found, sensitivity, specificity, (min(ends[0], within[0]), max(ends[1], within[1])), within=within)
+    solved = _solved(
+        equation, sensitivity, specificity, (min(ends[0], within[0]), max(ends[1], within[1])), within=within
+    )
     if solved.interval is None:
         return solved
     rate = min(within[1], max(within[0], rates[1] - rates[0]))
@@ -198,10 +200,10 @@ def apart(sensitivity: ShareEstimate, specificity: ShareEstimate) -> ShareEstima
     return ShareEstimate(sensitivity.share - alarms.share, interval)
 
 
-def _refused(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
-    for name, one in (("sensitivity", sensitivity), ("specificity", specificity)):
-        if one.interval.reason:
-            return f"the {name} has no interval: {one.interval.reason}"
+def _refusal(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
+    for name, estimate in (("sensitivity", sensitivity), ("specificity", specificity)):
+        if estimate.interval.reason:
+            return f"the {name} has no interval: {estimate.interval.reason}"
     difference = apart(sensitivity, specificity)
     if difference.share < LEAST_APART - _ROUNDING:
         return (
@@ -215,15 +217,18 @@ def _refused(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
 
 def _values(decisions: Sequence[DecidedLabel], sensitivity: ShareEstimate, specificity: ShareEstimate) -> list[float]:
     """Return what each answer adds to the total: its mean over sensitivity + specificity - 1 is the corrected rate."""
-    told = sensitivity.share - specificity.less.share  # in this order never above the sensitivity by rounding
-    return [
-        sensitivity.share - (not decision.right) if decision.by_judge else told if decision.right else 0.0
-        for decision in decisions
-    ]
+    separation = sensitivity.share - specificity.less.share  # in this order never above the sensitivity by rounding
+
+    def value(decision: DecidedLabel) -> float:
+        if decision.by_judge:
+            return sensitivity.share - (not decision.right)
+        return separation if decision.right else 0.0
+
+    return [value(decision) for decision in decisions]
 
 
 def _solved(
-    found: _Sum,
+    equation: _Equation,
     sensitivity: ShareEstimate,
     specificity: ShareEstimate,
     ends: tuple[float, float],
@@ -232,25 +237,25 @@ def _solved(
 ) -> Corrected:
     """Return the figure, cut to what it can be of these answers, and its interval on a scale."""
     alarms = specificity.less
-    told = sensitivity.share - alarms.share
-    rate = min(within[1], max(within[0], found.total / told))
+    separation = sensitivity.share - alarms.share
+    rate = min(within[1], max(within[0], equation.total / separation))
 
     def limit(figure: float, side: int) -> float:
         """Return the lower (-1) or upper (1) limit of what has to be 0 at the true figure."""
-        steps = [found.sampled[side > 0] - found.total]
-        for weight, one in ((found.missed - figure, sensitivity), (figure - found.passed, alarms)):
-            steps.append(weight * (one.interval[(weight * side) > 0] - one.share))
-        return found.total - figure * told + side * hypot(*steps)
+        steps = [equation.sampled[side > 0] - equation.total]
+        for weight, estimate in ((equation.missed - figure, sensitivity), (figure - equation.passed, alarms)):
+            steps.append(weight * (estimate.interval[(weight * side) > 0] - estimate.share))
+        return equation.total - figure * separation + side * hypot(*steps)
 
     low, high = limit(rate, -1), limit(rate, 1)
     if low > 0 or high < 0:
-        more = "fewer" if low > 0 else "more"
+        quantity = "fewer" if low > 0 else "more"
         return Corrected(
             None,
             None,
-            f"{more} answers were judged wrong than these rates make possible: they do not hold for this run",
+            f"{quantity} answers were judged wrong than these rates make possible: they do not hold for this run",
         )
-    interval = Interval(_root(limit, -1, ends[0], rate), _root(limit, 1, ends[1], rate), found.sampled.reason)
+    interval = Interval(_root(limit, -1, ends[0], rate), _root(limit, 1, ends[1], rate), equation.sampled.reason)
     return Corrected(rate, interval)
 
 

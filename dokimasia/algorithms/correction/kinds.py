@@ -31,8 +31,8 @@ def mixed_sensitivity(
     by_kind: Mapping[str, ShareEstimate],
     mix: Mapping[str, float],
     *,
-    seen: int | None = None,
-    together: tuple[Mapping[str, float], ShareEstimate] | None = None,
+    n_errors: int | None = None,
+    pooled: tuple[Mapping[str, float], ShareEstimate] | None = None,
 ) -> ShareEstimate:
     """Return the sensitivity to a mix of kinds of error.
 
@@ -71,27 +71,32 @@ def mixed_sensitivity(
         (f"{name}: {by_kind[name].interval.reason}" for name in shares if by_kind[name].interval.reason), ""
     ):
         return ShareEstimate(0.0, Interval(0.0, 1.0, reason))
-    share, below, above = _added(by_kind, shares)
-    counted = 0.0
-    if seen:
+    share, below, above = _combined(by_kind, shares)
+    sampling = 0.0
+    if n_errors:
         spread = sum(part * (by_kind[name].share - share) ** 2 for name, part in shares.items())
-        counted = normal_quantile(0.975) * sqrt(spread / seen)
-    wider = (1.0, 1.0)
-    if together is not None and not together[1].interval.reason:
-        own, whole = _added(by_kind, as_shares(together[0])), together[1]
-        seen_apart = (whole.share - whole.interval.low, whole.interval.high - whole.share)
-        wider = tuple(max(1.0, one / alone) if alone else 1.0 for one, alone in zip(seen_apart, own[1:], strict=True))
-    low, high = share - hypot(counted, wider[0] * below), share + hypot(counted, wider[1] * above)
+        sampling = normal_quantile(0.975) * sqrt(spread / n_errors)
+    if pooled is not None and not pooled[1].interval.reason:
+        joint = pooled[1]
+        _, separate_below, separate_above = _combined(by_kind, as_shares(pooled[0]))
+        below *= _widening(joint.share - joint.interval.low, separate_below)
+        above *= _widening(joint.interval.high - joint.share, separate_above)
+    low, high = share - hypot(sampling, below), share + hypot(sampling, above)
     return ShareEstimate(share, Interval(max(0.0, low), min(1.0, high)))
 
 
-def _added(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float]) -> tuple[float, float, float]:
+def _widening(joint: float, separate: float) -> float:
+    """Return how much wider an interval of all kinds together is than one of kinds measured apart, at least 1."""
+    return max(1.0, joint / separate) if separate else 1.0
+
+
+def _combined(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float]) -> tuple[float, float, float]:
     """Return the sensitivity to a mix, and how far it reaches below and above, as if kinds were measured apart."""
     parts = [(part, by_kind[name]) for name, part in shares.items()]
     return (
-        sum(part * one.share for part, one in parts),
-        hypot(*(part * (one.share - one.interval.low) for part, one in parts)),
-        hypot(*(part * (one.interval.high - one.share) for part, one in parts)),
+        sum(part * estimate.share for part, estimate in parts),
+        hypot(*(part * (estimate.share - estimate.interval.low) for part, estimate in parts)),
+        hypot(*(part * (estimate.interval.high - estimate.share) for part, estimate in parts)),
     )
 
 
@@ -138,24 +143,24 @@ def rates_over_mixes(
     Examples
     --------
     >>> by_kind = {"numbers": ShareEstimate.of(45, 50), "tone": ShareEstimate.of(20, 50)}
-    >>> found = rates_over_mixes(0.8, by_kind, ShareEstimate.of(50, 50))
-    >>> round(found.low, 6), round(found.high, 6), found.lowest, found.highest
+    >>> mixes = rates_over_mixes(0.8, by_kind, ShareEstimate.of(50, 50))
+    >>> round(mixes.low, 6), round(mixes.high, 6), mixes.lowest, mixes.highest
     (0.5, 0.777778, 'tone', 'numbers')
     """
     fixed, wrong = by_rule
     judged = 1 - fixed - wrong
 
-    told = {name: one.share + specificity.share - 1 for name, one in by_kind.items()}
-    known = {name for name, apart in told.items() if apart >= LEAST_APART - _ROUNDING}
+    separations = {name: estimate.share + specificity.share - 1 for name, estimate in by_kind.items()}
+    usable = {name for name, separation in separations.items() if separation >= LEAST_APART - _ROUNDING}
 
     def rate(name: str) -> float:
-        if name not in known:
+        if name not in usable:
             return fixed
-        found = right / judged - (1 - by_kind[name].share) if judged else 0.0
-        return fixed + judged * min(1.0, max(0.0, found / told[name]))
+        excess = right / judged - (1 - by_kind[name].share) if judged else 0.0
+        return fixed + judged * min(1.0, max(0.0, excess / separations[name]))
 
     ordered = sorted(by_kind, key=lambda name: (rate(name), name))
-    highest = rate(ordered[-1]) if known else fixed + judged
+    highest = rate(ordered[-1]) if usable else fixed + judged
     return Mixes(rate(ordered[0]), highest, ordered[0], ordered[-1])
 
 
@@ -194,12 +199,12 @@ def same_kinds(
     if set(counts) - set(shares):
         return 1 / (DRAWS + 1)
     expected = np.array([n * share for share in shares.values()])
-    seen = float(np.sum((np.array([counts[name] for name in shares]) - expected) ** 2 / expected))
-    generator, as_far = np.random.default_rng(seed), 0
+    observed = float(np.sum((np.array([counts[name] for name in shares]) - expected) ** 2 / expected))
+    generator, as_extreme = np.random.default_rng(seed), 0
     for _ in range(0, DRAWS, _DRAWS_AT_ONCE):
         drawn = generator.multinomial(n, expected / n, size=_DRAWS_AT_ONCE)
-        as_far += int(np.count_nonzero(((drawn - expected) ** 2 / expected).sum(axis=1) >= seen - _ROUNDING))
-    return (1 + as_far) / (1 + DRAWS)
+        as_extreme += int(np.count_nonzero(((drawn - expected) ** 2 / expected).sum(axis=1) >= observed - _ROUNDING))
+    return (1 + as_extreme) / (1 + DRAWS)
 
 
 def unlike(first: ShareEstimate, second: ShareEstimate) -> bool:

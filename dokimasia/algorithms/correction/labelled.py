@@ -100,40 +100,44 @@ def powered_rate(
 
     Examples
     --------
-    >>> found = powered_rate([True, False] * 100, [True, False] * 20 + [None] * 160)
-    >>> found.rate, found.power, found.alone.share
+    >>> estimate = powered_rate([True, False] * 100, [True, False] * 20 + [None] * 160)
+    >>> estimate.rate, estimate.power, estimate.alone.share
     (0.5, 0.8, 0.5)
-    >>> found.interval.high - found.interval.low < found.alone.interval.high - found.alone.interval.low
+    >>> estimate.interval.high - estimate.interval.low < estimate.alone.interval.high - estimate.alone.interval.low
     True
     """
-    asked, index = _asked(decided, labels), _index(len(decided), clusters)
-    at = np.flatnonzero(asked)
-    of = [int(one) for one in index[at]]
-    if refused := _too_few(len(at), len(set(of))):
-        return refused
-    said, truth = finite([float(label) for label in decided]), finite([float(one) for one in labels if one is not None])
-    alone = ShareEstimate(float(truth.mean()), rate_interval([bool(one) for one in truth], clusters=of))
-    known, right = said[at] == 1, truth == 1
+    labelled, index = _labelled_mask(decided, labels), _index(len(decided), clusters)
+    at = np.flatnonzero(labelled)
+    label_clusters = [int(cluster) for cluster in index[at]]
+    if refusal := _too_few(len(at), len(set(label_clusters))):
+        return refusal
+    decisions = finite([float(decision) for decision in decided])
+    truth = finite([float(label) for label in labels if label is not None])
+    alone = ShareEstimate(float(truth.mean()), rate_interval([bool(label) for label in truth], clusters=label_clusters))
+    judged_right, truly_right = decisions[at] == 1, truth == 1
     slope = 0.0
-    if 0 < known.sum() < len(at) and FEWEST_OF_A_KIND <= right.sum() <= len(at) - FEWEST_OF_A_KIND:
-        slope = float(truth[known].mean() - truth[~known].mean())
-    if slope <= 0 or len(at) == len(said):
-        return Powered(alone.share, alone.interval, 0.0, alone, len(at), len(set(of)))
-    parts = [ShareEstimate.of(int(truth[side].sum()), int(side.sum())) for side in (known, ~known)]
-    passed = ShareEstimate(float(said.mean()), rate_interval([bool(one) for one in said], clusters=index.tolist()))
-    rate = passed.share * parts[0].share + (1 - passed.share) * parts[1].share
-    weights = zip((passed.share, 1 - passed.share, slope), (*parts, passed), strict=True)
-    moved = [
-        (weight * (one.share - one.interval.low), weight * (one.interval.high - one.share)) for weight, one in weights
-    ]
-    low, high = rate - hypot(*(one[0] for one in moved)), rate + hypot(*(one[1] for one in moved))
-    if index.max() + 1 < len(said):
-        left_out = _without(said, asked, truth, index)
+    if 0 < judged_right.sum() < len(at) and FEWEST_OF_A_KIND <= truly_right.sum() <= len(at) - FEWEST_OF_A_KIND:
+        slope = float(truth[judged_right].mean() - truth[~judged_right].mean())
+    if slope <= 0 or len(at) == len(decisions):
+        return Powered(alone.share, alone.interval, 0.0, alone, len(at), len(set(label_clusters)))
+    parts = [ShareEstimate.of(int(truth[side].sum()), int(side.sum())) for side in (judged_right, ~judged_right)]
+    judged_interval = rate_interval([bool(decision) for decision in decisions], clusters=index.tolist())
+    judged_share = ShareEstimate(float(decisions.mean()), judged_interval)
+    rate = judged_share.share * parts[0].share + (1 - judged_share.share) * parts[1].share
+    weights = zip((judged_share.share, 1 - judged_share.share, slope), (*parts, judged_share), strict=True)
+    below: list[float] = []
+    above: list[float] = []
+    for weight, part in weights:
+        below.append(weight * (part.share - part.interval.low))
+        above.append(weight * (part.interval.high - part.share))
+    low, high = rate - hypot(*below), rate + hypot(*above)
+    if index.max() + 1 < len(decisions):
+        left_out = _without(decisions, labelled, truth, index)
         if np.ptp(left_out) > ROUNDING:
-            other = effective_share(min(1.0, max(0.0, rate)), left_out, 0.95)
-            low, high = min(low, other.low), max(high, other.high)
+            jackknife = effective_share(min(1.0, max(0.0, rate)), left_out, 0.95)
+            low, high = min(low, jackknife.low), max(high, jackknife.high)
     interval = Interval(max(0.0, low), min(1.0, high))
-    return Powered(rate, interval, slope * (1 - len(at) / len(said)), alone, len(at), len(set(of)))
+    return Powered(rate, interval, slope * (1 - len(at) / len(decisions)), alone, len(at), len(set(label_clusters)))
 
 
 def powered_difference(
@@ -164,31 +168,31 @@ def powered_difference(
 
     Examples
     --------
-    >>> found = powered_difference([1, 0, 0, -1, 1] * 60, [1, 0, 0, -1, 1] * 8 + [None] * 260, seed=0)
-    >>> round(found.rate, 6), round(found.power, 2), found.interval.low > 0
+    >>> estimate = powered_difference([1, 0, 0, -1, 1] * 60, [1, 0, 0, -1, 1] * 8 + [None] * 260, seed=0)
+    >>> round(estimate.rate, 6), round(estimate.power, 2), estimate.interval.low > 0
     (0.2, 0.87, True)
     """
-    asked, index = _asked(decided, labels), _index(len(decided), clusters)
-    at = np.flatnonzero(asked)
-    of = [int(one) for one in index[at]]
-    if refused := _too_few(len(at), len(set(of))):
-        return refused
-    said, truth = finite(decided), finite([label for label in labels if label is not None])
-    whole = bootstrap_interval(truth.tolist(), clusters=of, seed=seed, bounds=(-1.0, 1.0))
-    alone = ShareEstimate(float(truth.mean()), whole)
-    slope = _slope(said[at], truth)
-    if np.count_nonzero(truth) < FEWEST_OF_A_KIND or slope == 0 or len(at) == len(said):
-        return Powered(alone.share, alone.interval, 0.0, alone, len(at), len(set(of)))
-    rate = float(truth.mean() + slope * (said.mean() - said[at].mean()))
-    left_out = _without(said, asked, truth, index)
-    least = _UNSEEN / len(at) ** 2 + slope**2 * float(said.var()) / len(said)
+    labelled, index = _labelled_mask(decided, labels), _index(len(decided), clusters)
+    at = np.flatnonzero(labelled)
+    label_clusters = [int(cluster) for cluster in index[at]]
+    if refusal := _too_few(len(at), len(set(label_clusters))):
+        return refusal
+    decisions, truth = finite(decided), finite([label for label in labels if label is not None])
+    label_interval = bootstrap_interval(truth.tolist(), clusters=label_clusters, seed=seed, bounds=(-1.0, 1.0))
+    alone = ShareEstimate(float(truth.mean()), label_interval)
+    slope = _slope(decisions[at], truth)
+    if np.count_nonzero(truth) < FEWEST_OF_A_KIND or slope == 0 or len(at) == len(decisions):
+        return Powered(alone.share, alone.interval, 0.0, alone, len(at), len(set(label_clusters)))
+    rate = float(truth.mean() + slope * (decisions.mean() - decisions[at].mean()))
+    left_out = _without(decisions, labelled, truth, index)
+    least = _UNSEEN / len(at) ** 2 + slope**2 * float(decisions.var()) / len(decisions)
     error = max(jackknife_error(left_out), least**0.5)
     margin = student_t_quantile(0.975, trusted_df(left_out)) * error
     interval = Interval(max(-1.0, rate - margin), min(1.0, rate + margin))
-    return Powered(rate, interval, slope * (1 - len(at) / len(said)), alone, len(at), len(set(of)))
+    return Powered(rate, interval, slope * (1 - len(at) / len(decisions)), alone, len(at), len(set(label_clusters)))
 
 
-def _asked(decided: Sequence[float], labels: Sequence[float | None]) -> Floats:
+def _labelled_mask(decided: Sequence[float], labels: Sequence[float | None]) -> Floats:
     if len(decided) != len(labels):
         raise ValueError(f"{len(decided)} decisions for {len(labels)} labels, None among them")
     return np.array([label is not None for label in labels], dtype=np.float64)
@@ -199,31 +203,31 @@ def _index(n: int, clusters: Sequence[Hashable] | None) -> NDArray[np.intp]:
 
 
 def _too_few(labels: int, clusters: int) -> Powered | None:
-    what = ""
+    reason = ""
     if labels < FEWEST_LABELS:
-        what = f"{labels} labels, at least {FEWEST_LABELS} are needed"
+        reason = f"{labels} labels, at least {FEWEST_LABELS} are needed"
     elif clusters < FEWEST_CLUSTERS:
-        what = f"labels in {clusters} clusters, at least {FEWEST_CLUSTERS} are needed"
-    return Powered(None, None, 0.0, None, labels, clusters, what) if what else None
+        reason = f"labels in {clusters} clusters, at least {FEWEST_CLUSTERS} are needed"
+    return Powered(None, None, 0.0, None, labels, clusters, reason) if reason else None
 
 
-def _slope(said: Floats, truth: Floats) -> float:
+def _slope(decisions: Floats, truth: Floats) -> float:
     """Return the slope of labels on decisions, cut at 0 and 1; 0 where all decisions are the same."""
-    spread = float(np.square(said - said.mean()).sum())
-    return min(1.0, max(0.0, float((said - said.mean()) @ truth) / spread)) if spread > 0 else 0.0
+    spread = float(np.square(decisions - decisions.mean()).sum())
+    return min(1.0, max(0.0, float((decisions - decisions.mean()) @ truth) / spread)) if spread > 0 else 0.0
 
 
-def _without(said: Floats, asked: Floats, truth: Floats, index: NDArray[np.intp]) -> Floats:
+def _without(decisions: Floats, labelled: Floats, truth: Floats, index: NDArray[np.intp]) -> Floats:
     """Return the rate without each cluster in turn, the slope tuned anew each time."""
-    labels = np.zeros_like(said)
-    labels[asked == 1] = truth
+    labels = np.zeros_like(decisions)
+    labels[labelled == 1] = truth
 
     def without(values: Floats) -> Floats:
         sums = np.bincount(index, weights=values)
         return values.sum() - sums
 
-    everything, n = without(np.ones_like(said)), without(asked)
-    f, y = without(said * asked) / n, without(labels) / n
-    ff, fy = without(said * said * asked) / n - f * f, without(said * labels) / n - f * y
+    everything, n = without(np.ones_like(decisions)), without(labelled)
+    f, y = without(decisions * labelled) / n, without(labels) / n
+    ff, fy = without(decisions * decisions * labelled) / n - f * f, without(decisions * labels) / n - f * y
     slope = np.clip(np.divide(fy, ff, out=np.zeros_like(fy), where=ff > ROUNDING), 0.0, 1.0)
-    return y + slope * (without(said) / everything - f)
+    return y + slope * (without(decisions) / everything - f)

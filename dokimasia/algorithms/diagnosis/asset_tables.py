@@ -41,28 +41,30 @@ def shown_always(assets: Iterable[Asset], subject: str, *, everyone: bool) -> di
     everyone : bool
         Whether all models are written on instead.
     """
-    found: dict[str, list[int]] = {}
+    rows_of_table: dict[str, list[int]] = {}
     for asset in assets:
         rows = range(1, len(asset.rows) + 1)
-        own = [at for at in rows if everyone or asset.model == subject or subject in _about(asset, asset.rows[at - 1])]
-        marked = [at for at in own if asset.rows[at - 1].mark not in ("", "unclear")][:MOST_MARKED]
+        own_rows = [
+            at for at in rows if everyone or asset.model == subject or subject in _about(asset, asset.rows[at - 1])
+        ]
+        marked = [at for at in own_rows if asset.rows[at - 1].mark not in ("", "unclear")][:MOST_MARKED]
         foreign = bool(asset.model) and asset.model != subject
         match asset.family:
             case "models" | "reasons":
-                found[asset.id] = own
+                rows_of_table[asset.id] = own_rows
             case "pairs":
-                found[asset.id] = own[:MOST_MARKED]
+                rows_of_table[asset.id] = own_rows[:MOST_MARKED]
             case "nodes" | "contrasts" if everyone or not foreign:
-                found[asset.id] = marked
+                rows_of_table[asset.id] = marked
             case "modes" if not asset.model:
-                found[asset.id] = list(rows)[: 2 * MOST_MODES]
+                rows_of_table[asset.id] = list(rows)[: 2 * MOST_MODES]
             case "modes" if everyone or not foreign:
-                found[asset.id] = marked if everyone else own[:MOST_MODES]
+                rows_of_table[asset.id] = marked if everyone else own_rows[:MOST_MODES]
             case "examples" if not everyone and not foreign:
-                found[asset.id] = own[: 2 * MOST_MODES]
+                rows_of_table[asset.id] = own_rows[: 2 * MOST_MODES]
             case _:
                 pass
-    return found
+    return rows_of_table
 
 
 def table_text(asset: Asset, rows: Iterable[int] | None = None) -> str:
@@ -144,13 +146,13 @@ def figure_text(figure: Figure, column: AssetColumn) -> str:
     if not isinstance(figure.value, int | float):
         return figure.value or ""
     unit, _, scale = column.unit.partition(", ")
-    behind = [f"scale {scale}"] if scale else []
+    notes = [f"scale {scale}"] if scale else []
     if figure.low is not None and figure.high is not None:
-        behind.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}")
+        notes.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}")
     elif figure.no_interval:
-        behind.append(f"no interval: {figure.no_interval}")
-    written = " ".join(filter(None, (number_text(figure.value, column), unit)))
-    return f"{written} [{'; '.join(behind)}]" if behind else written
+        notes.append(f"no interval: {figure.no_interval}")
+    text = " ".join(filter(None, (number_text(figure.value, column), unit)))
+    return f"{text} [{'; '.join(notes)}]" if notes else text
 
 
 def _about(asset: Asset, row: AssetRow) -> tuple[str, ...]:

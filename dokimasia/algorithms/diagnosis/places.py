@@ -87,26 +87,26 @@ def expand(sentence: WrittenSentence, tables: EvidenceTables) -> Sentence:
 def _printed(place: str, tables: EvidenceTables) -> tuple[str, str]:
     """Return what a place prints, and the row that it leads to."""
     keyword = _KEYWORD.match(place)
-    wanted = place[keyword.end() :] if keyword else place
+    reference = place[keyword.end() :] if keyword else place
     try:
         match keyword and keyword[1].casefold():
             case "compare":
-                return _compared(wanted, tables)
+                return _compared(reference, tables)
             case "quote":
-                return _quoted(wanted, tables)
+                return _quoted(reference, tables)
             case _:
-                cell = tables.cell(wanted)
+                cell = tables.cell(reference)
                 return cell.text, cell.place
     except Missing as missing:
         raise Unprintable("no_such_place", str(missing)) from None
 
 
-def _compared(wanted: str, tables: EvidenceTables) -> tuple[str, str]:
+def _compared(references: str, tables: EvidenceTables) -> tuple[str, str]:
     """Return how two cells compare; both references may hold spaces, so that they are parted where both lead to a cell."""
     problem: Missing | None = None
-    for gap in _BETWEEN.finditer(wanted):
+    for gap in _BETWEEN.finditer(references):
         try:
-            first, second = tables.cell(wanted[: gap.start()]), tables.cell(wanted[gap.end() :])
+            first, second = tables.cell(references[: gap.start()]), tables.cell(references[gap.end() :])
         except Missing as missing:
             problem = missing
             continue
@@ -119,10 +119,10 @@ def _compared(wanted: str, tables: EvidenceTables) -> tuple[str, str]:
     raise problem or Missing("a comparison names two cells, such as {compare models:1.score models:2.score}")
 
 
-def _quoted(wanted: str, tables: EvidenceTables) -> tuple[str, str]:
-    if ":" not in wanted:
-        return f"\u201c{tables.asset(wanted.strip()).sentence}\u201d", ""
-    cell = tables.cell(wanted)
+def _quoted(reference: str, tables: EvidenceTables) -> tuple[str, str]:
+    if ":" not in reference:
+        return f"\u201c{tables.asset(reference.strip()).sentence}\u201d", ""
+    cell = tables.cell(reference)
     if not isinstance(cell.figure.value, str):
         raise Missing(f"{cell.place} holds a number there; print it without the word quote")
     return f"\u201c{cell.text}\u201d", cell.place
@@ -141,17 +141,17 @@ def _outside(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
     numbers = [word.strip(".,;:()[]\"'") for word in _WORD.findall(text) if any(map(_is_digit, word))]
     numbers += _spelt(text, tables)
     if numbers:
-        named = ", ".join(numbers[:NAMED_DIGITS]) + (", ..." if len(numbers) > NAMED_DIGITS else "")
+        listed = ", ".join(numbers[:NAMED_DIGITS]) + (", ..." if len(numbers) > NAMED_DIGITS else "")
         yield _fault(
             "literal_digit",
-            f"digits outside of a place: {named}; print figures as {{TABLE:ROW.COLUMN}}, or leave them out",
+            f"digits outside of a place: {listed}; print figures as {{TABLE:ROW.COLUMN}}, or leave them out",
         )
 
 
 def _spelt(text: str, tables: EvidenceTables) -> Iterator[str]:
     """Yield the numbers in words, but for how many models there are, and how many others beside one."""
-    known = {len(tables.models), len(tables.models) - 1}
-    return (match[0] for match in SPELT.finditer(text) if COUNTING.get(match[0].casefold()) not in known)
+    counts = {len(tables.models), len(tables.models) - 1}
+    return (match[0] for match in SPELT.finditer(text) if COUNTING.get(match[0].casefold()) not in counts)
 
 
 def _first_of_all(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:

@@ -78,9 +78,9 @@ class EvidenceTables:
         Raises:
             Missing: there is no such table, row or column, two rows have that name, or the cell is empty.
         """
-        asset, rest = self._split(ref)
+        asset, position = self._split(ref)
         for name, column in _columns(asset).items():
-            number = _row(asset, rest.removesuffix(f".{name}")) if rest.endswith(f".{name}") else None
+            number = _row(asset, position.removesuffix(f".{name}")) if position.endswith(f".{name}") else None
             if number is None:
                 continue
             row = asset.rows[number - 1]
@@ -88,24 +88,24 @@ class EvidenceTables:
             if figure.value in (None, ""):
                 raise Missing(f"{asset.id} has nothing under {name!r} in row {number}")
             return EvidenceCell(asset, number, row, column, figure)
-        named = ", ".join((*(column.name for column in asset.columns), COUNTED))[:200]
-        if _row(asset, rest) is not None:
-            raise Missing(f"{ref[:80]!r} is a whole row; add a full stop and one of its columns: {named}")
-        row, _, column = rest.rpartition(".")
+        columns = ", ".join((*(column.name for column in asset.columns), COUNTED))[:200]
+        if _row(asset, position) is not None:
+            raise Missing(f"{ref[:80]!r} is a whole row; add a full stop and one of its columns: {columns}")
+        row, _, column = position.rpartition(".")
         if _row(asset, row) is not None:
-            raise Missing(f"{asset.id} has no column {column[:60]!r}; it has: {named}")
+            raise Missing(f"{asset.id} has no column {column[:60]!r}; it has: {columns}")
         raise Missing(
-            f"{asset.id} has no row {(row or rest)[:80]!r}; its rows are numbered from 1 to {len(asset.rows)}"
+            f"{asset.id} has no row {(row or position)[:80]!r}; its rows are numbered from 1 to {len(asset.rows)}"
         )
 
     def row(self, ref: str) -> str | None:
         """Return the row of a reference to it, or to a cell of it, as `ASSET:ROW`; None where there is none."""
         try:
-            asset, rest = self._split(ref)
+            asset, position = self._split(ref)
         except Missing:
             return None
         for suffix in ("", *(f".{name}" for name in _columns(asset))):
-            number = _row(asset, rest.removesuffix(suffix)) if rest.endswith(suffix) else None
+            number = _row(asset, position.removesuffix(suffix)) if position.endswith(suffix) else None
             if number is not None:
                 return f"{asset.id}:{number}"
         return None
@@ -117,22 +117,23 @@ class EvidenceTables:
         two models, their scores at one node are compared in `contrasts`, criterion by criterion, as far as that node was
         tested. No other two cells are compared by a test.
         """
-        one, other = _model(first, self.models), _model(second, self.models)
-        if not one or not other or one == other:
+        first_model, second_model = _model(first, self.models), _model(second, self.models)
+        if not first_model or not second_model or first_model == second_model:
             return None
         if all(cell.asset.id == "models" and cell.column and cell.column.name == "score" for cell in (first, second)):
-            return self._of_pair(one, other)
+            return self._of_pair(first_model, second_model)
         scored = all(cell.column and cell.column.kind == "score" for cell in (first, second))
         if scored and len(self.models) == 2 and first.row.node and first.row.node == second.row.node:
-            return self._at_node(one, first.row.node)
+            return self._at_node(first_model, first.row.node)
         return None
 
-    def _of_pair(self, one: str, other: str) -> tuple[Way, str] | None:
+    def _of_pair(self, first: str, second: str) -> tuple[Way, str] | None:
         for number, row in self._rows("pairs"):
             about = (row.cells[0].value, row.cells[1].value)
-            ways = _FORWARD if about == (one, other) else _BACKWARD if about == (other, one) else {}
-            if row.mark in ways:
-                return ways[row.mark], f"pairs:{number}"
+            if about == (first, second) and row.mark in _FORWARD:
+                return _FORWARD[row.mark], f"pairs:{number}"
+            if about == (second, first) and row.mark in _BACKWARD:
+                return _BACKWARD[row.mark], f"pairs:{number}"
         return None
 
     def _at_node(self, model: str, node: str) -> tuple[Way, str] | None:
@@ -145,8 +146,8 @@ class EvidenceTables:
         return enumerate(self.assets[id].rows, start=1) if id in self.assets else ()
 
     def _split(self, ref: str) -> tuple[Asset, str]:
-        name, _, rest = ref.strip().partition(":")
-        return self.asset(name.strip()), rest.strip()
+        name, _, position = ref.strip().partition(":")
+        return self.asset(name.strip()), position.strip()
 
     @cached_property
     def numbered_names(self) -> tuple[str, ...]:
@@ -185,7 +186,7 @@ def _row(asset: Asset, key: str) -> int | None:
     key = key.strip()
     if key.isascii() and key.isdigit() and len(key) <= 6:
         return int(key) if 1 <= int(key) <= len(asset.rows) else None
-    for named in ([row.key for row in asset.rows], [str(row.cells[0].value) for row in asset.rows]):
-        if named.count(key) == 1:
-            return named.index(key) + 1
+    for keys in ([row.key for row in asset.rows], [str(row.cells[0].value) for row in asset.rows]):
+        if keys.count(key) == 1:
+            return keys.index(key) + 1
     return None

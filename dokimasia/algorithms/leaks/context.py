@@ -67,20 +67,20 @@ def _begins_clause(low: Sequence[str], at: int) -> bool:
 
 
 def value_in_a_row(
-    low: Sequence[str], value: StatedValue, stated: Sequence[StatedValue], secret: frozenset[Key]
+    low: Sequence[str], value: StatedValue, values: Sequence[StatedValue], secret: frozenset[Key]
 ) -> bool:
     """Return whether a value stands beside another one of its kind ("at 14:30, 15:30 and 16:30"), or among several."""
-    kinds = {other.kind for other in stated if other.start == value.start} - {"n", "w", "o"}
+    kinds = {other.kind for other in values if other.start == value.start} - {"n", "w", "o"}
     others = {
         key_of(other)
-        for other in stated
+        for other in values
         if other.kind in kinds
         and key_of(other) not in secret
         and (other.end <= value.start or value.end <= other.start)
     }
     if len(others) > 1:
         return True
-    for other in stated:
+    for other in values:
         if other.kind != value.kind or key_of(other) in secret or (other.start < value.end and value.start < other.end):
             continue
         between = low[value.end : other.start] if other.start >= value.end else low[other.end : value.start]

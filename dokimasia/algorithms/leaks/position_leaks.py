@@ -105,8 +105,8 @@ def names_position(text: str, secrets: QuestionSecrets) -> bool:
         return False
     plain = bare(text)
     for positions in (_letters(plain, secrets), _ranked_choices(plain), _positions(plain, secrets)):
-        named = [position for position in positions if position.number < count]
-        recommended = {choice.number % count for choice in named if not denied(plain, choice.start, choice.end)}
+        listed = [position for position in positions if position.number < count]
+        recommended = {choice.number % count for choice in listed if not denied(plain, choice.start, choice.end)}
         if recommended == {secrets.right}:
             return True
     return False
@@ -121,24 +121,24 @@ def _letters(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
             positions.append(_NamedChoice(min(_index(match[1]), _index(match[3])) + 1, *match.span()))
     for match in after:
         positions.append(_NamedChoice(_index(match[2]) + (1 if match[1].casefold() == "after" else -1), *match.span()))
-    own = {word for word in secrets.asked if len(word) == 1}
-    own |= {word for choice in secrets.choices for word in choice.stems}
+    labels = {word for word in secrets.question_stems if len(word) == 1}
+    labels |= {word for choice in secrets.choices for word in choice.stems}
     for match in _LETTER.finditer(text):
         letter = next(part for part in match.groups() if part)
         if any(start <= match.start() < end for start, end in spans):
             continue
-        if not match[4] or not _is_no_choice(match, text, own, secrets):
+        if not match[4] or not _is_no_choice(match, text, labels, secrets):
             positions.append(_NamedChoice(_index(letter), *match.span()))
     return positions
 
 
-def _is_no_choice(match: re.Match[str], text: str, own: set[str], secrets: QuestionSecrets) -> bool:
+def _is_no_choice(match: re.Match[str], text: str, labels: set[str], secrets: QuestionSecrets) -> bool:
     """Whether a capital letter by itself is a label, a letter that the question speaks of, or an article."""
     before = text[: match.start()]
-    called = re.search(rf"(?i)\b{_CHOICE}\s*$", before)
-    if match[4].casefold() in own and (called is None or called[0].casefold().startswith("letter")):
+    choice_word = re.search(rf"(?i)\b{_CHOICE}\s*$", before)
+    if match[4].casefold() in labels and (choice_word is None or choice_word[0].casefold().startswith("letter")):
         return True
-    if called is not None:
+    if choice_word is not None:
         return False
     article = match[4] == "A" and _HEAD.search(before) is not None and _ARTICLE.match(text, match.end()) is not None
     return article or _labels(before, secrets)
@@ -147,7 +147,7 @@ def _is_no_choice(match: re.Match[str], text: str, own: set[str], secrets: Quest
 def _labels(before: str, secrets: QuestionSecrets) -> bool:
     """Whether what stands before a letter makes it the label of something in the picture."""
     word = re.search(r"(\w+)\s*$", before)
-    spoken_of = word is not None and len(word[1]) > 3 and stem(word[1].casefold()) in secrets.asked
+    spoken_of = word is not None and len(word[1]) > 3 and stem(word[1].casefold()) in secrets.question_stems
     return spoken_of or _NOT_A_CHOICE.search(before) is not None
 
 
@@ -172,8 +172,8 @@ def _positions(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
     for sentence in SENTENCE_END.split(text):
         offset = text.find(sentence, offset)
         if _AMONG.search(sentence) and not _ASKS.search(sentence):
-            for named in _ranks(sentence, secrets):
-                positions.append(_NamedChoice(named.number, named.start + offset, named.end + offset))
+            for choice in _ranks(sentence, secrets):
+                positions.append(_NamedChoice(choice.number, choice.start + offset, choice.end + offset))
     return positions
 
 
@@ -185,19 +185,19 @@ def _ranks(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
             low, high = sorted((_number(match[2]) - 1, _number(match[4]) - 1))
             if high - low == 2:
                 yield _NamedChoice(low + 1, *match.span())
-    rest = _BETWEEN.sub(_blank, sentence)
-    for match in _FROM_THE_END.finditer(rest):
+    remaining = _BETWEEN.sub(_blank, sentence)
+    for match in _FROM_THE_END.finditer(remaining):
         yield _NamedChoice(count - 2, *match.span())
-    rest = _FROM_TOP.sub(_blank, _FROM_THE_END.sub(_blank, rest))
-    yield from _sized(rest, secrets)
-    yield from _beside(rest, secrets)
+    remaining = _FROM_TOP.sub(_blank, _FROM_THE_END.sub(_blank, remaining))
+    yield from _sized(remaining, secrets)
+    yield from _beside(remaining, secrets)
     for pattern, index in ((_LAST, count - 1), (_FIRST, 0), (_MIDDLE, count // 2 if count % 2 else count)):
-        for match in pattern.finditer(rest):
+        for match in pattern.finditer(remaining):
             yield _NamedChoice(index, *match.span())
-    for match in (*_RANKED.finditer(rest), *_ALPHABET.finditer(rest)):
-        if _IS_LISTED.search(rest[: match.start()]) or not _of_another(rest[match.end() :], secrets):
+    for match in (*_RANKED.finditer(remaining), *_ALPHABET.finditer(remaining)):
+        if _IS_LISTED.search(remaining[: match.start()]) or not _of_another(remaining[match.end() :], secrets):
             yield _NamedChoice(_number(match[1]) - 1, *match.span())
-    for match in _NUMBERED.finditer(rest):
+    for match in _NUMBERED.finditer(remaining):
         yield _NamedChoice(_number(match[1] or match[2]) - 1, *match.span())
 
 
@@ -206,7 +206,7 @@ def _of_another(after: str, secrets: QuestionSecrets) -> bool:
     word = re.match(r"\s+([^\W\d_]+)", after)
     if word is None or word[1].casefold() in FUNCTION_WORDS.union(("one", "among", "place", "position")):
         return False
-    return stem(word[1].casefold()) not in secrets.asked and _ON_THE_LIST.match(after) is None
+    return stem(word[1].casefold()) not in secrets.question_stems and _ON_THE_LIST.match(after) is None
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -38,8 +38,8 @@ class QuestionSecrets(NamedTuple):
     words: frozenset[str]
     values: frozenset[Key]
     truths: tuple[str, ...]
-    asked: frozenset[str]
-    asked_values: frozenset[Key]
+    question_stems: frozenset[str]
+    question_values: frozenset[Key]
     choices: tuple[ChoiceMarks, ...]
     right: int | None
     lettered: bool
@@ -82,32 +82,32 @@ def secrets_of(
     options = choices or tuple(offered(question))
     right = _right(final_answer, options, lettered=bool(choices))
     answer = options[right] if right is not None else (final_answer or "").strip()
-    asked = frozenset(stems_of(question))
+    question_stems = frozenset(stems_of(question))
     if not answer and len(truths) == 1:
-        answer = _added(truths[0], question, asked)
+        answer = _added(truths[0], question, question_stems)
     values = telling(answer)
     words = content(stems_of(answer)) if answer else frozenset[str]()
     if values:
         words = frozenset(word for word in words if word not in UNITS or ordinal(word) is not None)
-    stated = values_of(question)
+    question_values = values_of(question)
     for at, option in enumerate(options):
-        stated |= telling(option) if at != right and choices else set()
+        question_values |= telling(option) if at != right and choices else set()
     return QuestionSecrets(
         answer=answer,
         words=words,
         values=values,
         truths=truths,
-        asked=asked,
-        asked_values=frozenset(stated),
-        choices=_told_apart(options),
+        question_stems=question_stems,
+        question_values=frozenset(question_values),
+        choices=_distinguishing_marks(options),
         right=right,
         lettered=bool(choices),
     )
 
 
-def _added(truth: str, question: str, asked: frozenset[str]) -> str:
+def _added(truth: str, question: str, question_stems: frozenset[str]) -> str:
     """What a ground truth adds to the question in its own notation; empty where that is more than a few words."""
-    expected = asked | {stem(token) for token in read(question)[1]} | FUNCTION_WORDS - ANSWERS
+    expected = question_stems | {stem(token) for token in read(question)[1]} | FUNCTION_WORDS - ANSWERS
     added = [token for token in read(truth)[0] if stem(token.casefold()) not in expected and token not in _STOPS]
     return " ".join(added) if sum(token[0].isalnum() for token in added) <= SHORT else ""
 
@@ -126,14 +126,16 @@ def _right(final_answer: str | None, options: Sequence[str], *, lettered: bool) 
     if 0 <= index < len(options):
         return index
     answer_stems = content(stems_of(final_answer))
-    alike = [index for index, option in enumerate(_told_apart(options)) if option.stems == answer_stems]
+    alike = [index for index, option in enumerate(_distinguishing_marks(options)) if option.stems == answer_stems]
     return alike[0] if len(alike) == 1 else None
 
 
-def _told_apart(options: Sequence[str]) -> tuple[ChoiceMarks, ...]:
+def _distinguishing_marks(options: Sequence[str]) -> tuple[ChoiceMarks, ...]:
     stems = [content(stems_of(option)) for option in options]
     shared = frozenset[str].intersection(*stems) if len(stems) > 1 else frozenset[str]()
-    return tuple(ChoiceMarks(own - shared or own, telling(option)) for own, option in zip(stems, options, strict=True))
+    return tuple(
+        ChoiceMarks(marks - shared or marks, telling(option)) for marks, option in zip(stems, options, strict=True)
+    )
 
 
 _LISTED = re.compile(

@@ -258,13 +258,13 @@ def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
 
 def _following(low: list[str], at: int, base: str) -> tuple[float, int]:
     """What a smaller unit right behind adds ("two hours and 5 minutes", "nineteen dollars fifty"), and its tokens."""
-    rest = low[at : at + 6]
-    skipped = 1 if rest and rest[0] in ("and", ",") else 0
-    rest = rest[skipped:]
-    added = next((number for number in numbers_in(rest) if number.start == 0), None)
+    tokens = low[at : at + 6]
+    skipped = 1 if tokens and tokens[0] in ("and", ",") else 0
+    tokens = tokens[skipped:]
+    added = next((number for number in numbers_in(tokens) if number.start == 0), None)
     if added is None:
-        return (0.5 * {"s": 3600}.get(base, 1), skipped + 2) if rest[:2] == ["a", "half"] else (0.0, 0)
-    word = rest[added.end] if added.end < len(rest) else ""
+        return (0.5 * {"s": 3600}.get(base, 1), skipped + 2) if tokens[:2] == ["a", "half"] else (0.0, 0)
+    word = tokens[added.end] if added.end < len(tokens) else ""
     unit = _unit(word)
     if unit is not None and unit[0] == base:
         return added.value * unit[1], skipped + added.end + 1
@@ -284,16 +284,16 @@ def _parts(low: list[str], numbers: list[Number]) -> Iterator[StatedValue]:
         if token in _PARTS:
             back = at - 1 if at and low[at - 1] != "-" else at - 2
             times = by_end.get(back + 1)
-            many = times.value if times is not None and times.value < _PARTS[token] else 1.0
-            if token.endswith("s") or many == 1.0 or times is not None:
-                yield StatedValue("p", many / _PARTS[token], at, at + 1)
+            count = times.value if times is not None and times.value < _PARTS[token] else 1.0
+            if token.endswith("s") or count == 1.0 or times is not None:
+                yield StatedValue("p", count / _PARTS[token], at, at + 1)
         if (token == "of" and at > 1 and low[at - 1] == "out") or (token in ("in", "over") and by_end.get(at)):
-            first = by_end.get(at - 1) if token == "of" else by_end.get(at)
-            if first is None and token == "of":
-                first = next((number for number in numbers if at - 4 <= number.end < at), None)
-            whole = next((number for number in numbers if at < number.start <= at + 3), None)
-            if first is not None and whole is not None and whole.value > first.value:
-                yield StatedValue("p", first.value / whole.value, first.start, whole.end)
+            part = by_end.get(at - 1) if token == "of" else by_end.get(at)
+            if part is None and token == "of":
+                part = next((number for number in numbers if at - 4 <= number.end < at), None)
+            total = next((number for number in numbers if at < number.start <= at + 3), None)
+            if part is not None and total is not None and total.value > part.value:
+                yield StatedValue("p", part.value / total.value, part.start, total.end)
 
 
 def _clocks(low: list[str], numbers: list[Number]) -> Iterator[StatedValue]:
@@ -355,9 +355,9 @@ def _dates(low: list[str], numbers: list[Number]) -> Iterator[StatedValue]:
             for day in days:
                 yield StatedValue("d", MONTHS[token] * 100 + day, at, at + 1)
     for at, token in enumerate(low):
-        written = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(?:\d{2}|\d{4})", token)
-        if written and 1 <= int(written[2]) <= 12 and 1 <= int(written[1]) <= 31:
-            yield StatedValue("d", float(int(written[2]) * 100 + int(written[1])), at, at + 1)
+        date = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(?:\d{2}|\d{4})", token)
+        if date and 1 <= int(date[2]) <= 12 and 1 <= int(date[1]) <= 31:
+            yield StatedValue("d", float(int(date[2]) * 100 + int(date[1])), at, at + 1)
     for first, second in pairwise(numbers):
         if low[first.end : second.start] in (["/"], ["-"], ["."]):
             for month, day in ((first.value, second.value), (second.value, first.value)):

@@ -27,7 +27,7 @@ _TWO_MEANINGS_TEXT = """
     one all end middle top bottom side front back call order set match present past round square cross run start stop go high low
     long short full empty sign letter word number plain check line"""
 _TWO_MEANINGS = frozenset(map(stem, _TWO_MEANINGS_TEXT.split()))
-_SAID = frozenset((
+_SAYING = frozenset((
     "is", "are", "was", "of", "say", "says", "read", "reads", "written", "be", "called", "but", "it's", "answer", "simply",
     "just", ":", '"', "'"))
 _DASHES = frozenset(("-", "\u2013", "\u2014"))
@@ -45,28 +45,30 @@ def tells_word(sentence: str, text: str, secrets: QuestionSecrets) -> bool:
     """
     raw, low, _ = read(sentence)
     stems = [stem(token.removesuffix("'s")) for token in low]
-    wanted = secrets.words
+    answer_stems = secrets.words
     if secrets.right is not None:
-        wanted = secrets.choices[secrets.right].stems
+        answer_stems = secrets.choices[secrets.right].stems
         text_stems = set(stems_of(re.sub(r"(?i)\bone\b", " ", text)))
         if any(
-            _named(choice.stems, wanted, text_stems) for at, choice in enumerate(secrets.choices) if at != secrets.right
+            _mentions(choice.stems, answer_stems, text_stems)
+            for at, choice in enumerate(secrets.choices)
+            if at != secrets.right
         ):
             return False
     else:
-        wanted = frozenset(wanted - secrets.asked) or wanted
-    if not wanted:
+        answer_stems = frozenset(answer_stems - secrets.question_stems) or answer_stems
+    if not answer_stems:
         return False
-    if any(len(word) == 1 or word[0].isdigit() for word in wanted):
+    if any(len(word) == 1 or word[0].isdigit() for word in answer_stems):
         return _in_order(low, secrets)
-    indices = [_index(word, low, stems) for word in wanted]
+    indices = [_index(word, low, stems) for word in answer_stems]
     if min(indices) < 0:
         return False
-    if wanted & ANSWERS:
+    if answer_stems & ANSWERS:
         return _answers(low, indices[0])
-    if wanted <= secrets.asked:
+    if answer_stems <= secrets.question_stems:
         return _is_stated(sentence, raw, low, indices, secrets)
-    return _is_meant(sentence, raw, low, indices, wanted, secrets)
+    return _is_meant(sentence, raw, low, indices, answer_stems, secrets)
 
 
 def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
@@ -77,7 +79,7 @@ def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
     run, text_stems = stems_of(truth), stems_of(text)
     if len(run) < SHORTEST or plain_words(truth) == plain_words(secrets.answer):
         return False
-    fresh = content(frozenset(run)) - secrets.asked
+    fresh = content(frozenset(run)) - secrets.question_stems
     joined = f" {' '.join(text_stems)} "
     least = min(RUN, len(run))
     for start in range(len(run) - least + 1):
@@ -97,8 +99,8 @@ def _index(word: str, low: Sequence[str], stems: Sequence[str]) -> int:
 
 def _shortens(short: str, word: str) -> bool:
     """Whether letters are the abbreviation of a word: its first one, and others of it in order."""
-    rest = iter(word)
-    return 2 <= len(short) <= 4 < len(word) and short[0] == word[0] and all(letter in rest for letter in short)
+    letters = iter(word)
+    return 2 <= len(short) <= 4 < len(word) and short[0] == word[0] and all(letter in letters for letter in short)
 
 
 def _same(first: str, second: str) -> bool:
@@ -109,8 +111,8 @@ def _same(first: str, second: str) -> bool:
     return len(shorter) > 2 and longer.startswith(shorter) and longer[len(shorter) :] in _DERIVED and len(longer) > 4
 
 
-def _named(stems: frozenset[str], wanted: frozenset[str], text_stems: set[str]) -> bool:
-    return bool((content(stems) - wanted or stems) & text_stems)
+def _mentions(stems: frozenset[str], answer_stems: frozenset[str], text_stems: set[str]) -> bool:
+    return bool((content(stems) - answer_stems or stems) & text_stems)
 
 
 def _answers(low: Sequence[str], at: int) -> bool:
@@ -120,7 +122,9 @@ def _answers(low: Sequence[str], at: int) -> bool:
         return (after in ENDS or after in _DASHES) and "but" not in low
     if low[at - 1] in ('"', "'") and sum(token in ('"', "'") for token in low) == 2:
         return True
-    return not left_open(low, at) and after in ENDS and (low[at - 1] in _SAID or low[at - 1] in ("with", "a", "clear"))
+    return (
+        not left_open(low, at) and after in ENDS and (low[at - 1] in _SAYING or low[at - 1] in ("with", "a", "clear"))
+    )
 
 
 def _is_stated(
@@ -138,7 +142,7 @@ def _is_stated(
         and low[at - 1] in ("is", "are", "was", "were")
         and (
             low[at - 2] in ("it", "answer", "that")
-            or (stem(low[at - 2]) in secrets.asked and low[at - 2] not in FUNCTION_WORDS)
+            or (stem(low[at - 2]) in secrets.question_stems and low[at - 2] not in FUNCTION_WORDS)
         )
         and after in ENDS
     )
@@ -147,16 +151,16 @@ def _is_stated(
 def _in_order(low: Sequence[str], secrets: QuestionSecrets) -> bool:
     """Whether an answer of several words, not all of them numbers, stands in a sentence word by word, not left open."""
     skipped = _NUMBERING | ARTICLES
-    own = [word for word in plain_words(secrets.answer) if word not in skipped]
+    answer_words = [word for word in plain_words(secrets.answer) if word not in skipped]
     flat = [(word, at) for at, token in enumerate(low) for word in plain_words(token) if word not in skipped]
     return (
-        len(own) > 1
-        and any(word.isalpha() for word in own)
+        len(answer_words) > 1
+        and any(word.isalpha() for word in answer_words)
         and any(
-            [word for word, _ in flat[start : start + len(own)]] == own
+            [word for word, _ in flat[start : start + len(answer_words)]] == answer_words
             and not left_open(low, flat[start][1])
             and not word_in_a_row(low, flat[start][1])
-            for start in range(len(flat) - len(own) + 1)
+            for start in range(len(flat) - len(answer_words) + 1)
         )
     )
 
@@ -166,7 +170,7 @@ def _is_meant(
     raw: Sequence[str],
     low: Sequence[str],
     indices: Sequence[int],
-    wanted: frozenset[str],
+    answer_stems: frozenset[str],
     secrets: QuestionSecrets,
 ) -> bool:
     """Whether words of the answer stand for what they are in the answer, and not by the way or in another sense."""
@@ -176,17 +180,21 @@ def _is_meant(
     if _stands_out(sentence, raw, at):
         return not left_open(low, at, precise=True) or '"' in raw or "'" in raw
     after = token_at(low, last + 1)
-    beside = {token_before(low, at), after}
-    if left_open(low, at) or "-" in beside or low[last].endswith("ish"):
+    neighbours = {token_before(low, at), after}
+    if left_open(low, at) or "-" in neighbours or low[last].endswith("ish"):
         return False
-    if wanted <= _TWO_MEANINGS and not _in_order(low, secrets) and not _as_a_name(raw, low, at, secrets.asked):
+    if (
+        answer_stems <= _TWO_MEANINGS
+        and not _in_order(low, secrets)
+        and not _as_a_name(raw, low, at, secrets.question_stems)
+    ):
         return False
     belongs = (
-        secrets.asked & _ATTRIBUTES
+        secrets.question_stems & _ATTRIBUTES
         and low[at] in plain_words(secrets.answer)
-        and len(wanted) == 1
+        and len(answer_stems) == 1
         and after[0].isalpha()
-        and stem(after) not in secrets.asked
+        and stem(after) not in secrets.question_stems
         and after not in FUNCTION_WORDS
         and after not in ("one", "ones", "there", "here", "when", "if", "so")
     )
@@ -208,13 +216,15 @@ def _stands_out(sentence: str, raw: Sequence[str], at: int) -> bool:
     )
 
 
-def _as_a_name(raw: Sequence[str], low: Sequence[str], at: int, asked: frozenset[str]) -> bool:
+def _as_a_name(raw: Sequence[str], low: Sequence[str], at: int, question_stems: frozenset[str]) -> bool:
     """Whether a word of two meanings stands as a name or ends a statement: "it reads open.", "made of stone"."""
     after = token_at(low, at + 1)
-    if stem(after) in asked and low[at] != "right" and at and low[at - 1] == "the":
+    if stem(after) in question_stems and low[at] != "right" and at and low[at - 1] == "the":
         return True
     return (
-        bool(at) and low[at - 1] in _SAID and (after in ENDS or (stem(after) in asked and after not in FUNCTION_WORDS))
+        bool(at)
+        and low[at - 1] in _SAYING
+        and (after in ENDS or (stem(after) in question_stems and after not in FUNCTION_WORDS))
     )
 
 
@@ -226,13 +236,13 @@ def spelt_out(text: str, secrets: QuestionSecrets) -> bool:
     numbers = [int(value) for kind, value in secrets.values if kind == "n"]
     if any(_digit_by_digit(str(number), text) for number in numbers):
         return True
-    named = re.search(r"(?i)\broman\b", text)
+    names_roman = re.search(r"(?i)\broman\b", text)
     for form in (secrets.answer, *map(_roman, numbers)):
-        if len(re.sub(r"[\W_]", "", form)) < SHORTEST_GAPPED and not form.isdigit() and not named:
+        if len(re.sub(r"[\W_]", "", form)) < SHORTEST_GAPPED and not form.isdigit() and not names_roman:
             continue
         for match in _gapped(form).finditer(text):
             usual = " ".join(form.strip(_SIGNS).split()).casefold()
-            if " ".join(match[0].split()).casefold() not in (usual, f"{usual}s") or named:
+            if " ".join(match[0].split()).casefold() not in (usual, f"{usual}s") or names_roman:
                 return True
     return False
 

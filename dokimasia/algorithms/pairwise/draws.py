@@ -65,16 +65,16 @@ def swiss_round(models: Sequence[str], points: Mapping[str, float], met: Collect
 
     shuffled = sorted(models)
     Random(seed).shuffle(shuffled)
-    standing = sorted(shuffled, key=lambda name: -points.get(name, 0.5))
-    place = {name: at for at, name in enumerate(standing)}
-    known = {frozenset(pair) for pair in met}
-    games = {name: sum(name in pair for pair in known) for name in models}
+    ranking = sorted(shuffled, key=lambda name: -points.get(name, 0.5))
+    place = {name: at for at, name in enumerate(ranking)}
+    met_pairs = {frozenset(pair) for pair in met}
+    games = {name: sum(name in pair for pair in met_pairs) for name in models}
     most = max(games.values(), default=0)
     graph: nx.Graph[str] = nx.Graph()
-    for one, other in combinations(standing, 2):
-        if frozenset((one, other)) not in known:
-            rested = len(models) ** 3 * sum(games[name] < most for name in (one, other))
-            graph.add_edge(one, other, weight=rested - (place[other] - place[one]) ** 2)
+    for first, second in combinations(ranking, 2):
+        if frozenset((first, second)) not in met_pairs:
+            rested = len(models) ** 3 * sum(games[name] < most for name in (first, second))
+            graph.add_edge(first, second, weight=rested - (place[second] - place[first]) ** 2)
     matched = {frozenset(pair) for pair in nx.max_weight_matching(graph, maxcardinality=True)}
     pairs = [pair for pair in all_pairs(models) if frozenset(pair) in matched]
     return sorted(pairs, key=lambda pair: min(place[name] for name in pair))

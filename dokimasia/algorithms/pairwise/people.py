@@ -31,7 +31,7 @@ def mae(judged: Sequence[float], human: Sequence[float]) -> float:
     1.0
     """
     check_pairs(judged, human)
-    return sum(abs(one - other) for one, other in zip(judged, human, strict=True)) / len(judged)
+    return sum(abs(rating - truth) for rating, truth in zip(judged, human, strict=True)) / len(judged)
 
 
 def consistency(judged: Sequence[float], human: Sequence[float]) -> float:
@@ -57,14 +57,14 @@ def consistency(judged: Sequence[float], human: Sequence[float]) -> float:
     0.75
     """
     check_pairs(judged, human)
-    close = sum(abs(one - other) <= CLOSE + 1e-9 for one, other in zip(judged, human, strict=True))
+    close = sum(abs(rating - truth) <= CLOSE + 1e-9 for rating, truth in zip(judged, human, strict=True))
     return close / len(judged)
 
 
-def check_pairs(one: Sequence[float], other: Sequence[float]) -> None:
+def check_pairs(first: Sequence[float], second: Sequence[float]) -> None:
     """Raise ValueError unless there are as many of the one as of the other, and some."""
-    if len(one) != len(other) or not len(one):
-        raise ValueError(f"the same things are rated twice, at least one: {len(one)} and {len(other)} ratings")
+    if len(first) != len(second) or not len(first):
+        raise ValueError(f"the same things are rated twice, at least one: {len(first)} and {len(second)} ratings")
 
 
 def to_category(value: float, low: int, high: int) -> int:

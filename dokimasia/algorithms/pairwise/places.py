@@ -135,12 +135,12 @@ def position_bias_interval(
 def _gains(first: Sequence[int], swapped: Sequence[int]) -> list[float]:
     """Return each pair's reward of the place shown first, over both orders."""
     _check(first, swapped)
-    return [50 * (one - other) / 2 for one, other in zip(first, swapped, strict=True)]
+    return [50 * (as_first - as_second) / 2 for as_first, as_second in zip(first, swapped, strict=True)]
 
 
 def _same_side(first: Sequence[int], swapped: Sequence[int]) -> list[bool]:
     _check(first, swapped)
-    return [_sign(one) == _sign(other) for one, other in zip(first, swapped, strict=True)]
+    return [_sign(as_first) == _sign(as_second) for as_first, as_second in zip(first, swapped, strict=True)]
 
 
 def _check(first: Sequence[int], swapped: Sequence[int]) -> None:

@@ -126,77 +126,79 @@ def rate_models(
 
     Examples
     --------
-    >>> won = [PairOutcome("a", "b", 1)] * 10 + [PairOutcome("a", "b", -1)]
-    >>> (group,) = rate_models(won, seed=0)
+    >>> outcomes = [PairOutcome("a", "b", 1)] * 10 + [PairOutcome("a", "b", -1)]
+    >>> (group,) = rate_models(outcomes, seed=0)
     >>> {name: round(rating) for name, rating in group.ratings.items()}
     {'a': 1200, 'b': 800}
     >>> [group.reason for group in rate_models([PairOutcome("a", "b", 1)], seed=0)]
     ['always won or always lost against all others', 'always won or always lost against all others']
     """
-    if not all(comparison.outcome in (1, 0, -1) and comparison.one != comparison.other for comparison in comparisons):
+    if not all(
+        comparison.outcome in (1, 0, -1) and comparison.first != comparison.second for comparison in comparisons
+    ):
         raise ValueError("a comparison is of two models, and its outcome is 1, 0 or -1")
     check_level(level)
     alone = [ConnectedModels((name,), NEVER_MET, {}, {}, {}, {}, None) for name in _unmet(comparisons, models)]
     if not comparisons:
         return tuple(alone)
     index = number_clusters(range(len(comparisons)) if clusters is None else clusters, len(comparisons))
-    found: list[ConnectedModels] = []
+    rated: list[ConnectedModels] = []
     for group in groups(comparisons):
         reason = unbounded(comparisons, group)
         if reason:
-            found.append(ConnectedModels(group, reason, {}, {}, {}, {}, None))
+            rated.append(ConnectedModels(group, reason, {}, {}, {}, {}, None))
         else:
-            found.append(_rated(tables(comparisons, index, group), parts=parts, level=level, seed=seed))
-    return (*found, *alone)
+            rated.append(_rated(tables(comparisons, index, group), parts=parts, level=level, seed=seed))
+    return (*rated, *alone)
 
 
-def _rated(counted: OutcomeTables, *, parts: int, level: float, seed: int) -> ConnectedModels:
+def _rated(outcomes: OutcomeTables, *, parts: int, level: float, seed: int) -> ConnectedModels:
     """Rate a group that has finite ratings."""
-    names, pairs, counts = counted
+    names, pairs, counts = outcomes
     number = len(counts)
-    whole = fit(pairs, counts.sum(axis=0)[None], len(names))
+    overall = fit(pairs, counts.sum(axis=0)[None], len(names))
     generator = np.random.default_rng(seed)
     drawn = generator.multinomial(number, np.full(number, 1 / number), size=RESAMPLES)
     resampled = fit(pairs, np.tensordot(drawn.astype(np.float64), counts, 1), len(names))
-    without = fit(pairs, counts.sum(axis=0) - counts, len(names))
-    at, finite = _SCALE * whole.strengths[0], _SCALE * resampled.strengths[resampled.finite]
-    reason = _thin(number, int(without.finite.sum()), len(finite), parts)
+    left_out_fits = fit(pairs, counts.sum(axis=0) - counts, len(names))
+    point, finite = _SCALE * overall.strengths[0], _SCALE * resampled.strengths[resampled.finite]
+    reason = _thin(number, int(left_out_fits.finite.sum()), len(finite), parts)
 
     def interval(weights: Floats) -> Interval:
-        left_out = _SCALE * without.strengths @ weights
+        left_out = _SCALE * left_out_fits.strengths @ weights
         if reason or np.ptp(left_out) <= ROUNDING * _SCALE:
             return Interval(-math.inf, math.inf, reason or NO_SPREAD)
-        value, (error, df) = float(at @ weights), _error(left_out, parts)
+        value, (error, df) = float(point @ weights), _error(left_out, parts)
         quantile = student_t_quantile((1 + level) / 2, number / parts - 1)
         resampled_limits = accelerated(finite @ weights, value, left_out, quantile)
         margin = student_t_quantile((1 + level) / 2, df) * error
         return Interval(min(resampled_limits.low, value - margin), max(resampled_limits.high, value + margin))
 
     def p_value(weights: Floats) -> float | None:
-        left_out = _SCALE * without.strengths @ weights
+        left_out = _SCALE * left_out_fits.strengths @ weights
         if reason or np.ptp(left_out) <= ROUNDING * _SCALE:
             return None
         error, df = _error(left_out, parts)
-        return student_t_tails(float(at @ weights) / error, df)
+        return student_t_tails(float(point @ weights) / error, df)
 
-    each = np.eye(len(names))
-    intervals = {name: interval(each[place]) for place, name in enumerate(names)}
-    apart = {pair: each[pair[0]] - each[pair[1]] for pair in combinations(range(len(names)), 2)}
+    units = np.eye(len(names))
+    intervals = {name: interval(units[place]) for place, name in enumerate(names)}
+    contrasts = {pair: units[pair[0]] - units[pair[1]] for pair in combinations(range(len(names)), 2)}
     ranked = np.argsort(np.argsort(-finite, axis=1, kind="stable"), axis=1)
     ranks = np.array([np.bincount(column, minlength=len(names)) for column in ranked.T]) / max(1, len(finite))
-    nu = math.exp(whole.ties[0])
+    nu = math.exp(overall.ties[0])
     return ConnectedModels(
         models=names,
         reason="",
-        ratings={name: MEAN + float(at[place]) for place, name in enumerate(names)},
+        ratings={name: MEAN + float(point[place]) for place, name in enumerate(names)},
         intervals={
             name: Interval(MEAN + interval.low, MEAN + interval.high, interval.reason)
             for name, interval in intervals.items()
         },
         ranks={} if reason else {name: tuple(ranks[place].tolist()) for place, name in enumerate(names)},
         differences={
-            (names[one], names[other]): RatingDifference(float(at @ weights), interval(weights), p_value(weights))
-            for (one, other), weights in apart.items()
+            (names[first], names[second]): RatingDifference(float(point @ weights), interval(weights), p_value(weights))
+            for (first, second), weights in contrasts.items()
         },
         tie_rate=nu / (2 + nu),
     )

@@ -26,8 +26,8 @@ TIES = "no circle of verdicts in which wins outnumber ties"
 class PairOutcome(NamedTuple):
     """A verdict on two models, by name: 1 where the first won, 0 for a tie, -1 where the second won."""
 
-    one: str
-    other: str
+    first: str
+    second: str
     outcome: int
 
 
@@ -54,18 +54,18 @@ def tables(comparisons: Sequence[PairOutcome], clusters: NDArray[np.intp], names
     """Return the outcomes among some models, counted by cluster and pair; other comparisons are passed over."""
     place = {name: at for at, name in enumerate(names)}
     rows: list[tuple[int, int, int, int]] = []
-    for (one, other, outcome), cluster in zip(comparisons, clusters.tolist(), strict=True):
-        if one in place and other in place:
-            first, second = place[one], place[other]
+    for (first_name, second_name, outcome), cluster in zip(comparisons, clusters.tolist(), strict=True):
+        if first_name in place and second_name in place:
+            first, second = place[first_name], place[second_name]
             rows.append((first, second, outcome, cluster) if first < second else (second, first, -outcome, cluster))
     pairs = sorted({(first, second) for first, second, _, _ in rows})
     numbers = {pair: at for at, pair in enumerate(pairs)}
     counts = np.zeros((int(clusters.max()) + 1, len(pairs), 3))
     for first, second, outcome, cluster in rows:
         counts[cluster, numbers[first, second], 1 - outcome] += 1
-    kept = counts[counts.any(axis=(1, 2))]
-    order = np.lexsort(kept.reshape(len(kept), -1).T)
-    return OutcomeTables(tuple(names), np.array(pairs, dtype=np.intp).reshape(-1, 2), kept[order])
+    occupied = counts[counts.any(axis=(1, 2))]
+    order = np.lexsort(occupied.reshape(len(occupied), -1).T)
+    return OutcomeTables(tuple(names), np.array(pairs, dtype=np.intp).reshape(-1, 2), occupied[order])
 
 
 def groups(comparisons: Sequence[PairOutcome]) -> list[tuple[str, ...]]:
@@ -81,10 +81,10 @@ def groups(comparisons: Sequence[PairOutcome]) -> list[tuple[str, ...]]:
     """
     import networkx as nx
 
-    graph = _points(comparisons)
-    whole = nx.condensation(graph)
-    members = {node: tuple(sorted(whole.nodes[node]["members"])) for node in whole}
-    order = nx.lexicographical_topological_sort(whole, key=members.__getitem__)
+    graph = _outcome_graph(comparisons)
+    condensed = nx.condensation(graph)
+    members = {node: tuple(sorted(condensed.nodes[node]["members"])) for node in condensed}
+    order = nx.lexicographical_topological_sort(condensed, key=members.__getitem__)
     return [members[node] for node in order]
 
 
@@ -102,17 +102,19 @@ def unbounded(comparisons: Sequence[PairOutcome], group: Sequence[str]) -> str:
     import networkx as nx
 
     if len(group) == 1:
-        met = any(group[0] in (comparison.one, comparison.other) for comparison in comparisons)
+        met = any(group[0] in (comparison.first, comparison.second) for comparison in comparisons)
         return ONE_SIDED if met else NEVER_MET
     weights: dict[tuple[str, str], int] = {}
-    for one, other, outcome in comparisons:
-        if one in group and other in group:
-            ways = [(one, other), (other, one)] if outcome == 0 else [(one, other) if outcome > 0 else (other, one)]
-            for source, target in ways:
+    for first, second, outcome in comparisons:
+        if first in group and second in group:
+            edges = [(first, second), (second, first)]
+            if outcome:
+                edges = [(first, second) if outcome > 0 else (second, first)]
+            for source, target in edges:
                 weight = 1 if outcome == 0 else -1
                 weights[source, target] = min(weight, weights.get((source, target), 1))
     inside: nx.DiGraph[str] = nx.DiGraph()
-    inside.add_weighted_edges_from((*way, weight) for way, weight in weights.items())
+    inside.add_weighted_edges_from((*edge, weight) for edge, weight in weights.items())
     return "" if nx.negative_edge_cycle(inside) else TIES
 
 
@@ -174,25 +176,25 @@ def _connected(pairs: NDArray[np.intp], games: Floats, models: int) -> NDArray[n
     """Return for each fit whether all models met, directly or by way of others."""
     import networkx as nx
 
-    patterns, which = np.unique(games > 0, axis=0, return_inverse=True)
-    whole = np.zeros(len(patterns), dtype=bool)
+    patterns, pattern_of = np.unique(games > 0, axis=0, return_inverse=True)
+    connected = np.zeros(len(patterns), dtype=bool)
     for at, pattern in enumerate(patterns):
         graph: nx.Graph[int] = nx.Graph()
         graph.add_nodes_from(range(models))
         graph.add_edges_from(map(tuple, pairs[pattern].tolist()))
-        whole[at] = nx.is_connected(graph)
-    return whole[which.reshape(-1)]
+        connected[at] = nx.is_connected(graph)
+    return connected[pattern_of.reshape(-1)]
 
 
-def _points(comparisons: Sequence[PairOutcome]) -> "nx.DiGraph[str]":
+def _outcome_graph(comparisons: Sequence[PairOutcome]) -> "nx.DiGraph[str]":
     """Return who has won or tied against whom, as arrows from the one to the other."""
     import networkx as nx
 
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(sorted({name for comparison in comparisons for name in comparison[:2]}))
-    for one, other, outcome in comparisons:
+    for first, second, outcome in comparisons:
         if outcome >= 0:
-            graph.add_edge(one, other)
+            graph.add_edge(first, second)
         if outcome <= 0:
-            graph.add_edge(other, one)
+            graph.add_edge(second, first)
     return graph

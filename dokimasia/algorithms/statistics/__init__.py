@@ -80,5 +80,5 @@ def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
     >>> adjusted([0.04, None, 0.01])
     [0.04, None, 0.02]
     """
-    known = iter(false_discovery_rate([value for value in p_values if value is not None]))
-    return [None if value is None else next(known) for value in p_values]
+    q_values = iter(false_discovery_rate([value for value in p_values if value is not None]))
+    return [None if value is None else next(q_values) for value in p_values]

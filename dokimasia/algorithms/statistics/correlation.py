@@ -163,19 +163,21 @@ def correlation_interval(
     index = np.arange(len(first)) if clusters is None else number_clusters(clusters, len(first))
     effective = effective_number(np.bincount(index).astype(np.float64))
     if effective < FEW_PAIRS - ROUNDING:
-        said = f"{count} clusters of unequal size are worth {effective:.1f} equal ones"
-        return Interval(-1.0, 1.0, f"{said}, and a correlation needs {FEW_PAIRS}")
+        worth_text = f"{count} clusters of unequal size are worth {effective:.1f} equal ones"
+        return Interval(-1.0, 1.0, f"{worth_text}, and a correlation needs {FEW_PAIRS}")
     for side in (first, second):
         if reason := too_little_variation(side if method == "pearson" else _ranks(side), clusters):
             return Interval(-1.0, 1.0, reason)
     if method == "pearson":
         left_out = _without_each(first, second, index)
     else:
-        apart = (np.flatnonzero(index != one) for one in range(count))
-        left_out = np.array([correlate(first[use].tolist(), second[use].tolist()) for use in apart])
+        remaining = (np.flatnonzero(index != cluster) for cluster in range(count))
+        left_out = np.array([correlate(first[use].tolist(), second[use].tolist()) for use in remaining])
     worth = (effective_number(np.bincount(index).astype(np.float64)) - 1) / (count - 1)
-    found = jackknifed(float(_on_fishers_scale(correlate(x, y))), _on_fishers_scale(left_out), level=level, worth=worth)
-    return Interval(math.tanh(found.low), math.tanh(found.high), found.reason)
+    limits = jackknifed(
+        float(_on_fishers_scale(correlate(x, y))), _on_fishers_scale(left_out), level=level, worth=worth
+    )
+    return Interval(math.tanh(limits.low), math.tanh(limits.high), limits.reason)
 
 
 def _on_fishers_scale(values: float | Floats) -> Floats:

@@ -108,6 +108,6 @@ def correlation_exchange_test(
     if reason := exchange.untested(kinds.astype(np.intp)):
         return ExchangeTest(None, reason.replace("leaves", "values").replace("criteria", "responses"))
     first, second = first - first.mean(), second - second.mean()
-    seen = abs(float(first @ second)) * (1 - _ROUNDING)
-    beyond = sum(abs(float(first[source] @ second)) >= seen for source in exchange.draw(permutations, seed=seed))
+    observed = abs(float(first @ second)) * (1 - _ROUNDING)
+    beyond = sum(abs(float(first[source] @ second)) >= observed for source in exchange.draw(permutations, seed=seed))
     return ExchangeTest((1 + beyond) / (1 + permutations))

@@ -16,7 +16,7 @@ Source = NDArray[np.intp] | NDArray[np.uint16]
 FEWEST_EXCHANGES = 200
 """With fewer distinct exchanges there is no p-value."""
 
-_KEPT = 8_000_000
+_MOST_CACHED = 8_000_000
 """Up to so many places what was drawn is kept for the next test: at most 16 MB each."""
 
 
@@ -95,9 +95,9 @@ class Exchange:
 
     def draw(self, permutations: int, *, seed: int) -> Iterator[Source]:
         """Yield for each permutation where each criterion's leaf comes from, in the order; do not change what you get."""
-        shapes = tuple((int(one[0, 0]), *one.shape) for one in self._strata)
-        few = permutations * len(self.order) <= _KEPT and len(self.order) <= np.iinfo(np.uint16).max
-        draw = _kept if few else _drawn
+        shapes = tuple((int(stratum[0, 0]), *stratum.shape) for stratum in self._strata)
+        cacheable = permutations * len(self.order) <= _MOST_CACHED and len(self.order) <= np.iinfo(np.uint16).max
+        draw = _cached if cacheable else _drawn
         yield from draw(len(self.order), shapes, permutations, seed)
 
 
@@ -105,8 +105,8 @@ def _drawn(length: int, strata: tuple[tuple[int, int, int], ...], permutations: 
     """Yield the exchanges within strata, each with its first place, its clusters and their size; one array, filled anew."""
     generator = np.random.default_rng(seed)
     source = np.arange(length, dtype=np.intp)
-    seen = [source[first : first + count * size].reshape(count, size) for first, count, size in strata]
-    moves = [(stratum.copy().take, len(stratum), stratum) for stratum in seen]
+    views = [source[first : first + count * size].reshape(count, size) for first, count, size in strata]
+    moves = [(stratum.copy().take, len(stratum), stratum) for stratum in views]
     for _ in range(permutations):
         for take, count, place in moves:
             take(generator.permutation(count), axis=0, out=place, mode="clip")
@@ -114,10 +114,10 @@ def _drawn(length: int, strata: tuple[tuple[int, int, int], ...], permutations: 
 
 
 @lru_cache(maxsize=4)
-def _kept(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> NDArray[np.uint16]:
+def _cached(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> NDArray[np.uint16]:
     """Return what `_drawn` yields, a row each: figures of several models on the same images draw the same exchanges."""
-    kept = np.empty((permutations, length), dtype=np.uint16)
+    draws = np.empty((permutations, length), dtype=np.uint16)
     for at, source in enumerate(_drawn(length, strata, permutations, seed)):
-        kept[at] = source
-    kept.flags.writeable = False
-    return kept
+        draws[at] = source
+    draws.flags.writeable = False
+    return draws

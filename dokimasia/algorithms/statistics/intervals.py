@@ -28,11 +28,11 @@ FEW_CLUSTERS = 6
 """Below so many clusters the values seen say nothing of the scale that they come from."""
 
 _DRAWS_AT_ONCE = 2_000_000
-_KEPT_CLUSTERS = 250
+_MOST_CACHED_CLUSTERS = 250
 """With up to so many clusters what was drawn is kept for the next interval: at most 4 MB each."""
 
-_KEPT_INTERVALS = 4096
-"""So many intervals of up to `_KEPT_CLUSTERS` clusters are kept: at most 4 KB each."""
+_CACHED_INTERVALS = 4096
+"""So many intervals of up to `_MOST_CACHED_CLUSTERS` clusters are kept: at most 4 KB each."""
 
 _CLUSTERS_A_KIND = 20
 """With so many clusters to each different one it is quicker to draw how often each kind comes than each cluster."""
@@ -121,10 +121,10 @@ def bootstrap_interval(
         unseen = clopper_pearson(0, count, level).high
         return Interval(mean - unseen * (mean - low), mean + unseen * (high - mean))
     scale = bounds or (float(array.min()), float(array.max()))
-    if count > _KEPT_CLUSTERS:
-        return _farther(grouped, level, seed, *scale, bounded=bounds is not None)
+    if count > _MOST_CACHED_CLUSTERS:
+        return _outer_limits(grouped, level, seed, *scale, bounded=bounds is not None)
     sums, sizes = (part.tobytes() for part in grouped)
-    return _remembered(sums, sizes, level, seed, *scale, bounded=bounds is not None)
+    return _cached_limits(sums, sizes, level, seed, *scale, bounded=bounds is not None)
 
 
 def difference_interval(
@@ -240,12 +240,12 @@ def jackknife_interval(
     if count == 1:
         return Interval(low, high, "" if bounds else ONE_CLUSTER)
     figure = statistic(range(n))
-    without = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
-    left_out = finite([statistic(positions) for positions in without])
+    remaining = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
+    left_out = finite([statistic(positions) for positions in remaining])
     if bounds is not None and np.ptp(left_out) > ROUNDING * np.abs(left_out).max():
         sizes = np.bincount(index).astype(np.float64)
-        each = figure + (figure - left_out) * (n - sizes) / sizes
-        if reason := refusal(Clusters(each * sizes, sizes), bounds):
+        pseudovalues = figure + (figure - left_out) * (n - sizes) / sizes
+        if reason := refusal(Clusters(pseudovalues * sizes, sizes), bounds):
             return Interval(low, high, reason)
     return jackknifed(figure, left_out, level=level, bounds=(low, high))
 
@@ -279,15 +279,15 @@ def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, fl
     return low, high
 
 
-@lru_cache(maxsize=_KEPT_INTERVALS, typed=True)
-def _remembered(
+@lru_cache(maxsize=_CACHED_INTERVALS, typed=True)
+def _cached_limits(
     sums: bytes, sizes: bytes, level: float, seed: int, low: float, high: float, *, bounded: bool
 ) -> Interval:
-    """Return what `_farther` does: the figures of one run ask for the same interval several times."""
-    return _farther(Clusters(np.frombuffer(sums), np.frombuffer(sizes)), level, seed, low, high, bounded=bounded)
+    """Return what `_outer_limits` does: the figures of one run ask for the same interval several times."""
+    return _outer_limits(Clusters(np.frombuffer(sums), np.frombuffer(sizes)), level, seed, low, high, bounded=bounded)
 
 
-def _farther(grouped: Clusters, level: float, seed: int, low: float, high: float, *, bounded: bool) -> Interval:
+def _outer_limits(grouped: Clusters, level: float, seed: int, low: float, high: float, *, bounded: bool) -> Interval:
     """Return the farther of the bootstrap's and the scale's limits at each end, for clusters that are not all alike."""
     if bounded and (reason := refusal(grouped, (low, high))):
         return Interval(low, high, reason)
@@ -314,12 +314,12 @@ def _resampled_means(grouped: Clusters, seed: int) -> Floats:
     count = len(sums)
     kinds = np.flatnonzero(np.concatenate(([True], (np.diff(sums) != 0) | (np.diff(sizes) != 0))))
     if len(kinds) * _CLUSTERS_A_KIND <= count:
-        often = generator.multinomial(count, np.diff(kinds, append=count) / count, size=RESAMPLES)
-        return (often * sums[kinds]).sum(axis=1) / (often * sizes[kinds]).sum(axis=1)
+        counts = generator.multinomial(count, np.diff(kinds, append=count) / count, size=RESAMPLES)
+        return (counts * sums[kinds]).sum(axis=1) / (counts * sizes[kinds]).sum(axis=1)
     equal = bool(np.ptp(sizes) == 0)
     means = np.empty(RESAMPLES)
     step = max(1, _DRAWS_AT_ONCE // count)
-    blocks = [_drawn(seed, count)] if count <= _KEPT_CLUSTERS else _draws(generator, count, step)
+    blocks = [_drawn(seed, count)] if count <= _MOST_CACHED_CLUSTERS else _draws(generator, count, step)
     start = 0
     for block in blocks:
         weight = count * sizes[0] if equal else sizes.take(block).sum(axis=1)
@@ -366,6 +366,6 @@ def _quantile(ordered: Floats, share: float) -> float:
     """Return a quantile of ordered values as `numpy.quantile` does, which takes ten times as long for a few thousand."""
     place = (len(ordered) - 1) * share
     before = int(place)
-    here, there = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
-    part, gap = place - before, there - here
-    return there - gap * (1 - part) if part >= 0.5 else here + gap * part
+    lower, upper = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
+    fraction, gap = place - before, upper - lower
+    return upper - gap * (1 - fraction) if fraction >= 0.5 else lower + gap * fraction

@@ -85,9 +85,9 @@ def sign_flip_test(
         return SignFlips(_as_large(totals, limit) / len(totals), len(totals), exact=True)
     generator, totals = np.random.default_rng(seed), np.zeros(permutations)
     for start in range(0, len(sizes), _FLIPPED_AT_ONCE):
-        together = sizes[start : start + _FLIPPED_AT_ONCE]
-        every = _signs(len(together)) @ together
-        totals += every[generator.integers(0, len(every), size=permutations, dtype=np.uint8)]
+        batch = sizes[start : start + _FLIPPED_AT_ONCE]
+        batch_totals = _signs(len(batch)) @ batch
+        totals += batch_totals[generator.integers(0, len(batch_totals), size=permutations, dtype=np.uint8)]
     return SignFlips((1 + _as_large(totals, limit)) / (1 + permutations), 1 + permutations, exact=False)
 
 

@@ -55,11 +55,7 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     spread = _spread(np.abs(means - middle), sizes, farther)
     if spread >= LEAST_SPREAD - _ROUNDING:
         return ""
-    end = _NEAR * (scale[1] - scale[0])
-    where = (
-        "at the ceiling" if middle >= scale[1] - end else "at the floor" if middle <= scale[0] + end else "nearly alike"
-    )
-    return _told(f"{grouped.number} clusters {where}", spread)
+    return _message(f"{grouped.number} clusters {_region(middle, scale)}", spread)
 
 
 def too_little_variation(values: Floats, clusters: Sequence[Hashable] | None) -> str:
@@ -87,11 +83,17 @@ def too_little_variation(values: Floats, clusters: Sequence[Hashable] | None) ->
     middle = float(np.median(values))
     sums, sizes = grouped = by_cluster(np.abs(values - middle), clusters)
     spread = _spread(sums / sizes, sizes, max(scale[1] - middle, middle - scale[0]))
-    return (
-        ""
-        if spread >= LEAST_SPREAD - _ROUNDING
-        else _told(f"one side hardly varies over {grouped.number} clusters", spread)
-    )
+    if spread >= LEAST_SPREAD - _ROUNDING:
+        return ""
+    return _message(f"one side hardly varies over {grouped.number} clusters", spread)
+
+
+def _region(middle: float, scale: tuple[float, float]) -> str:
+    """Return where on a scale the median of the clusters lies, in words."""
+    end = _NEAR * (scale[1] - scale[0])
+    if middle >= scale[1] - end:
+        return "at the ceiling"
+    return "at the floor" if middle <= scale[0] + end else "nearly alike"
 
 
 def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
@@ -99,8 +101,6 @@ def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
     return effective_number(sizes) * float(apart @ sizes / sizes.sum())
 
 
-def _told(what: str, spread: float) -> str:
-    shown = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to what is needed
-    return (
-        f"{what}: the effective number that differ from the median is {shown:.1f}, at least {LEAST_SPREAD} are needed"
-    )
+def _message(subject: str, spread: float) -> str:
+    printed = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to what is needed
+    return f"{subject}: the effective number that differ from the median is {printed:.1f}, at least {LEAST_SPREAD} are needed"

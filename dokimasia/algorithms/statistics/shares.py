@@ -35,9 +35,9 @@ class Interval(_Limits):
 
     def __new__(cls, low: float, high: float, reason: str = "") -> Self:
         """Return an interval."""
-        made = super().__new__(cls, low, high)
-        made.reason = reason
-        return made
+        interval = super().__new__(cls, low, high)
+        interval.reason = reason
+        return interval
 
 
 def clopper_pearson(k: int, n: int, level: float = 0.95) -> Interval:
@@ -121,10 +121,10 @@ def rate_interval(hits: Sequence[bool], *, clusters: Sequence[Hashable] | None =
     if grouped.number == 1:
         return Interval(0.0, 1.0)
     if grouped.alike:
-        whole = _trials(grouped.mean * grouped.number, grouped.number, (1 - level) / 2)
+        clustered = _trials(grouped.mean * grouped.number, grouped.number, (1 - level) / 2)
     else:
-        whole = share_of_scale(grouped, level, (0.0, 1.0))
-    return Interval(min(exact.low, whole.low), max(exact.high, whole.high))
+        clustered = share_of_scale(grouped, level, (0.0, 1.0))
+    return Interval(min(exact.low, clustered.low), max(exact.high, clustered.high))
 
 
 def check_level(level: float) -> None:

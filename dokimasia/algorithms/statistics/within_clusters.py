@@ -47,10 +47,10 @@ def gaps_to_others(values: Floats) -> Floats:
     >>> gaps_to_others(np.array([[100.0, 50.0, 0.0], [80.0, np.nan, 60.0], [10.0, np.nan, np.nan]])).tolist()
     [[75.0, 0.0, -75.0], [20.0, nan, -20.0], [nan, nan, nan]]
     """
-    known = np.isfinite(values)
-    others = known.sum(axis=1, keepdims=True) - 1
-    sums = np.where(known, values, 0.0).sum(axis=1, keepdims=True) - values
-    return values - np.divide(sums, others, out=np.full_like(values, np.nan), where=known & (others > 0))
+    present = np.isfinite(values)
+    others = present.sum(axis=1, keepdims=True) - 1
+    sums = np.where(present, values, 0.0).sum(axis=1, keepdims=True) - values
+    return values - np.divide(sums, others, out=np.full_like(values, np.nan), where=present & (others > 0))
 
 
 def exchange_p_values(
@@ -103,13 +103,13 @@ def exchange_p_values(
     number = number_clusters(clusters, len(gaps))
     by_cluster = np.argsort(number, kind="stable")
     gaps, number = gaps[by_cluster], number[by_cluster]
-    known = np.isfinite(gaps)
-    alike: dict[bytes, list[int]] = {}
+    present = np.isfinite(gaps)
+    columns_by_presence: dict[bytes, list[int]] = {}
     for column in range(gaps.shape[1]):
-        alike.setdefault(known[:, column].tobytes(), []).append(column)
+        columns_by_presence.setdefault(present[:, column].tobytes(), []).append(column)
     p_values = np.ones(gaps.shape[1])
-    for columns in alike.values():
-        rows = known[:, columns[0]]
+    for columns in columns_by_presence.values():
+        rows = present[:, columns[0]]
         if rows.any():
             start = np.flatnonzero(np.diff(number[rows], prepend=-1))
             p_values[columns] = _p_values(np.add.reduceat(gaps[rows], start, axis=0), columns, seed=seed, draws=draws)
@@ -119,27 +119,27 @@ def exchange_p_values(
 def _p_values(sums: Floats, columns: Sequence[int], *, seed: int, draws: int) -> Floats:
     """Return the p-values of columns that are known in the same places, from sums by cluster and column."""
     ordered = np.sort(sums, axis=1)
-    known = np.isfinite(ordered).sum(axis=1)
-    spread = ordered[np.arange(len(sums)), known - 1] - ordered[:, 0]
+    counts = np.isfinite(ordered).sum(axis=1)
+    spread = ordered[np.arange(len(sums)), counts - 1] - ordered[:, 0]
     moving = spread > _ROUNDING * np.nanmax(np.abs(sums))
     if not moving.any():
         return np.ones(len(columns))
-    seen = _student(sums[moving][:, columns].T)
-    ordered, known = ordered[moving], known[moving]
-    by_value = np.lexsort((*ordered.T[::-1], known))
-    ordered, known = ordered[by_value], known[by_value]
+    observed = _student(sums[moving][:, columns].T)
+    ordered, counts = ordered[moving], counts[moving]
+    by_value = np.lexsort((*ordered.T[::-1], counts))
+    ordered, counts = ordered[by_value], counts[by_value]
     place = np.arange(len(ordered)) * ordered.shape[1]
-    above, below, made = np.ones(len(columns)), np.ones(len(columns)), 0
+    above, below, n_drawn = np.ones(len(columns)), np.ones(len(columns)), 0
     generator = np.random.default_rng(seed)
     step = min(_STEP, max(1, _AT_ONCE // len(ordered)))
-    while made < draws and (made < _STEP or np.minimum(above, below).min() < _ENOUGH):
-        now = min(step, draws - made)
-        drawn: NDArray[np.intp] = (generator.random((now, len(ordered))) * known).astype(np.intp) + place
-        found = np.sort(_student(ordered.ravel()[drawn]))
-        above += now - np.searchsorted(found, seen - _ROUNDING, side="left")
-        below += np.searchsorted(found, seen + _ROUNDING, side="right")
-        made += now
-    return np.minimum(1.0, 2 * np.minimum(above, below) / (1 + made))
+    while n_drawn < draws and (n_drawn < _STEP or np.minimum(above, below).min() < _ENOUGH):
+        batch = min(step, draws - n_drawn)
+        drawn: NDArray[np.intp] = (generator.random((batch, len(ordered))) * counts).astype(np.intp) + place
+        statistics = np.sort(_student(ordered.ravel()[drawn]))
+        above += batch - np.searchsorted(statistics, observed - _ROUNDING, side="left")
+        below += np.searchsorted(statistics, observed + _ROUNDING, side="right")
+        n_drawn += batch
+    return np.minimum(1.0, 2 * np.minimum(above, below) / (1 + n_drawn))
 
 
 def _student(sums: Floats) -> Floats:

@@ -79,7 +79,7 @@ DOUBT = frozenset((
     "x", "yet",
 ))
 """Words beside a value by which it is doubted, denied, joined with another, or said of something else."""
-_ASKED_AWAY = FUNCTION_WORDS.union((
+_OPTIONAL_WORDS = FUNCTION_WORDS.union((
     "am", "answer", "any", "be", "can", "can't", "color", "colour", "could", "count", "depicted", "exactly", "get",
     "give", "have", "he", "he's", "her", "here", "his", "how", "i", "i'm", "image", "it's", "many", "may", "me", "month",
     "much", "my", "name", "number", "our", "photo", "photograph", "picture", "pictured", "please", "question", "said",
@@ -184,10 +184,10 @@ def compare_closed(
 
     Two colours that people call the same surface by, and quantities in two units, are neither.
     """
-    for one in first:
-        for other in second:
-            if one.kind == other.kind and (verdict := _verdict(one, other, tolerance, question)) is not None:
-                return verdict, one.kind
+    for left in first:
+        for right in second:
+            if left.kind == right.kind and (verdict := _verdict(left, right, tolerance, question)) is not None:
+                return verdict, left.kind
     return None
 
 
@@ -217,36 +217,38 @@ def says_otherwise(plain: str, question: str) -> bool:
         return True
     if sentence is None or not re.match(r"(?:yes|no)[,.:;]", plain):
         return False
-    said = (word for word in words(_DENIAL.sub(" ", sentence[2])) if word not in _ASKED_AWAY)
-    asked = iter(_asked(question))
-    return len(_DENIAL.findall(sentence[2])) != (sentence[1] == "no") or not all(word in asked for word in said)
+    statement = (word for word in words(_DENIAL.sub(" ", sentence[2])) if word not in _OPTIONAL_WORDS)
+    question_words = iter(_question_words(question))
+    return len(_DENIAL.findall(sentence[2])) != (sentence[1] == "no") or not all(
+        word in question_words for word in statement
+    )
 
 
-def _verdict(one: Closed, other: Closed, tolerance: float, question: str) -> Verdict | None:
-    if isinstance(one.value, Quantity) and isinstance(other.value, Quantity):
-        found = compare_quantities(one.value, other.value, tolerance)
-        return None if found == "unsure" or is_doubtful_pair(one.value, other.value, question) else found
-    if one.value == other.value:
+def _verdict(left: Closed, right: Closed, tolerance: float, question: str) -> Verdict | None:
+    if isinstance(left.value, Quantity) and isinstance(right.value, Quantity):
+        comparison = compare_quantities(left.value, right.value, tolerance)
+        return None if comparison == "unsure" or is_doubtful_pair(left.value, right.value, question) else comparison
+    if left.value == right.value:
         return "same"
-    if isinstance(one.value, Clock) and isinstance(other.value, Clock):
-        return _clocks(one.value, other.value)
-    if isinstance(one.value, Day) and isinstance(other.value, Day):
-        return "different" if one.value.shape == other.value.shape else None
-    pair = frozenset(map(str, (one.value, other.value)))
-    if one.kind == "yes or no":
+    if isinstance(left.value, Clock) and isinstance(right.value, Clock):
+        return _clocks(left.value, right.value)
+    if isinstance(left.value, Day) and isinstance(right.value, Day):
+        return "different" if left.value.shape == right.value.shape else None
+    pair = frozenset(map(str, (left.value, right.value)))
+    if left.kind == "yes or no":
         return "different" if pair in _CONTRARY else None
-    if one.kind == "colour":
+    if left.kind == "colour":
         return None if pair in _ALIKE else "different"
-    if one.kind == "side":
+    if left.kind == "side":
         return "different" if pair in _OPPOSED else None
     return "different"
 
 
-def _clocks(one: "Clock", other: "Clock") -> Verdict | None:
+def _clocks(left: "Clock", right: "Clock") -> Verdict | None:
     """Compare two times of day, of which one at least says that it is one: `20:15` alone may be a score."""
-    if not (one.certain or other.certain):
+    if not (left.certain or right.certain):
         return None
-    return "same" if one.minute == other.minute else "different"
+    return "same" if left.minute == right.minute else "different"
 
 
 def _values(plain: str, *, counted: bool = False) -> Iterator[Closed]:
@@ -281,37 +283,43 @@ def _polar(plain: str, question: str) -> Closed | None:
     if sentence is None or not question or _DENIAL.search(question.casefold()):
         return None
     denials = len(_DENIAL.findall(sentence[2]))
-    said = [word for word in words(_DENIAL.sub(" ", sentence[2])) if word not in _ASKED_AWAY]
-    if denials != (sentence[1] == "no") or said != _asked(question) or not DOUBT.isdisjoint(_doubts(said, question)):
+    statement = [word for word in words(_DENIAL.sub(" ", sentence[2])) if word not in _OPTIONAL_WORDS]
+    if denials != (sentence[1] == "no") or statement != _question_words(question):
+        return None
+    if not DOUBT.isdisjoint(_doubts(statement, question)):
         return None
     return Closed("yes or no", sentence[1])
 
 
 def _left_of_sentence(plain: str, question: str) -> str:
     """Return what a sentence adds to a question whose words it repeats in their order; empty where it does not."""
-    asked = _asked(question)
-    if not asked or re.search(r"[?;:]|n't\b|[.,]\s", plain):
+    question_words = _question_words(question)
+    if not question_words or re.search(r"[?;:]|n't\b|[.,]\s", plain):
         return ""
     tokens = plain.split()
-    known = words(plain)
-    if not DOUBT.isdisjoint(_doubts(known, question)) or not {"no", "not", "yes", "true", "false"}.isdisjoint(known):
+    sentence_words = words(plain)
+    if not {"no", "not", "yes", "true", "false"}.isdisjoint(sentence_words):
+        return ""
+    if not DOUBT.isdisjoint(_doubts(sentence_words, question)):
         return ""
     for length in (1, 2, 3):
         for at in range(len(tokens) - length + 1):
             value = " ".join(tokens[at : at + length]).strip(",")
-            rest = [word for word in words(" ".join(tokens[:at] + tokens[at + length :])) if word not in _ASKED_AWAY]
-            if [*map(_single, rest)] == [*map(_single, asked)] and any(_values(value)):
+            remaining = [
+                word for word in words(" ".join(tokens[:at] + tokens[at + length :])) if word not in _OPTIONAL_WORDS
+            ]
+            if [*map(_single, remaining)] == [*map(_single, question_words)] and any(_values(value)):
                 return value
     return ""
 
 
-def _asked(question: str) -> list[str]:
+def _question_words(question: str) -> list[str]:
     """Return the words of a question that an answer in a sentence has to repeat."""
-    return [word for word in words(question) if word not in _ASKED_AWAY]
+    return [word for word in words(question) if word not in _OPTIONAL_WORDS]
 
 
-def _doubts(said: Sequence[str], question: str) -> set[str]:
-    return set(said) - set(words(question))
+def _doubts(statement: Sequence[str], question: str) -> set[str]:
+    return set(statement) - set(words(question))
 
 
 def _single(word: str) -> str:
@@ -322,14 +330,14 @@ def _single(word: str) -> str:
 
 def _time(plain: str) -> Clock | None:
     """Return a time of day in minutes; one that may be in the morning or in the evening is none."""
-    found = _CLOCK.fullmatch(plain.removesuffix(" o'clock"))
-    if found is None:
+    match = _CLOCK.fullmatch(plain.removesuffix(" o'clock"))
+    if match is None:
         return None
-    if found["noon"]:
-        return Clock(0 if found["noon"] == "midnight" else 720, certain=True)
-    hour, minute = int(found["hour"]), int(found["minute"] or 0)
-    if found["half"] is not None:
-        return Clock((hour % 12 + 12 * (found["half"] == "p")) * 60 + minute, certain=True) if 1 <= hour <= 12 else None
+    if match["noon"]:
+        return Clock(0 if match["noon"] == "midnight" else 720, certain=True)
+    hour, minute = int(match["hour"]), int(match["minute"] or 0)
+    if match["half"] is not None:
+        return Clock((hour % 12 + 12 * (match["half"] == "p")) * 60 + minute, certain=True) if 1 <= hour <= 12 else None
     return Clock(hour * 60 + minute, certain=False) if ":" in plain and 13 <= hour <= 23 else None
 
 

@@ -86,17 +86,19 @@ def same_answer(
     if not bare(answer):
         return TextComparison("different", "empty")
     if choices:
-        picked, meant = named_option(answer, choices), named_option(reference, choices)
-        if picked is not None and meant is not None:
-            return TextComparison("same" if picked == meant else "different", "choice")
-    mine, theirs = words(answer), words(reference)
-    if bare(answer) == bare(reference) or (mine and mine == theirs and signs(answer) == signs(reference)):
+        picked, expected = named_option(answer, choices), named_option(reference, choices)
+        if picked is not None and expected is not None:
+            return TextComparison("same" if picked == expected else "different", "choice")
+    answer_words, reference_words = words(answer), words(reference)
+    same_words = bool(answer_words) and answer_words == reference_words
+    if bare(answer) == bare(reference) or (same_words and signs(answer) == signs(reference)):
         return TextComparison("same", "exact")
     first, second = read_quantity(answer), read_quantity(reference)
     if first is not None and second is not None:
         return TextComparison(compare_quantities(first, second, tolerance), "number")
     for pair in (_YES_OR_NO, _TRUE_OR_FALSE):
-        if len(mine) == len(theirs) == 1 and mine != theirs and pair.issuperset(mine + theirs):
+        single_words = len(answer_words) == len(reference_words) == 1
+        if single_words and not same_words and pair.issuperset(answer_words + reference_words):
             return TextComparison("different", "yes or no")
     dates = read_date(answer), read_date(reference)
     if dates[0] is not None and dates[1] is not None and len(dates[0]) == len(dates[1]):
@@ -107,8 +109,8 @@ def same_answer(
 
 def unwrapped(text: str) -> str:
     """Return an answer without the words that only say that it is one: `The correct answer is (B).`, `\\boxed{B}`."""
-    found = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
-    return next((group for group in found.groups() if group), text) if found else text
+    match = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
+    return next((group for group in match.groups() if group), text) if match else text
 
 
 def bare(text: str) -> str:
@@ -124,31 +126,31 @@ def listed_items(text: str) -> list[str]:
 
 def named_option(text: str, choices: Sequence[str]) -> int | None:
     """Return the position of the one option that a text names, or None if it names none or more than one."""
-    said = words(text)
-    by_text = [at for at, choice in enumerate(choices) if said and words(choice) == said]
+    text_words = words(text)
+    by_text = [at for at, choice in enumerate(choices) if text_words and words(choice) == text_words]
     match = _LETTER.fullmatch(bare(text).strip("*_` "))
     by_letter: list[int] = []
     if match:
         at = ord(match[1].upper()) - ord("A")
-        rest = words(match[2] or "")
-        if at < len(choices) and (not rest or rest == words(choices[at])):
+        choice_words = words(match[2] or "")
+        if at < len(choices) and (not choice_words or choice_words == words(choices[at])):
             by_letter = [at]
-    named = set(by_text) | set(by_letter)
-    return named.pop() if len(named) == 1 else None
+    positions = set(by_text) | set(by_letter)
+    return positions.pop() if len(positions) == 1 else None
 
 
 def _same(first: str, second: str, tolerance: float) -> bool:
     return same_answer(first, second, tolerance=tolerance).verdict == "same"
 
 
-def _listed(mine: Sequence[str], theirs: Sequence[str], tolerance: float) -> Verdict:
+def _listed(first: Sequence[str], second: Sequence[str], tolerance: float) -> Verdict:
     """Compare two lists of two things or more."""
-    if len(mine) < 2 or len(theirs) < 2:
+    if len(first) < 2 or len(second) < 2:
         return "unsure"
-    if len(mine) == len(theirs) and all(_same(a, b, tolerance) for a, b in zip(mine, theirs, strict=True)):
+    if len(first) == len(second) and all(_same(a, b, tolerance) for a, b in zip(first, second, strict=True)):
         return "same"
-    if not all(read_quantity(item) is not None for item in (*mine, *theirs)):
+    if not all(read_quantity(item) is not None for item in (*first, *second)):
         return "unsure"
-    found = [any(_same(a, b, tolerance) for b in theirs) for a in mine]
-    found += [any(_same(a, b, tolerance) for a in mine) for b in theirs]
-    return "unsure" if all(found) else "different"
+    matched = [any(_same(a, b, tolerance) for b in second) for a in first]
+    matched += [any(_same(a, b, tolerance) for a in first) for b in second]
+    return "unsure" if all(matched) else "different"

@@ -77,43 +77,45 @@ def trace_sentences(start: str, texts: Mapping[str, Text], *, threshold: float =
     Examples
     --------
     >>> texts = {"a": Text("A dog sleeps."), "b": Text("A cat sits."), "c": Text("A cat sits. It rains.", ["a", "b"])}
-    >>> [(one.sentence, one.text) for one in trace_sentences("c", texts)]
+    >>> [(descent.sentence, descent.text) for descent in trace_sentences("c", texts)]
     [('A cat sits.', 'b'), ('It rains.', 'c')]
     """
-    known = {id: [(sentence, beginnings(sentence)) for sentence in sentences(text.text)] for id, text in texts.items()}
-    return [_trace(sentence, stems, start, texts, known, threshold) for sentence, stems in known[start]]
+    stemmed = {
+        id: [(sentence, beginnings(sentence)) for sentence in sentences(text.text)] for id, text in texts.items()
+    }
+    return [_trace(sentence, stems, start, texts, stemmed, threshold) for sentence, stems in stemmed[start]]
 
 
-_Known = Mapping[str, Sequence[tuple[str, frozenset[str]]]]
+_Stemmed = Mapping[str, Sequence[tuple[str, frozenset[str]]]]
 
 
 def _trace(
-    sentence: str, stems: frozenset[str], start: str, texts: Mapping[str, Text], known: _Known, threshold: float
+    sentence: str, stems: frozenset[str], start: str, texts: Mapping[str, Text], stemmed: _Stemmed, threshold: float
 ) -> Descent:
     at, least, also = start, 1.0, ()
     current = (sentence, stems)
     for _ in range(len(texts)):
-        found = [(id, *_likest(current, known[id])) for id in dict.fromkeys(texts[at].sources)]
-        best = max((value for _, value, _ in found), default=0.0)
+        candidates = [(id, *_nearest(current, stemmed[id])) for id in dict.fromkeys(texts[at].sources)]
+        best = max((value for _, value, _ in candidates), default=0.0)
         if best < threshold or best == 0.0:
             return Descent(sentence, at, least, also)
-        equals = [(id, one) for id, value, one in found if value == best]
+        equals = [(id, neighbour) for id, value, neighbour in candidates if value == best]
         at, current = equals[0]
         least, also = min(least, best), tuple(id for id, _ in equals[1:])
     raise ValueError(f"the sources of {start} run in a circle")
 
 
-def _likest(
+def _nearest(
     sentence: tuple[str, frozenset[str]], others: Sequence[tuple[str, frozenset[str]]]
 ) -> tuple[float, tuple[str, frozenset[str]]]:
-    best, found = 0.0, sentence
+    best, nearest = 0.0, sentence
     for other in others:
         value = 1.0 if other[0] == sentence[0] else _alike(sentence[1], other[1])
         if value > best:
-            best, found = value, other
+            best, nearest = value, other
             if value == 1.0:
                 break
-    return best, found
+    return best, nearest
 
 
 def _alike(first: frozenset[str], second: frozenset[str]) -> float:

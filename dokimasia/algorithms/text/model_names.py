@@ -77,7 +77,9 @@ def whole_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
         Full names such as `openrouter/anthropic/claude-opus-4`; each part between strokes is a name, too, but routes and
         companies that stand on signs (`openrouter`, `google`) are none on their own.
     """
-    for pieces in sorted({part for name in names for part in _parts(name)}, key=lambda one: (-len("".join(one)), one)):
+    for pieces in sorted(
+        {part for name in names for part in _parts(name)}, key=lambda pieces: (-len("".join(pieces)), pieces)
+    ):
         if len(pieces) > 1 or not judges("".join(pieces)):
             yield _pattern(pieces, least=len(pieces))
 
@@ -87,30 +89,30 @@ def family_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
 
     `claude-opus-4` is written *Claude*, *claude 4*, *Claude Opus*, *Opus*; `pro` and `mini` tell nothing.
     """
-    parts = sorted({part for name in names for part in _parts(name)}, key=lambda one: (-len(one), one))
+    parts = sorted({part for name in names for part in _parts(name)}, key=lambda pieces: (-len(pieces), pieces))
     for pieces in parts:
         if _tells(pieces):
             yield _pattern(pieces, least=2)
     words = {piece.casefold(): None for pieces in parts for piece in pieces}
     for word in words:
-        told = len(word) > 2 and word.isalpha() and word not in _GENERIC and word not in _ROUTES
-        if told and not judges(word):
+        distinctive = len(word) > 2 and word.isalpha() and word not in _GENERIC and word not in _ROUTES
+        if distinctive and not judges(word):
             yield _family(word)
 
 
 def spoken_words(names: Sequence[str]) -> tuple[str, ...]:
     """Return names that are words of judgement, such as *strong*: they name a model only where no verb leads to them."""
-    found = {part[0] for name in names for part in _parts(name) if len(part) == 1 and judges(part[0])}
-    return tuple(sorted({form for one in found for form in (one, one.lower(), one.capitalize(), one.upper())}))
+    spoken = {part[0] for name in names for part in _parts(name) if len(part) == 1 and judges(part[0])}
+    return tuple(sorted({form for word in spoken for form in (word, word.lower(), word.capitalize(), word.upper())}))
 
 
 @lru_cache(maxsize=1024)
 def _parts(name: str) -> tuple[tuple[str, ...], ...]:
     """Return the pieces (words and numbers) of a name, whole and of each of its parts that is a name on its own."""
     parts = [part for part in name.split("/") if part]
-    kept = [name, *(part for part in parts if part.casefold() not in _ROUTES)]
-    cut = (tuple(_PIECE.findall(part)) for part in kept)
-    return tuple(dict.fromkeys(pieces for pieces in cut if len("".join(pieces)) > 2 or len(pieces) == 2))
+    named = [name, *(part for part in parts if part.casefold() not in _ROUTES)]
+    split_parts = (tuple(_PIECE.findall(part)) for part in named)
+    return tuple(dict.fromkeys(pieces for pieces in split_parts if len("".join(pieces)) > 2 or len(pieces) == 2))
 
 
 def _tells(pieces: tuple[str, ...]) -> bool:

@@ -37,11 +37,11 @@ def name_places(name: str, text: str) -> list[tuple[int, int]]:
     >>> name_places("weak", "weak is weak at Counting")
     [(0, 4)]
     """
-    found = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+    spans = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
     if not judges(name):
-        return found
+        return spans
     return [
         (start, end)
-        for start, end in found
+        for start, end in spans
         if not _AFTER_VERB.search(text[:start]) and not _BEFORE_NOUN.match(text, end)
     ]

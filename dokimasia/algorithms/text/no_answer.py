@@ -60,18 +60,18 @@ def gives_no_answer(text: str, question: str = "") -> bool:
     (False, True)
     """
     plain = plain_answer(text)
-    found = _NO_ANSWER.fullmatch(plain) if len(text) <= LONGEST else None
-    if found is None or plain.endswith("?"):
+    match = _NO_ANSWER.fullmatch(plain) if len(text) <= LONGEST else None
+    if match is None or plain.endswith("?"):
         return False
     if "unclear" in plain and "clear" in question.casefold():
         return False
     if "possible to" in plain and not re.search(r"\b(?:not|impossible)\b|n't\b", plain):
         return False
-    tail = found["tail"] or ""
+    tail = match["tail"] or ""
     if re.search(r"[.,;:!?\n]|\bbut\b|\bexcept\b", tail):
         return False
-    known = _BESIDE.union(FUNCTION_WORDS, words(question))
-    return known.issuperset(words(tail))
+    allowed = _BESIDE.union(FUNCTION_WORDS, words(question))
+    return allowed.issuperset(words(tail))
 
 
 def is_surely_answered(reference: str, choices: Sequence[str] = (), question: str = "") -> bool:
@@ -81,10 +81,10 @@ def is_surely_answered(reference: str, choices: Sequence[str] = (), question: st
     --------
     >>> is_surely_answered("red"), is_surely_answered("cannot be determined"), is_surely_answered("red", ["red", "unknown"])
     (True, False, False)
-    >>> is_surely_answered("no", question="Is it open?"), is_surely_answered("no", question="Can one see what it is?")
+    >>> is_surely_answered("no", question="Is it open?"), is_surely_answered("no", question="Can text see what it is?")
     (True, False)
     """
-    texts = [plain_answer(one) for one in (reference, *choices)]
+    texts = [plain_answer(text) for text in (reference, *choices)]
     if any(text == "no" for text in texts):
         if not question or _ASKS_WHETHER_ONE_KNOWS.search(question.casefold()):
             return False

@@ -35,9 +35,9 @@ def options_in(question: str) -> tuple[str, ...]:
     """
     tail = question[-_LONGEST:]
     for pattern in (_LINE, _BRACKETED, _DOTTED):
-        found = [(match[1], match[2].strip(" \t\r*,;")) for match in pattern.finditer(tail)]
-        texts = tuple(text for _, text in found)
-        if len(found) < 2 or not _in_order([letter for letter, _ in found]):
+        labelled = [(match[1], match[2].strip(" \t\r*,;")) for match in pattern.finditer(tail)]
+        texts = tuple(text for _, text in labelled)
+        if len(labelled) < 2 or not _in_order([letter for letter, _ in labelled]):
             continue
         first = next(pattern.finditer(tail)).start()
         if all(text and "?" not in text for text in texts) and (pattern is _LINE or _OPENS.search(tail[:first])):

@@ -132,9 +132,9 @@ def read_quantity(text: str) -> Quantity | None:
     (Quantity(value=1250.0, unit='m'), Quantity(value=3.0, unit='cups'), None)
     """
     plain = _plain(_SEPARATOR.sub("", text)).rstrip(".")
-    first, _, rest = plain.partition(" ")
+    first, _, remainder = plain.partition(" ")
     if first in NUMBER_WORDS:
-        plain = f"{NUMBER_WORDS[first]} {rest}"
+        plain = f"{NUMBER_WORDS[first]} {remainder}"
     match = _QUANTITY.fullmatch(plain.strip())
     if match is None or not (match["whole"] or match["decimals"]):
         return None
@@ -166,24 +166,24 @@ def read_any_quantity(text: str) -> Quantity | None:
     >>> read_any_quantity("a dozen"), read_any_quantity("dozens"), read_any_quantity("hundreds of them")
     (Quantity(value=12.0, unit=''), None, None)
     """
-    found = read_quantity(text)
+    quantity = read_quantity(text)
     plain = " ".join(_plain(text).rstrip(".").split())
-    if found is None and (mixed := _MIXED.fullmatch(plain)):
+    if quantity is None and (mixed := _MIXED.fullmatch(plain)):
         value = int(mixed["whole"]) + int(mixed["above"]) / int(mixed["below"])
-        found = _with_unit(value, mixed["unit"]) if int(mixed["above"]) < int(mixed["below"]) else None
-    elif found is None and (scaled := _SCALED.fullmatch(plain)):
+        quantity = _with_unit(value, mixed["unit"]) if int(mixed["above"]) < int(mixed["below"]) else None
+    elif quantity is None and (scaled := _SCALED.fullmatch(plain)):
         value = float(scaled["number"].replace(",", "") + (scaled["decimals"] or "")) * _SCALES[scaled["scale"]]
-        found = _with_unit(value, scaled["unit"], scaled["currency"] or "")
-    elif found is None:
-        found = _worded(plain)
-    return None if found is None else Quantity(found.value, _one_form(found.unit))
+        quantity = _with_unit(value, scaled["unit"], scaled["currency"] or "")
+    elif quantity is None:
+        quantity = _worded(plain)
+    return None if quantity is None else Quantity(quantity.value, _one_form(quantity.unit))
 
 
 def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> Literal["same", "different", "unsure"]:
     """Compare two quantities; a unit on one side alone is overlooked, two different ones leave it unsure."""
 
-    def close(one: float, other: float) -> bool:
-        return abs(one - other) <= tolerance * max(abs(one), abs(other))
+    def close(left: float, right: float) -> bool:
+        return abs(left - right) <= tolerance * max(abs(left), abs(right))
 
     if first.unit == second.unit:
         return "same" if close(first.value, second.value) else "different"
@@ -213,14 +213,14 @@ def is_doubtful_pair(first: Quantity, second: Quantity, question: str = "") -> b
     unit = first.unit or second.unit
     if (first.unit and second.unit) or not unit:
         return False
-    asked = {_one_form(word) for word in words(question)}
-    measures = asked & _MEASURES
+    question_units = {_one_form(word) for word in words(question)}
+    measures = question_units & _MEASURES
     if unit in measures or unit == "%":
         return False
     if unit in _HALVES_OF_DAY or measures:
         return True
     if unit not in _MEASURES:
-        return bool(question) and asked.isdisjoint(map(_one_form, unit.split()))
+        return bool(question) and question_units.isdisjoint(map(_one_form, unit.split()))
     small, large = sorted((abs(first.value), abs(second.value)))
     return bool(small) and any(abs(large / small / factor - 1) < _CLOSE for factor in _FACTORS)
 
@@ -239,22 +239,26 @@ def _worded(plain: str) -> Quantity | None:
     ):
         return None
     start = 1 if tokens[0] == "a" else 0
-    number = next((one for one in numbers_in(tokens) if one.start == start), None)
+    number = next((candidate for candidate in numbers_in(tokens) if candidate.start == start), None)
     if number is None or not _WORDED.issuperset(set(tokens[start : number.end]) - {"-", "and"}):
         return None
-    if any(one.start > start for one in numbers_in(tokens)):
+    if any(candidate.start > start for candidate in numbers_in(tokens)):
         return None
     return _with_unit(number.value, " ".join(tokens[number.end :]))
 
 
 def _with_unit(value: float, unit: str | None, currency: str = "") -> Quantity | None:
     """Return a quantity, or None where what stands behind the number can be no unit."""
-    named = words(unit or "")
-    if re.search(r"[^\w\s%°$€£¥'-]", unit or "") or len(named) > _LONGEST_UNIT or not _NO_UNIT.isdisjoint(named):
+    unit_words = words(unit or "")
+    if (
+        re.search(r"[^\w\s%°$€£¥'-]", unit or "")
+        or len(unit_words) > _LONGEST_UNIT
+        or not _NO_UNIT.isdisjoint(unit_words)
+    ):
         return None
-    if any(any(sign.isdigit() for sign in word) for word in named) or not math.isfinite(value):
+    if any(any(sign.isdigit() for sign in word) for word in unit_words) or not math.isfinite(value):
         return None
-    return Quantity(value, " ".join(filter(None, (currency, *named))))
+    return Quantity(value, " ".join(filter(None, (currency, *unit_words))))
 
 
 def _one_form(unit: str) -> str:

@@ -20,8 +20,8 @@ def word_overlap(text: str, other: str) -> float:
     >>> word_overlap("Two red suitcases", "The suitcase is red")
     0.6666666666666666
     """
-    mine = beginnings(text)
-    return len(mine & beginnings(other)) / len(mine) if mine else 1.0
+    stems = beginnings(text)
+    return len(stems & beginnings(other)) / len(stems) if stems else 1.0
 
 
 def substance(text: str) -> str:

@@ -64,14 +64,14 @@ def word_difference(before: str, after: str) -> tuple[DifferencePiece, ...]:
     """
     old, new = _split(before), _split(after)
     matcher = SequenceMatcher(None, [word for word, _ in old], [word for word, _ in new], autojunk=False)
-    found: list[DifferencePiece] = []
+    pieces: list[DifferencePiece] = []
     for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes():
         if tag == "equal":
-            _append(found, "same", _spaced(old[old_from:old_to], new[new_from:new_to]))
+            _append(pieces, "same", _spaced(old[old_from:old_to], new[new_from:new_to]))
             continue
-        _append(found, "removed", "".join(word + space for word, space in old[old_from:old_to]))
-        _append(found, "added", "".join(word + space for word, space in new[new_from:new_to]))
-    return tuple(_apart(found))
+        _append(pieces, "removed", "".join(word + space for word, space in old[old_from:old_to]))
+        _append(pieces, "added", "".join(word + space for word, space in new[new_from:new_to]))
+    return tuple(_apart(pieces))
 
 
 def extent(pieces: Iterable[DifferencePiece]) -> Extent:
@@ -98,9 +98,9 @@ def _spaced(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> s
     return "".join(word + max(before, after, key=len) for (word, before), (_, after) in zip(old, new, strict=True))
 
 
-def _append(found: list[DifferencePiece], kind: Kind, text: str) -> None:
+def _append(pieces: list[DifferencePiece], kind: Kind, text: str) -> None:
     if text:
-        found.append(DifferencePiece(kind, text))
+        pieces.append(DifferencePiece(kind, text))
 
 
 def _apart(pieces: Sequence[DifferencePiece]) -> Iterator[DifferencePiece]:

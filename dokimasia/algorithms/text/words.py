@@ -53,9 +53,9 @@ def words(text: str) -> list[str]:
     >>> words("The Twelve  red-brick HOUSES, (1,250 m)!")
     ['12', 'red', 'brick', 'houses', '1250', 'm']
     """
-    written = [match.group() for match in _WORD.finditer(_plain(text))]
-    found = [NUMBER_WORDS.get(word, word) for word in written]
-    return [word for word in found[:-1] if word not in ARTICLES] + found[-1:]
+    tokens = [match.group() for match in _WORD.finditer(_plain(text))]
+    plain = [NUMBER_WORDS.get(word, word) for word in tokens]
+    return [word for word in plain[:-1] if word not in ARTICLES] + plain[-1:]
 
 
 def signs(text: str) -> list[str]:

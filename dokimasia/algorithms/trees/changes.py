@@ -42,14 +42,14 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
     [('rename', '<A><B><C>', '<A><B><E>')]
     """
     held_before, held_after = members_below(old), members_below(new)
-    gone = sorted(set(map(str, old)) - set(map(str, new)), key=lambda node: (node.count("<"), node))
+    removed = sorted(set(map(str, old)) - set(map(str, new)), key=lambda node: (node.count("<"), node))
     fresh = sorted(set(map(str, new)) - set(map(str, old)), key=lambda node: (node.count("<"), node))
     before, after = mapping_of(old), mapping_of(new)
     became: dict[str, str] = {}
     edits: list[TreeEdit] = []
     heirs: set[str] = set()
-    for node in gone:
-        heir = _same(node, held_before, fresh, held_after, heirs, became)
+    for node in removed:
+        heir = _heir(node, held_before, fresh, held_after, heirs, became)
         if heir is None:
             continue
         heirs.add(heir)
@@ -58,14 +58,14 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
             continue
         stayed = _carried(_parent(node), became) == _parent(heir)
         edits.append(_edit("rename" if stayed else "move", node, heir, held_before[node], reason))
-    for node in gone:
+    for node in removed:
         if node in became:
             continue
-        own = sorted(old.nodes[node].get("members", ()))
-        into = _most(own, after)
+        members = sorted(old.nodes[node].get("members", ()))
+        into = _majority(members, after)
         if into is not None:
             became[node] = into
-        edits.append(_edit("merge" if into else "prune", node, into, own, reason))
+        edits.append(_edit("merge" if into else "prune", node, into, members, reason))
     edits += [_edit("add", node, None, (), reason) for node in fresh if node not in heirs]
     strayed: dict[tuple[str, str], list[str]] = {}
     for criterion in sorted(before.keys() | after.keys()):
@@ -96,7 +96,7 @@ def with_absorbed(new: "Tree", edits: Sequence[TreeEdit], old: "Tree") -> "Tree"
     return remembering
 
 
-def _same(
+def _heir(
     node: str,
     before: dict[str, list[str]],
     fresh: Sequence[str],
@@ -134,7 +134,7 @@ def _parent(node: str) -> str:
     return place_of(node).parent or ROOT
 
 
-def _most(members: Sequence[str], after: dict[str, str]) -> str | None:
+def _majority(members: Sequence[str], after: dict[str, str]) -> str | None:
     """Return the node that holds more than half of some criteria now."""
     counts = Counter(after[criterion] for criterion in members if criterion in after)
     heir = min(counts, key=lambda node: (-counts[node], node), default=None)

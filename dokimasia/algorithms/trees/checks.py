@@ -84,14 +84,14 @@ def diff(old: "Tree", new: "Tree") -> TreeDiff:
     >>> change.merged, change.moved, change.support
     ({'<A><B><D>': '<A><B><C>'}, {'y': ('<A><B><D>', '<A><B><C>')}, {'<A><B><C>': (1, 2)})
     """
-    gone = sorted(set(old) - set(new))
-    absorbed = {node: holder(new, node) for node in gone}
+    removed = sorted(set(old) - set(new))
+    absorbed = {node: holder(new, node) for node in removed}
     before, after = mapping_of(old), mapping_of(new)
-    both = sorted(set(leaves(old)) & set(leaves(new)))
-    sizes = {leaf: (int(old.nodes[leaf]["support"]), int(new.nodes[leaf]["support"])) for leaf in both}
+    shared = sorted(set(leaves(old)) & set(leaves(new)))
+    sizes = {leaf: (int(old.nodes[leaf]["support"]), int(new.nodes[leaf]["support"])) for leaf in shared}
     return TreeDiff(
         added=tuple(sorted(set(new) - set(old))),
-        removed=tuple(node for node in gone if absorbed[node] is None),
+        removed=tuple(node for node in removed if absorbed[node] is None),
         merged={node: into for node, into in absorbed.items() if into is not None},
         moved={
             criterion: (before.get(criterion), after.get(criterion))
@@ -143,10 +143,10 @@ def _shape(tree: "Tree") -> list[str]:
 
 
 def _anchors(tree: "Tree", categories: Collection[str] | None) -> list[str]:
-    wanted = [f"<{name}>" for name in (tree.graph.get("categories", ()) if categories is None else categories)]
+    expected = [f"<{name}>" for name in (tree.graph.get("categories", ()) if categories is None else categories)]
     anchors = {str(node) for node in tree if tree.nodes[node].get("layer") == 1}
-    problems = [f"the anchor {node} is missing" for node in wanted if node not in anchors]
-    return problems + [f"{node} is none of the fixed categories" for node in sorted(anchors.difference(wanted))]
+    problems = [f"the anchor {node} is missing" for node in expected if node not in anchors]
+    return problems + [f"{node} is none of the fixed categories" for node in sorted(anchors.difference(expected))]
 
 
 def _duplicates(tree: "Tree") -> list[str]:
@@ -161,9 +161,9 @@ def _duplicates(tree: "Tree") -> list[str]:
     return problems
 
 
-def _alike(named: Iterable[tuple[str, str]]) -> list[list[str]]:
+def _alike(keyed: Iterable[tuple[str, str]]) -> list[list[str]]:
     groups: dict[str, list[str]] = {}
-    for key, node in named:
+    for key, node in keyed:
         groups.setdefault(key, []).append(node)
     return sorted(sorted(group) for group in groups.values() if len(group) > 1)
 

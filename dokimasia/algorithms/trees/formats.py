@@ -91,11 +91,11 @@ def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str], level: Leve
         tree = new_tree(categories)
     except ValueError as error:
         raise DataError(f"the tree's categories cannot be used: {error}") from error
-    seen: set[str] = set()
+    ids: set[str] = set()
     for node in nodes:
-        if node.id in seen:
+        if node.id in ids:
             raise DataError(f"the node {node.id} stands twice in the tree: merge the two")
-        seen.add(node.id)
+        ids.add(node.id)
         if node.id != ROOT:
             path = _path(node.id, f"node {node.id}")
             if str(path) != node.id:
@@ -141,8 +141,8 @@ def to_json(tree: "Tree") -> str:
     ('A', 'B')
     """
     nodes = [node.model_dump(mode="json") for node in to_nodes(tree)]
-    whole = {"format": FORMAT, "categories": list(tree.graph["categories"]), "nodes": nodes}
-    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+    document = {"format": FORMAT, "categories": list(tree.graph["categories"]), "nodes": nodes}
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def from_json(text: str) -> "Tree":
@@ -154,12 +154,12 @@ def from_json(text: str) -> "Tree":
         If the text is no such JSON.
     """
     try:
-        whole = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"the tree is no JSON: {error}") from error
-    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataError(f'the JSON is no capability tree: its field "format" is not "{FORMAT}"')
-    categories, rows = whole.get("categories"), whole.get("nodes")
+    categories, rows = document.get("categories"), document.get("nodes")
     if not isinstance(rows, list) or not isinstance(categories, list) or not _strings(categories):
         raise DataError('the tree\'s JSON needs "categories", a list of names, and "nodes", a list of objects')
     return from_nodes([_node(row, f"node {number}") for number, row in enumerate(rows, start=1)], categories)
@@ -250,13 +250,13 @@ def from_graphml(text: str) -> "Tree":
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise DataError("the GraphML declares a document type or entities, which are not read")
     try:
-        read = nx.parse_graphml(text)
-        names = json.loads(read.graph["categories"])
-        if not isinstance(read, nx.DiGraph) or isinstance(read, nx.MultiDiGraph) or not _strings(names):
+        parsed = nx.parse_graphml(text)
+        names = json.loads(parsed.graph["categories"])
+        if not isinstance(parsed, nx.DiGraph) or isinstance(parsed, nx.MultiDiGraph) or not _strings(names):
             raise ValueError("its edges have no direction or stand twice, or its categories are no list of names")
         graph = nx.DiGraph(categories=tuple(names))
-        for node in sorted(read):
-            fields = read.nodes[node]
+        for node in sorted(parsed):
+            fields = parsed.nodes[node]
             members, absorbed = (json.loads(fields.get(field, "[]")) for field in ("members", "absorbed"))
             support = fields.get("support", 0)
             checked = _node({"id": node, "support": support, "members": members, "absorbed": absorbed}, f"node {node}")
@@ -269,7 +269,7 @@ def from_graphml(text: str) -> "Tree":
             )
     except (KeyError, ValueError, TypeError, SyntaxError, nx.NetworkXError) as error:
         raise DataError(f"the text is no GraphML of a capability tree: {error}") from error
-    graph.add_edges_from(read.edges())
+    graph.add_edges_from(parsed.edges())
     graph.graph["level"] = _level(graph)
     return graph
 
@@ -326,10 +326,10 @@ def to_yaml(tree: "Tree", *, name: str = "", version: int = 0, texts: Mapping[st
     import yaml
 
     head = {"tree": name, "version": version} if name else {}
-    whole = {"format": FORMAT, **head, **_fields_of(tree, ROOT, 0, texts or {})}
+    document = {"format": FORMAT, **head, **_fields_of(tree, ROOT, 0, texts or {})}
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return _HEADING + yaml.dump(
-        whole,
+        document,
         Dumper=dumper,
         sort_keys=False,
         allow_unicode=True,
@@ -355,20 +355,20 @@ def from_yaml(text: str) -> "Tree":
     reader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_events(yaml.parse(text, Loader=reader))
-        whole = yaml.load(text, Loader=reader)
+        document = yaml.load(text, Loader=reader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DataError(f"the tree is no YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataError(f"the YAML is no capability tree: its field 'format' is not '{FORMAT}'")
-    categories = whole.get(_BELOW[0])
+    categories = document.get(_BELOW[0])
     if not isinstance(categories, dict) or not categories:
         raise DataError("the tree's YAML has no 'categories'")
-    name, version = whole.get("tree", ""), whole.get("version", 0)
+    name, version = document.get("tree", ""), document.get("version", 0)
     if not isinstance(name, str) or type(version) is not int:
         raise DataError("the tree's YAML names its 'tree' by a text and its 'version' by a whole number")
     nodes: list[TreeNode] = []
     texts: dict[str, str] = {}
-    root = {key: value for key, value in whole.items() if key not in ("format", "tree", "version")}
+    root = {key: value for key, value in document.items() if key not in ("format", "tree", "version")}
     _read_node(root, (), nodes, texts)
     tree = from_nodes(nodes, [_name(category, ()) for category in categories])
     tree.graph |= {"name": name, "version": version, "texts": texts}

@@ -38,12 +38,12 @@ def group_by_words(texts: Mapping[str, str], groups: Mapping[str, str]) -> dict[
     keys, names = sorted(texts), list(groups)
     vectorizer = TfidfVectorizer(token_pattern=r"\w+", sublinear_tf=True, strip_accents="unicode")
     try:
-        described: Any = vectorizer.fit_transform([groups[name] for name in names])
+        group_rows: Any = vectorizer.fit_transform([groups[name] for name in names])
     except ValueError:  # scikit-learn's word for groups without a single word
         return {}
-    alike = np.asarray((vectorizer.transform([texts[key] for key in keys]) @ described.T).todense())
-    best = alike.argmax(axis=1)
-    return {key: names[best[at]] for at, key in enumerate(keys) if alike[at, best[at]] > 0}
+    similarity = np.asarray((vectorizer.transform([texts[key] for key in keys]) @ group_rows.T).todense())
+    best = similarity.argmax(axis=1)
+    return {key: names[best[at]] for at, key in enumerate(keys) if similarity[at, best[at]] > 0}
 
 
 def text_clusters(texts: Mapping[str, str], count: int, *, seed: int) -> dict[str, int]:
@@ -65,8 +65,8 @@ def text_clusters(texts: Mapping[str, str], count: int, *, seed: int) -> dict[st
 
     Examples
     --------
-    >>> found = text_clusters({"a": "red colour", "b": "which colour", "c": "how many"}, 2, seed=0)
-    >>> found["a"] == found["b"], found["a"] == found["c"]
+    >>> clusters = text_clusters({"a": "red colour", "b": "which colour", "c": "how many"}, 2, seed=0)
+    >>> clusters["a"] == clusters["b"], clusters["a"] == clusters["c"]
     (True, False)
     """
     if not texts:
@@ -107,8 +107,8 @@ def vector_clusters(vectors: Mapping[str, Sequence[float]], count: int, *, seed:
 
     Examples
     --------
-    >>> found = vector_clusters({"a": [0, 0], "b": [0, 1], "c": [9, 9]}, 2, seed=0)
-    >>> found["a"] == found["b"], found["a"] == found["c"]
+    >>> clusters = vector_clusters({"a": [0, 0], "b": [0, 1], "c": [9, 9]}, 2, seed=0)
+    >>> clusters["a"] == clusters["b"], clusters["a"] == clusters["c"]
     (True, False)
     """
     if not vectors:

@@ -76,8 +76,8 @@ def slice_of(samples: Sequence[str], number: int, rounds: int) -> Sequence[str]:
     first = -(-len(samples) // 4)
     if number == 1:
         return samples[:first]
-    rest = len(samples) - first
-    start, end = (first + rest * (number - step) // (rounds - 1) for step in (2, 1))
+    remaining = len(samples) - first
+    start, end = (first + remaining * (number - step) // (rounds - 1) for step in (2, 1))
     return samples[start:end]
 
 
@@ -123,26 +123,30 @@ def reconcile(
     dict of str to str
         Criterion to leaf; without the criteria of what was refused.
     """
-    bottom, gone_to = deepest(tree), sorted((absorbed or {}).items())
+    bottom, redirects = deepest(tree), sorted((absorbed or {}).items())
     if bottom < DEEPEST:
         placements = {criterion: _broader(placement) for criterion, placement in placements.items()}
         parents = ()
-    node_by_key = {gone.casefold(): node for gone, node in gone_to if gone.count("<") == node.count("<") < bottom}
+    node_by_key = {
+        removed.casefold(): node for removed, node in redirects if removed.count("<") == node.count("<") < bottom
+    }
     node_by_key |= {str(node).casefold(): str(node) for node in tree if node != ROOT}
-    gone_leaves = {place_of(gone).name.casefold(): node for gone, node in gone_to if gone.count("<") == bottom}
-    names = {name: node for name, node in gone_leaves.items() if node.count("<") == bottom}
+    removed_leaves = {
+        place_of(removed).name.casefold(): node for removed, node in redirects if removed.count("<") == bottom
+    }
+    names = {name: node for name, node in removed_leaves.items() if node.count("<") == bottom}
     names |= {place_of(leaf).name.casefold(): leaf for leaf in leaves(tree)}
     refused: Counter[tuple[str, str]] = Counter()
-    wanted: defaultdict[str, list[Proposal]] = defaultdict(list)
+    parent_proposals: defaultdict[str, list[Proposal]] = defaultdict(list)
     for parent in sorted(parents, key=str):
         reason = _unfit(parent, node_by_key) if parent.under.layer == 1 else "it is no parent below a category"
         if reason:
             refused[str(parent), reason] += 1
         elif parent.path.key not in node_by_key:
-            wanted[parent.path.key].append(parent)
+            parent_proposals[parent.path.key].append(parent)
     spelled = {
-        key: _commonest(f"{node_by_key[proposal.under.key]}<{proposal.name}>" for proposal in same)
-        for key, same in wanted.items()
+        key: _commonest(f"{node_by_key[proposal.under.key]}<{proposal.name}>" for proposal in spellings)
+        for key, spellings in parent_proposals.items()
     }
     nodes = {**node_by_key, **spelled}
     placed: dict[str, str] = {}
@@ -158,7 +162,7 @@ def reconcile(
         reason = _unfit(placement, nodes)
         if not reason and placement.under.layer != bottom - 1:
             reason = "a criterion belongs to a capability below a parent"
-        if not reason and placement.name.casefold() in gone_leaves.keys() - names.keys():
+        if not reason and placement.name.casefold() in removed_leaves.keys() - names.keys():
             reason = "a leaf of that name was dropped before"
         if reason:
             refused[str(placement), reason] += 1
@@ -168,26 +172,28 @@ def reconcile(
     for name in sorted(proposed):
         proposals = proposed[name]
         leaf = names.get(name) or _commonest(path for _, path in proposals)
-        behind = tuple(criterion for criterion, _ in proposals)
-        placed |= dict.fromkeys(behind, leaf)
+        supporters = tuple(criterion for criterion, _ in proposals)
+        placed |= dict.fromkeys(supporters, leaf)
         if name not in names:
             others = sorted({path for _, path in proposals} - {leaf})
-            added.append((leaf, behind, others))
+            added.append((leaf, supporters, others))
     changes: list[TreeEdit] = []
     below: defaultdict[str, list[str]] = defaultdict(list)
-    for leaf, behind, _ in added:
-        below[leaf.rpartition("<")[0]] += behind
+    for leaf, supporters, _ in added:
+        below[leaf.rpartition("<")[0]] += supporters
     for path in sorted(set(spelled.values()) & below.keys()):
         reason = "a parent for capabilities that no other parent covers"
         changes.append(judged("add", path, None, reason, below[path]))
-    for leaf, behind, others in added:
-        reason = f"no capability covered {len(behind)} criteria"
+    for leaf, supporters, others in added:
+        reason = f"no capability covered {len(supporters)} criteria"
         if others:
             reason += f"; also proposed as {', '.join(others[:3])}"
-        changes.append(judged("add", leaf, None, reason, behind))
+        changes.append(judged("add", leaf, None, reason, supporters))
     grown = add_all(tree, [leaf for leaf, _, _ in added])
-    counted = [(what, reason if n == 1 else f"{reason} ({n} times)") for (what, reason), n in sorted(refused.items())]
-    return Grown(assign(grown, {**leaf_mapping(tree), **placed}), changes, counted), placed
+    refusals = [
+        (subject, reason if n == 1 else f"{reason} ({n} times)") for (subject, reason), n in sorted(refused.items())
+    ]
+    return Grown(assign(grown, {**leaf_mapping(tree), **placed}), changes, refusals), placed
 
 
 def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> Grown:
@@ -215,7 +221,7 @@ def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> 
             before.nodes[leaf]["support"] = max(min_support, support[leaf])
     enough = any(int(before.nodes[leaf]["support"]) >= min_support for leaf in support)
     thinned = prune(before, min_support) if enough else before
-    into = {gone: str(node) for node in sorted(thinned) for gone in thinned.nodes[node]["absorbed"]}
+    into = {folded: str(node) for node in sorted(thinned) for folded in thinned.nodes[node]["absorbed"]}
     changes = [
         TreeEdit(
             kind="prune",

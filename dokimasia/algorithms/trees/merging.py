@@ -52,15 +52,15 @@ def comparisons(
     >>> comparisons(tree, half=1, limit=1)
     [('<A><P><1>', '<A><P><2>')]
     """
-    whole = leaves(tree) if nodes is None else sorted(nodes)
-    lists = _pairs_of_halves(whole, half)
+    all_nodes = leaves(tree) if nodes is None else sorted(nodes)
+    lists = _pairs_of_halves(all_nodes, half)
     if len(lists) > limit:
         below: defaultdict[str, list[str]] = defaultdict(list)
-        for node in whole:
+        for node in all_nodes:
             below[CapabilityPath.parse(node).category].append(node)
         lists = [leaves for category in sorted(below) for leaves in _pairs_of_halves(below[category], half)]
-    wanted = set(whole if new is None else new)
-    return [leaves for leaves in lists if len(leaves) > 1 and wanted.intersection(leaves)]
+    required = set(all_nodes if new is None else new)
+    return [leaves for leaves in lists if len(leaves) > 1 and required.intersection(leaves)]
 
 
 def unite(
@@ -93,18 +93,18 @@ def unite(
         Of a group is kept what is not vague, then was named first most often, then has most criteria, then is the first
         by id.
     """
-    tidied = _Tidied(tree, fixed)
+    tidier = _TreeTidier(tree, fixed)
     chosen = [[node for node in group if node in tree] for group in groups]
     unclear = {node: name for node, name in (vague or {}).items() if node in tree}
     layers = {node.count("<") for node in chain(unclear, *chosen)}
     for layer in sorted(layers, reverse=True):
         of_layer = {node: name for node, name in unclear.items() if node.count("<") == layer}
-        tidied.merge([group for group in chosen if group and group[0].count("<") == layer], of_layer)
-        tidied.mend(of_layer)
-    return Grown(tidied.tree, tidied.changes, tidied.refused)
+        tidier.merge([group for group in chosen if group and group[0].count("<") == layer], of_layer)
+        tidier.mend(of_layer)
+    return Grown(tidier.tree, tidier.changes, tidier.refused)
 
 
-class _Tidied:
+class _TreeTidier:
     """A tree on its way to fewer and clearer nodes, with the changes made and what was refused."""
 
     def __init__(self, tree: "Tree", fixed: Collection[str]) -> None:
@@ -197,8 +197,8 @@ class _Tidied:
         return {node: max(len(members[node]), int(self.tree.nodes[node]["support"])) for node in members}
 
 
-def _pairs_of_halves(whole: Sequence[str], half: int) -> list[tuple[str, ...]]:
-    parts = [tuple(whole[at : at + half]) for at in range(0, len(whole), half)]
+def _pairs_of_halves(nodes: Sequence[str], half: int) -> list[tuple[str, ...]]:
+    parts = [tuple(nodes[at : at + half]) for at in range(0, len(nodes), half)]
     if len(parts) < 2:
         return parts
     return [(*first, *second) for first, second in combinations(parts, 2)]

@@ -127,25 +127,27 @@ def mapping_agreement(first: Mapping[str, Hashable | None], second: Mapping[str,
     >>> mapping_agreement({"a": "x", "b": "x", "c": "y", "d": "y"}, {"a": "x", "b": "y", "c": "y", "d": "y"})
     MappingAgreement(n=4, hit_rate=0.75, kappa=0.5)
     """
-    both = _both(first, second)
-    first_labels, second_labels = [first[name] for name in both], [second[name] for name in both]
+    common = _common(first, second)
+    first_labels, second_labels = [first[name] for name in common], [second[name] for name in common]
     alike = len({*first_labels, *second_labels}) == 1
     hits = sum(mine == yours for mine, yours in zip(first_labels, second_labels, strict=True))
-    return MappingAgreement(len(both), hits / len(both), None if alike else cohen_kappa(first_labels, second_labels))
+    return MappingAgreement(
+        len(common), hits / len(common), None if alike else cohen_kappa(first_labels, second_labels)
+    )
 
 
-def _both(first: Mapping[str, object], second: Mapping[str, object]) -> list[str]:
-    both = sorted(first.keys() & second.keys())
-    if not both:
+def _common(first: Mapping[str, object], second: Mapping[str, object]) -> list[str]:
+    common = sorted(first.keys() & second.keys())
+    if not common:
         raise ValueError("the two groupings have no criterion in common")
-    return both
+    return common
 
 
 def _labels(first: Mapping[str, Hashable], second: Mapping[str, Hashable]) -> tuple[list[int], list[int]]:
     """Return both groupings of the common criteria as numbers."""
-    both = _both(first, second)
+    common = _common(first, second)
     labels: list[list[int]] = []
     for grouping in (first, second):
         numbers: dict[Hashable, int] = {}
-        labels.append([numbers.setdefault(grouping[name], len(numbers)) for name in both])
+        labels.append([numbers.setdefault(grouping[name], len(numbers)) for name in common])
     return labels[0], labels[1]

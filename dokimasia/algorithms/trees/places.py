@@ -70,8 +70,8 @@ def members_below(tree: "Tree") -> dict[str, list[str]]:
     """Return all criteria at and below each node, sorted."""
     members: dict[str, list[str]] = {}
     for node in reversed(list(in_order(tree))):
-        own = list(tree.nodes[node].get("members", ()))
+        criteria = list(tree.nodes[node].get("members", ()))
         for child in tree.successors(node):
-            own += members[str(child)]
-        members[node] = sorted(own)
+            criteria += members[str(child)]
+        members[node] = sorted(criteria)
     return members

@@ -84,16 +84,16 @@ def candidate_synonyms(
     keys = sorted(texts)
     if len(keys) < 2:
         return []
-    whole = _ngrams([texts[key] for key in keys]) if vectors is None else _rows_of_vectors(keys, vectors)
+    rows = _ngrams([texts[key] for key in keys]) if vectors is None else _rows_of_vectors(keys, vectors)
     count = min(neighbours, len(keys) - 1)
     trees = _TREES if vectors is None else _TREES_OF_VECTORS
-    near = _neighbours(_projected(whole, seed), count, seed, trees=trees)
+    near = _neighbours(_projected(rows, seed), count, seed, trees=trees)
     if vectors is None and len(keys) > _LEAF:
-        near = np.hstack([near, _sharing(whole, count)])
+        near = np.hstack([near, _sharing(rows, count)])
     first, second = _pairs(near)
-    alike = _cosines(whole, first, second)
-    chosen = np.flatnonzero(alike >= threshold)
-    pairs = [SynonymPair(keys[first[at]], keys[second[at]], round(float(alike[at]), 6)) for at in chosen]
+    similarities = _cosines(rows, first, second)
+    chosen = np.flatnonzero(similarities >= threshold)
+    pairs = [SynonymPair(keys[first[at]], keys[second[at]], round(float(similarities[at]), 6)) for at in chosen]
     return sorted(pairs, key=lambda pair: (-pair.similarity, pair.first, pair.second))
 
 
@@ -188,11 +188,11 @@ def _neighbours(rows: Vectors, count: int, seed: int, *, trees: int) -> NDArray[
             if len(part) > (_LEAF if len(rows) <= _LEAF else _PART):
                 waiting += _halves(rows, part, generator)
                 continue
-            alike = rows[part] @ rows[part].T
-            np.fill_diagonal(alike, -np.inf)
+            similarities = rows[part] @ rows[part].T
+            np.fill_diagonal(similarities, -np.inf)
             take = min(count, len(part) - 1)
             if take > 0:
-                near[part, :take] = part[np.argpartition(-alike, take - 1, axis=1)[:, :take]]
+                near[part, :take] = part[np.argpartition(-similarities, take - 1, axis=1)[:, :take]]
         neighbours.append(near)
     return np.hstack(neighbours)
 
@@ -242,10 +242,10 @@ def _pairs(near: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 def _cosines(rows: Any, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the exact similarity of pairs of unit rows, in bounded memory."""
-    alike = np.empty(len(first))
+    similarities = np.empty(len(first))
     for start in range(0, len(first), 50_000):
         chunk = slice(start, start + 50_000)
         left, right = rows[first[chunk]], rows[second[chunk]]
         product = left.multiply(right) if hasattr(left, "multiply") else left * right
-        alike[chunk] = np.asarray(product.sum(axis=1)).ravel()
-    return alike
+        similarities[chunk] = np.asarray(product.sum(axis=1)).ravel()
+    return similarities

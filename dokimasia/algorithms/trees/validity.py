@@ -97,8 +97,10 @@ def validity(
     Validity(mae_global=62.5, mae_intra=0.0, delta=62.5, n=4)
     """
     table = _tabulate(scores_by_model, leaf_of, sample_of)
-    own = sample_of is not None
-    return _measure(table, table.leaf, _groups(table) if own else None, _global_errors(table, leave_cluster_out=own))
+    by_sample = sample_of is not None
+    return _measure(
+        table, table.leaf, _groups(table) if by_sample else None, _global_errors(table, leave_cluster_out=by_sample)
+    )
 
 
 def permutation_null(
@@ -150,8 +152,8 @@ def permutation_null(
     --------
     >>> scores = {"m": {f"{sample}.{i}": 100.0 * i for sample in range(20) for i in (0, 1)}}
     >>> criteria = list(scores["m"])
-    >>> by_theme = {one: "easy" if one.endswith("1") else "hard" for one in criteria}
-    >>> null = permutation_null(scores, by_theme, {one: one[:-2] for one in criteria}, seed=0)
+    >>> by_theme = {criterion: "easy" if criterion.endswith("1") else "hard" for criterion in criteria}
+    >>> null = permutation_null(scores, by_theme, {criterion: criterion[:-2] for criterion in criteria}, seed=0)
     >>> null.validity.delta > 50, null.p_value, null.exchanged
     (True, None, 1.0)
 
@@ -215,13 +217,13 @@ def _global_errors(table: _Table, *, leave_cluster_out: bool) -> Floats:
     rows: list[Floats] = []
     for scores, present in zip(table.scores, table.present, strict=True):
         if leave_cluster_out:
-            own = np.bincount(cluster, scores)[cluster]
-            own_count = np.bincount(cluster, present)[cluster]
+            group_sums = np.bincount(cluster, scores)[cluster]
+            group_counts = np.bincount(cluster, present)[cluster]
         else:
-            own, own_count = scores, present
-        rest = present.sum() - own_count
+            group_sums, group_counts = scores, present
+        others = present.sum() - group_counts
         predicted = np.divide(
-            scores.sum() - own, rest, out=np.full_like(scores, np.nan), where=(rest > 0) & (present > 0)
+            scores.sum() - group_sums, others, out=np.full_like(scores, np.nan), where=(others > 0) & (present > 0)
         )
         rows.append(np.abs(scores - predicted))
     return np.array(rows).reshape(table.scores.shape)
@@ -236,13 +238,13 @@ def _measure(table: _Table, leaf: Whole, groups: Whole | None, global_errors: Fl
         sums = np.bincount(leaf, scores, minlength=table.leaves)[leaf]
         counts = np.bincount(leaf, present, minlength=table.leaves)[leaf]
         if groups is None:
-            own, own_count = scores, present
+            group_sums, group_counts = scores, present
         else:
-            own = np.bincount(groups, scores, minlength=size)[groups]
-            own_count = np.bincount(groups, present, minlength=size)[groups]
-        rest = counts - own_count
-        use = np.flatnonzero((rest > 0.5) & (present > 0) & ~np.isnan(errors))
-        within += float(np.abs(scores[use] - (sums[use] - own[use]) / rest[use]).sum())
+            group_sums = np.bincount(groups, scores, minlength=size)[groups]
+            group_counts = np.bincount(groups, present, minlength=size)[groups]
+        others = counts - group_counts
+        use = np.flatnonzero((others > 0.5) & (present > 0) & ~np.isnan(errors))
+        within += float(np.abs(scores[use] - (sums[use] - group_sums[use]) / others[use]).sum())
         overall += float(errors[use].sum())
         pairs += len(use)
     if pairs == 0:

@@ -151,9 +151,9 @@ def node_findings(
     >>> from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
     >>> tree = add_all(new_tree(["A"]), ["<A><B><Adding>", "<A><B><Counting>"])
     >>> leaf_of = {f"{at}": "<A><B><Adding>" if at % 4 else "<A><B><Counting>" for at in range(60)}
-    >>> scores = {one: 90.0 if leaf == "<A><B><Adding>" else 20.0 for one, leaf in leaf_of.items()}
-    >>> for found in node_findings(assign(tree, leaf_of), scores, {one: one for one in scores}, seed=0):
-    ...     print(found.node, found.mean, found.difference, found.verdict)
+    >>> scores = {criterion: 90.0 if leaf == "<A><B><Adding>" else 20.0 for criterion, leaf in leaf_of.items()}
+    >>> for finding in node_findings(assign(tree, leaf_of), scores, {criterion: criterion for criterion in scores}, seed=0):
+    ...     print(finding.node, finding.mean, finding.difference, finding.verdict)
     <A><B><Counting> 20.0 -70.0 weak
     <A><B><Adding> 90.0 70.0 strong
     """
@@ -179,8 +179,8 @@ def node_findings(
     for row, p_value, q_value in zip(below.items(), p_values, q_values, strict=True):
         node, inside = row[0], row[1][holder_of]
         rows = np.flatnonzero(inside)
-        mine, clusters = values[rows], [cluster[at] for at in rows]
-        mean, difference = float(mine.mean()), float(mine.mean() - values[~inside].mean())
+        node_scores, clusters = values[rows], [cluster[at] for at in rows]
+        mean, difference = float(node_scores.mean()), float(node_scores.mean() - values[~inside].mean())
         verdict: Verdict = "weak" if difference < 0 else "strong"
         if q_value is None or q_value > limit:
             verdict = "untested" if q_value is None else "unclear"
@@ -191,7 +191,9 @@ def node_findings(
                 n=len(rows),
                 clusters=len(set(clusters)),
                 mean=mean,
-                interval=bootstrap_interval(mine.tolist(), clusters=clusters, level=level, seed=seed, bounds=bounds),
+                interval=bootstrap_interval(
+                    node_scores.tolist(), clusters=clusters, level=level, seed=seed, bounds=bounds
+                ),
                 difference=difference,
                 p_value=p_value,
                 q_value=q_value,
