@@ -1,4 +1,4 @@
-"""The table of how often judges miss errors and keep their judgement, by judge, task, evaluator and kind of error."""
+"""How often judges miss errors, and how often harmless changes sway them, by judge, task, evaluator and kind of error."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -12,20 +12,20 @@ Scope = Literal["all", "group", "dimension"]
 
 
 class ControlRates(NamedTuple):
-    """What a judge made of changes that take nothing from an answer, and of the unchanged answer; each a share, 0 to 1.
+    """How a judge treated harmless changes of an answer, and the unchanged answer; each a share, 0 to 1.
 
     Attributes
     ----------
     equal : ItemShare
         Harmless changes judged equal (*score-invariant*): higher is better.
     preferred : ItemShare
-        Harmless changes judged better than the gold answer on the whole.
+        Harmless changes judged better than the gold answer overall.
     flickers : ItemShare
-        Gold answers put to the judge once more and not judged equal (of pairs: the same answer twice, of which one was
+        Gold answers judged a second time and not judged equal (of pairs: the same answer shown twice, one of them
         preferred): the noise floor. A judge that flickers seems to detect, and to penalise, by chance. Lower is better.
     false_alarms : ItemShare
-        Justifications of judgements of gold answers and of harmless changes in which a reader finds an error named, of
-        those that were read: lower is better. It is what `FailureRate.named` has to be held against.
+        Justifications of gold answers and harmless changes that name an error, according to a reader, as a share of those
+        that were read: lower is better. Compare `FailureRate.named` with it.
     """
 
     equal: ItemShare
@@ -35,38 +35,38 @@ class ControlRates(NamedTuple):
 
 
 class FailureRate(NamedTuple):
-    """A row of the table: shares of the errors of some kind, 0 to 1, lower is better but for `named`.
+    """One row of the table: shares of the errors of one kind, 0 to 1, lower is better except for `named`.
 
     Attributes
     ----------
     judge, task, evaluator
-        Who was asked about what, and how.
+        The judge, its task, and how it was asked.
     scope, name
-        All errors, those of the group or of the dimension of this name.
+        All errors, or those of the group or dimension of this name.
     undetected : ItemShare
-        Errors that went undetected as published; of pairs the mean over both orders.
+        Errors that went undetected by the published rule; for pairs the mean over both orders.
     strict : ItemShare
         The strict form: no relevant axis is lower. Of pairs: not detected in both orders.
     either, both : ItemShare or None
-        Of pairs: undetected in at least one order, and in both; None for other evaluators.
+        For pairs: undetected in at least one order, and in both; None for other evaluators.
     overall : ItemShare or None
-        Errors that go undetected by the axis `overall` alone; None for evaluators that ask for no axes beside it. The
-        published form of pairs asks for a majority of the relevant axes, of which some are rightly ties.
+        Errors that go undetected on the axis `overall` alone; None for evaluators without other axes. The published rule
+        for pairs requires a majority of the relevant axes, some of which are rightly ties.
     worse : ItemShare
-        Errors with which the answer was judged better than the gold one.
+        Errors whose answer was judged better than the gold answer.
     named : ItemShare
-        Errors named in the justification although they went undetected, of those undetected whose justification was
-        read. Higher is better; of pairs an error counts as undetected where it did so in any order.
+        Errors named in the justification although they went undetected, as a share of the undetected ones whose
+        justification was read. Higher is better; for pairs an error counts as undetected if it was so in any order.
     unnoticed : ItemShare
         Errors that neither the scores nor the justification show, of those whose justification was read.
     spot : SpotTest or None
-        Of a dimension: whether it is missed more often than the judge's other errors on the same images, and so called a
+        For a dimension: whether it is missed more often than the judge's other errors on the same images, and so called a
         blind spot. The p-values of a judge are adjusted over all its tasks, evaluators and dimensions together (Benjamini
-        and Hochberg): a judge that misses all kinds of error equally often is said to have any blind spot in at most 5 %
-        of cases, and of the blind spots that are named at most 5 % are expected to be false. None where no image holds
-        errors of this dimension and of another one.
+        and Hochberg): a judge that misses all kinds of error equally often is said to have a blind spot in at most 5 % of
+        cases, and at most 5 % of the blind spots reported are expected to be false. None if no image holds errors of this
+        dimension and of another one.
     controls : ControlRates or None
-        Of all errors' row: what was made of harmless changes and of unchanged answers.
+        Only in the row of all errors: how harmless changes and unchanged answers were judged.
     """
 
     judge: str
@@ -87,26 +87,26 @@ class FailureRate(NamedTuple):
 
 
 def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[FailureRate, ...]:
-    """Return how often judges miss errors, with intervals and with what failures leave open.
+    """Return how often judges miss errors, with intervals, and with bounds for failed judgements.
 
     Parameters
     ----------
     items : iterable of Detection
-        What came of each item under each evaluator of each judge: errors, harmless changes, and retests. A failed
-        judgement has `undetected` (or `equal`) None: it is in n, not in the share, and opens the bounds.
+        The result of each item under each evaluator of each judge: errors, harmless changes, and retests. A failed
+        judgement has `undetected` (or `equal`) None: it counts in n, not in the share, and widens the bounds.
     seed : int
-        Of the exchanges behind the test for blind spots.
+        Seed of the permutations behind the test for blind spots.
 
     Returns
     -------
     tuple of FailureRate
-        By judge, task and evaluator in order of appearance: a row for all errors, which also says what was made of
-        harmless changes, then one a group, then one a dimension. Shares are clustered by image.
+        By judge, task and evaluator in order of appearance: a row for all errors, with the controls, then one row per
+        group, then one per dimension. Shares are clustered by image.
 
     Raises
     ------
     ValueError
-        If a value is none of 0, 1/2 and 1.
+        If a value is not 0, 1/2 or 1.
 
     References
     ----------
@@ -130,7 +130,7 @@ def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[Failure
 
 
 def _place(detection: Detection) -> tuple[str, ...]:
-    """Return where an item stands: the draws of a test depend on the order, so a passport and a probe need the same one."""
+    """Return the sort key of an item: a test's draws depend on the order, which has to be the same in passports and probes."""
     return detection.case, detection.group, detection.dimension, detection.cluster, detection.item
 
 

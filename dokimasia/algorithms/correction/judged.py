@@ -17,11 +17,11 @@ _ROUNDING = 1e-9
 
 
 class _Equation(NamedTuple):
-    """What a corrected figure is solved from: total - figure * (sensitivity + specificity - 1) = 0.
+    """The equation that a corrected figure solves: total - figure * (sensitivity + specificity - 1) = 0.
 
-    `sampled` are the limits of the total as far as the answers tell, at the measured sensitivity and specificity. What is off
-    in the sensitivity moves it by `missed` less the figure, and what is off in one less the specificity by the figure less
-    `passed`.
+    `sampled` are the limits of the total that the answers allow, at the measured sensitivity and specificity. An error of
+    the sensitivity moves the total by `missed` minus the figure, and an error of one minus the specificity by the figure
+    minus `passed`.
     """
 
     total: float
@@ -42,33 +42,34 @@ def corrected_rate(
 
     Parameters
     ----------
-    decisions : sequence of Decision
-        One an answer. An answer of which it was not decided has no place here.
-    sensitivity, specificity : Measured
+    decisions : sequence of DecidedLabel
+        One per answer. Leave out answers without a decision.
+    sensitivity, specificity : ShareEstimate
         The shares of wrong answers that the judge judges wrong, and of right answers that it judges right, on answers and
-        errors like these, measured apart from each other and from the answers.
+        errors like these, measured independently of each other and of the answers.
     clusters : sequence of hashable, optional
         The cluster that each answer belongs to.
     seed : int
-        Of the bootstrap that is taken where rules decided some of the answers.
+        Seed of the bootstrap, which is used if rules decided some of the answers.
 
     Returns
     -------
     Corrected
-        0 to 1, higher is better. Refused where sensitivity + specificity - 1 is below 0.1; where its interval reaches 0,
-        since a judge that decides the same of right and wrong answers is then possible; where there is no decision or no
-        interval of a rate; and where no share of right answers goes with both decisions and rates.
+        0 to 1, higher is better. Refused if sensitivity + specificity - 1 is below 0.1; if its interval reaches 0, since the
+        judge may then decide about right and wrong answers alike; if there is no decision, or no interval of a rate; and
+        if no share of right answers agrees with both decisions and rates.
 
     Notes
     -----
     With w the share judged wrong, s the sensitivity, f = 1 - specificity and x the share of right answers, w = (1 - x) s + x f,
-    so that x = (s - w) / (s - f), cut at 0 and 1. The interval holds every x at which (1 - x) s + x f - w may be 0: its limits
-    are as far from it as those of the three rates move it, put together as the sides of a right angle (MOVER), so that x is
-    never divided by a difference that may be 0 (Fieller). What rules decided is taken as it is: with r the share of all
-    answers that rules found right, and g of those that a judge decided, x is cut at r and r + g.
+    so that x = (s - w) / (s - f), clipped to 0 and 1. The interval holds every x at which (1 - x) s + x f - w may be 0: its
+    limits combine the distances by which the limits of the three rates move it, as the square root of the sum of squares
+    (MOVER), so that x is never divided by a difference that may be 0 (Fieller). Decisions by rules are taken as they are:
+    with r the share of all answers that rules found right, and g the share that a judge decided, x is clipped to r and
+    r + g.
 
-    Of five intervals this one was chosen by simulation (docs/correction.md): the delta method on the logit and the parametric
-    bootstrap cover too little, and Lang and Reiczigel's knows counts and no clusters.
+    This interval was chosen among five by simulation (docs/correction.md): the delta method on the logit and the parametric
+    bootstrap cover too little, and Lang and Reiczigel's handles counts but no clusters.
 
     References
     ----------
@@ -115,23 +116,23 @@ def corrected_difference(
     clusters: Sequence[Hashable] | None = None,
     seed: int,
 ) -> Corrected:
-    """Return the second model's share of right answers less the first's, behind one judge's decisions on the same samples.
+    """Return the second model's share of right answers minus the first's, from one judge's decisions on the same samples.
 
     Parameters
     ----------
-    first, second : sequence of Decision
-        What was decided of both models' answers to each sample. A sample of which one is not decided has no place here.
+    first, second : sequence of DecidedLabel
+        The decisions on both models' answers to each sample. Leave out samples without a decision on one of them.
     sensitivity, specificity, clusters, seed
-        As `corrected_rate`. Both models' wrong answers are taken to be as easy to see.
+        As `corrected_rate`. The wrong answers of both models are assumed to be equally easy to detect.
 
     Returns
     -------
     Corrected
-        -1 to 1, above 0 where the second is better: the difference of the two rates of `corrected_rate`, and refused where
-        either of them is. Where no rate is cut and no rule decided, that is the difference as judged, divided by
-        sensitivity + specificity - 1. The interval is solved from the differences of the samples, reaches to the difference
-        of cut rates, and ends where what rules decided leaves no room: at the limits of the least, and of the most, that the
-        difference can be.
+        -1 to 1, above 0 if the second is better: the difference of the two rates of `corrected_rate`, and refused if either
+        of them is. If no rate is clipped and no rule decided, that is the judged difference divided by
+        sensitivity + specificity - 1. The interval is solved from the differences of the samples, is extended to the
+        difference of the clipped rates, and ends at the limits of the least and the most that the difference can be
+        given the decisions by rules.
 
     Raises
     ------
@@ -187,14 +188,14 @@ def corrected_difference(
 
 
 def _left_open(first: Sequence[DecidedLabel], second: Sequence[DecidedLabel]) -> tuple[list[float], list[float]]:
-    """Return the least and the most that each sample can add to the difference, by what rules decided of its answers."""
+    """Return the least and the most that each sample can add to the difference, given the decisions by rules."""
     least = [float((b.right and not b.by_judge) - (a.right or a.by_judge)) for a, b in zip(first, second, strict=True)]
     most = [float((b.right or b.by_judge) - (a.right and not a.by_judge)) for a, b in zip(first, second, strict=True)]
     return least, most
 
 
 def apart(sensitivity: ShareEstimate, specificity: ShareEstimate) -> ShareEstimate:
-    """Return sensitivity + specificity - 1, 0 for a judge that decides the same of right and wrong answers."""
+    """Return sensitivity + specificity - 1, which is 0 for a judge that decides about right and wrong answers alike."""
     alarms = specificity.less
     interval = contrast_interval(sensitivity.share, sensitivity.interval, alarms.share, alarms.interval)
     return ShareEstimate(sensitivity.share - alarms.share, interval)
@@ -216,7 +217,7 @@ def _refusal(sensitivity: ShareEstimate, specificity: ShareEstimate) -> str:
 
 
 def _values(decisions: Sequence[DecidedLabel], sensitivity: ShareEstimate, specificity: ShareEstimate) -> list[float]:
-    """Return what each answer adds to the total: its mean over sensitivity + specificity - 1 is the corrected rate."""
+    """Return the contribution of each answer: their mean over sensitivity + specificity - 1 is the corrected rate."""
     separation = sensitivity.share - specificity.less.share  # in this order never above the sensitivity by rounding
 
     def value(decision: DecidedLabel) -> float:
@@ -235,13 +236,13 @@ def _solved(
     *,
     within: tuple[float, float],
 ) -> Corrected:
-    """Return the figure, cut to what it can be of these answers, and its interval on a scale."""
+    """Return the figure, clipped to what these answers allow, and its interval on a scale."""
     alarms = specificity.less
     separation = sensitivity.share - alarms.share
     rate = min(within[1], max(within[0], equation.total / separation))
 
     def limit(figure: float, side: int) -> float:
-        """Return the lower (-1) or upper (1) limit of what has to be 0 at the true figure."""
+        """Return the lower (-1) or upper (1) limit of the expression that is 0 at the true figure."""
         steps = [equation.sampled[side > 0] - equation.total]
         for weight, estimate in ((equation.missed - figure, sensitivity), (figure - equation.passed, alarms)):
             steps.append(weight * (estimate.interval[(weight * side) > 0] - estimate.share))
@@ -260,7 +261,7 @@ def _solved(
 
 
 def _root(limit: Callable[[float, int], float], side: int, end: float, rate: float) -> float:
-    """Return how far from the rate towards an end of its scale the limit still lets the figure be."""
+    """Return the figure farthest from the rate, towards an end of its scale, that the limit still allows."""
     if limit(end, side) * side >= 0:
         return end
     inside, outside = rate, end

@@ -1,4 +1,4 @@
-"""Kinds of error: a judge's sensitivity to the mix of them that answers have, and how much another mix would change."""
+"""Kinds of error: a judge's sensitivity to the mix of kinds in the answers, and how much another mix would change."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 
 
 class Mixes(NamedTuple):
-    """What a corrected rate comes to whatever the mix of kinds: its lowest and highest value, and the kinds that lead there."""
+    """The lowest and highest value of a corrected rate over all mixes of kinds, and the kinds that lead to them."""
 
     low: float
     high: float
@@ -38,20 +38,20 @@ def mixed_sensitivity(
 
     Parameters
     ----------
-    by_kind : mapping of str to Measured
+    by_kind : mapping of str to ShareEstimate
         The sensitivity to each kind.
     mix : mapping of str to float
-        The share of each kind among the errors, or numbers that go as the shares do; each kind is in `by_kind`.
-    seen : int, optional
-        Of how many errors the mix was counted. Without it the mix is taken as known.
-    together : tuple of (mapping, Measured), optional
-        The mix that all kinds were measured in, and the sensitivity to it. Where errors of several kinds share images, its
-        interval is wider than that of kinds that were measured apart, and this one is made wider by as much.
+        The share of each kind among the errors, or numbers proportional to the shares; each kind is in `by_kind`.
+    n_errors : int, optional
+        The number of errors that the mix was counted from. Without it the mix is taken as known.
+    pooled : tuple of (mapping, ShareEstimate), optional
+        The mix in which all kinds were measured, and the sensitivity to it. If errors of several kinds share images, its
+        interval is wider than that of kinds measured separately, and the result is widened by as much.
 
     Returns
     -------
-    Measured
-        The interval puts together what each kind's own interval adds, and what counting few errors leaves open of the mix.
+    ShareEstimate
+        The interval combines the interval of each kind with the uncertainty of a mix counted from few errors.
 
     Raises
     ------
@@ -91,7 +91,7 @@ def _widening(joint: float, separate: float) -> float:
 
 
 def _combined(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float]) -> tuple[float, float, float]:
-    """Return the sensitivity to a mix, and how far it reaches below and above, as if kinds were measured apart."""
+    """Return the sensitivity to a mix, and the widths of its interval below and above, as if kinds were measured separately."""
     parts = [(part, by_kind[name]) for name, part in shares.items()]
     return (
         sum(part * estimate.share for part, estimate in parts),
@@ -101,7 +101,7 @@ def _combined(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float])
 
 
 def as_shares(mix: Mapping[str, float]) -> dict[str, float]:
-    """Return a mix as shares that add up to 1, without kinds that have none.
+    """Return a mix as shares that sum to 1, without the kinds whose share is 0.
 
     Raises
     ------
@@ -121,15 +121,15 @@ def rates_over_mixes(
     *,
     by_rule: tuple[float, float] = (0.0, 0.0),
 ) -> Mixes:
-    """Return how far a corrected rate could move if all errors were of one kind, the easiest or the hardest to see.
+    """Return how far a corrected rate could move if all errors were of one kind, the easiest or the hardest to detect.
 
     Parameters
     ----------
     right : float
         The share of all answers that the judge judged right.
-    by_kind : mapping of str to Measured
+    by_kind : mapping of str to ShareEstimate
         The sensitivity to each kind; at least one.
-    specificity : Measured
+    specificity : ShareEstimate
         The share of right answers that the judge judges right.
     by_rule : tuple of float
         The shares of all answers that rules found right and wrong.
@@ -137,8 +137,8 @@ def rates_over_mixes(
     Returns
     -------
     Mixes
-        Of the measured rates, without their intervals. A kind that is hardly told from right answers (sensitivity +
-        specificity - 1 below 0.1) leaves all open towards the lowest rate; where every kind is such, all is open.
+        From the measured rates, without their intervals. A kind that the judge hardly distinguishes from right answers
+        (sensitivity + specificity - 1 below 0.1) leaves the lower end open; if all kinds are such, both ends are open.
 
     Examples
     --------
@@ -167,23 +167,23 @@ def rates_over_mixes(
 def same_kinds(
     kinds: Sequence[str], mix: Mapping[str, float], *, clusters: Sequence[Hashable] | None = None, seed: int
 ) -> float:
-    """Return how often chance alone would bring kinds of error that are as far from a mix as those seen.
+    """Return the p-value of the hypothesis that kinds of error come from a mix.
 
     Parameters
     ----------
     kinds : sequence of str
-        The kind of each error seen, at least one. A kind that the mix has not makes the p-value the least there is.
+        The kind of each observed error, at least one. A kind outside the mix gives the smallest possible p-value.
     mix : mapping of str to float
-        The shares that are expected, as in `mixed_sensitivity`.
+        The expected shares, as in `mixed_sensitivity`.
     clusters : sequence of hashable, optional
-        The cluster that each error belongs to. Of each cluster the first error counts, since those of one image go together.
+        The cluster that each error belongs to. Only the first error of each cluster counts, since errors on one image correlate.
     seed : int
-        Of the drawn counts.
+        Seed of the drawn counts.
 
     Returns
     -------
     float
-        The p-value of Pearson's chi-square, from 20,000 draws of as many errors; the one seen counts as one of them.
+        The p-value of Pearson's chi-square, from 20,000 draws of as many errors; the observed one counts as one of them.
 
     Examples
     --------
@@ -208,7 +208,7 @@ def same_kinds(
 
 
 def unlike(first: ShareEstimate, second: ShareEstimate) -> bool:
-    """Return whether two shares, measured on different things, differ significantly: their difference's interval leaves out 0.
+    """Return whether two independent shares differ significantly: the interval of their difference excludes 0.
 
     Examples
     --------

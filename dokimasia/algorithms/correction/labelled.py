@@ -1,7 +1,7 @@
-"""The share of right answers from a few labels of people, and a judge's decisions on all: power-tuned inference.
+"""The share of right answers from a few human labels and a judge's decisions on all answers: power-tuned inference.
 
-Words as in `values`. A *label* is what people say of an answer, right or wrong; the answers with a label are a random draw of
-all answers.
+The words are those of `values`. A *label* is a person's decision on an answer, right or wrong; the labelled answers are a
+random sample of all answers.
 """
 
 from collections.abc import Hashable, Sequence
@@ -26,32 +26,32 @@ from dokimasia.algorithms.statistics.shares import Interval, effective_share, ra
 
 FEWEST_LABELS = 20
 FEWEST_CLUSTERS = 10
-"""Below so many labels, or clusters of labelled answers, nothing is corrected."""
+"""The fewest labels, and clusters of labelled answers, with which a rate is corrected."""
 
 FEWEST_OF_A_KIND = 5
-"""With fewer labels of the rarer kind the judge is left out: a few labels do not tell what it is worth."""
+"""With fewer labels of the rarer kind the judge's decisions are ignored: so few labels cannot say how good they are."""
 
 _UNSEEN = 2.0
-"""Squared residuals that are taken to be there at least: as many as may go unseen."""
+"""The least number of squared residuals to assume, since as many may go unseen."""
 
 
 class Powered(NamedTuple):
-    """A rate, or a difference of two, from labels and decisions, beside that from the labels alone.
+    """A rate, or a difference of two, from labels and decisions, beside the same from the labels alone.
 
     Attributes
     ----------
     rate : float or None
-        0 to 1, a difference -1 to 1; None where it is refused.
+        0 to 1, a difference -1 to 1; None if it is refused.
     interval : Interval or None
         95 %.
     power : float
-        How much the judge's decisions count, 0 (not at all: the labels alone) to 1, tuned on the labels.
-    alone : Measured or None
+        The weight of the judge's decisions, 0 (the labels alone count) to 1, tuned on the labels.
+    alone : ShareEstimate or None
         The same from the labels alone.
     labels, clusters : int
-        How many there are of each.
+        The number of each.
     reason : str
-        Why it is refused, as a phrase; empty where it is not.
+        Why it is refused, as a phrase; empty if it is not.
     """
 
     rate: float | None
@@ -66,14 +66,14 @@ class Powered(NamedTuple):
 def powered_rate(
     decided: Sequence[bool], labels: Sequence[bool | None], *, clusters: Sequence[Hashable] | None = None
 ) -> Powered:
-    """Return the share of right answers from a few labels and what a judge, or a rule, decided of all answers.
+    """Return the share of right answers from a few labels and a judge's or a rule's decisions on all answers.
 
     Parameters
     ----------
     decided : sequence of bool
-        Whether each answer was judged right; an answer of which it was not decided has no place here.
+        Whether each answer was judged right; leave out answers without a decision.
     labels : sequence of bool or None
-        What people say of each, None where they were not asked. Who was asked must have been drawn at random.
+        The label of each answer, None if it has none. The labelled answers must have been drawn at random.
     clusters : sequence of hashable, optional
         The cluster that each answer belongs to.
 
@@ -84,14 +84,15 @@ def powered_rate(
 
     Notes
     -----
-    The rate is that of the labels plus lambda times how much more is judged right of the answers without a label than of
-    those with one. The variance is least at lambda = slope / (1 + n / N) for n labels, N answers without one and the slope of
-    the labels on the decisions, which is cut at 0 and 1; that rate is the share of right among the answers judged right and
-    among those judged wrong, weighted by how many of all answers are judged so. It is read off that form, since a share of
-    few labels has an interval that keeps its word and a variance of few has none: Korn and Graubard's intervals of the two
-    shares and of the share judged right are put together as the sides of a right angle. Where answers share clusters, each
-    end is the farther of this one and of the jackknife's over clusters, read as a share of so many effective trials, which
-    knows that the three go together. With fewer than five labels of the rarer kind, or a slope of 0, the labels stand alone.
+    The rate is that of the labels plus lambda times the share judged right among the unlabelled answers minus that among
+    the labelled ones. The variance is least at lambda = slope / (1 + n / N) for n labels, N unlabelled answers and the slope
+    of the labels on the decisions, clipped to 0 and 1; that rate is the share of right answers among those judged right and
+    among those judged wrong, weighted by how many of all answers are judged so. The interval uses that form, since a share
+    of few labels has an interval that holds its level and a variance of few labels does not: Korn and Graubard's intervals
+    of the two shares and of the share judged right are combined as the square root of the sum of squares. If answers share
+    clusters, each end is the outer one of this interval and the jackknife's over clusters (as a share of effective trials),
+    which accounts for the correlation of the three. With fewer than five labels of the rarer kind, or a slope of 0, the
+    labels are used alone.
 
     References
     ----------
@@ -143,28 +144,28 @@ def powered_rate(
 def powered_difference(
     decided: Sequence[float], labels: Sequence[float | None], *, clusters: Sequence[Hashable] | None = None, seed: int
 ) -> Powered:
-    """Return the mean difference of two models' right answers from labels of both and decisions on all, paired by sample.
+    """Return the mean difference of two models' right answers from labels of both and decisions on all samples.
 
     Parameters
     ----------
     decided : sequence of float
-        The second model's decision less the first's, -1, 0 or 1, of each sample decided for both.
+        The second model's decision minus the first's, -1, 0 or 1, for each sample decided for both.
     labels : sequence of float or None
-        The same of people's labels; None where one of the two answers has none.
+        The same for the labels; None if one of the two answers has none.
     clusters : sequence of hashable, optional
         The cluster that each sample belongs to.
     seed : int
-        Of the bootstrap of the labels alone.
+        Seed of the bootstrap of the labels alone.
 
     Returns
     -------
     Powered
-        -1 to 1; above 0 where the second is better. Refused as in `powered_rate`.
+        -1 to 1; above 0 if the second is better. Refused as in `powered_rate`.
 
     Notes
     -----
-    As `powered_rate`, by Student's t and the jackknife over clusters. The variance that the labels leave is taken to be
-    at least that of two labels on which judge and people differ by 1, since so many may go unseen.
+    As `powered_rate`, by Student's t and the jackknife over clusters. The residual variance of the labels is at least that
+    of two labels on which judge and people differ by 1, since as many may go unseen.
 
     Examples
     --------
@@ -212,13 +213,13 @@ def _too_few(labels: int, clusters: int) -> Powered | None:
 
 
 def _slope(decisions: Floats, truth: Floats) -> float:
-    """Return the slope of labels on decisions, cut at 0 and 1; 0 where all decisions are the same."""
+    """Return the slope of labels on decisions, clipped to 0 and 1; 0 if all decisions are the same."""
     spread = float(np.square(decisions - decisions.mean()).sum())
     return min(1.0, max(0.0, float((decisions - decisions.mean()) @ truth) / spread)) if spread > 0 else 0.0
 
 
 def _without(decisions: Floats, labelled: Floats, truth: Floats, index: NDArray[np.intp]) -> Floats:
-    """Return the rate without each cluster in turn, the slope tuned anew each time."""
+    """Return the rate without each cluster in turn, with the slope tuned again each time."""
     labels = np.zeros_like(decisions)
     labels[labelled == 1] = truth
 

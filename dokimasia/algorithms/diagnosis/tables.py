@@ -1,4 +1,4 @@
-"""The tables of a diagnosis as what a report may print: cells found by reference, and the paired test of two of them."""
+"""The tables of a diagnosis that a report may cite: cells by reference, and the paired test of two cells."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from dokimasia.algorithms.diagnosis.asset_tables import counted, figure_text
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 
 COUNTED = "n"
-"""The last column of every table, as it is shown: what a row rests on."""
+"""The last column of every table, as it is shown: the number of units behind a row."""
 
 _WORDS = (
     "three four five six seven eight nine ten eleven twelve "
@@ -18,7 +18,7 @@ _WORDS = (
 )
 _TENS = "thirty forty fifty sixty seventy eighty ninety hundred"
 COUNTING = {word: count for count, word in enumerate(_WORDS.split(), start=3)}
-"""Words that are figures; one and two are too much a part of speech to be any."""
+"""Words that are figures; one and two are too common in plain speech to count."""
 
 SPELT = re.compile(rf"\b(?:{'|'.join([*COUNTING, *_TENS.split()])})\b", re.IGNORECASE)
 """A figure in words."""
@@ -34,7 +34,7 @@ class Missing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCell:
-    """A cell of a table: its row's number from 1; `column` is None under `n`, which counts what the row rests on."""
+    """A cell of a table; `number` is its row's number from 1, and `column` is None for `n`, the number of units of the row."""
 
     asset: Asset
     number: int
@@ -44,12 +44,12 @@ class EvidenceCell:
 
     @property
     def place(self) -> str:
-        """The row that it stands in, `ASSET:ROW`."""
+        """The cell's row, `ASSET:ROW`."""
         return f"{self.asset.id}:{self.number}"
 
     @property
     def text(self) -> str:
-        """What a report prints of it: figure, unit and interval, or its text."""
+        """The cell as a report prints it: figure, unit and interval, or its text."""
         if self.column is None:
             return f"{counted(self.row)} {self.asset.counts}"
         return figure_text(self.figure, self.column)
@@ -99,7 +99,7 @@ class EvidenceTables:
         )
 
     def row(self, ref: str) -> str | None:
-        """Return the row of a reference to it, or to a cell of it, as `ASSET:ROW`; None where there is none."""
+        """Return the row of a reference to a row or to one of its cells, as `ASSET:ROW`; None if there is no such row."""
         try:
             asset, position = self._split(ref)
         except Missing:
@@ -111,11 +111,11 @@ class EvidenceTables:
         return None
 
     def tested(self, first: EvidenceCell, second: EvidenceCell) -> tuple[Way, str] | None:
-        """Return how the first of two cells compares with the second by their paired test, and the row of that test.
+        """Return how the first of two cells compares with the second by a paired test, and the row of that test.
 
         Two models' weighted scores (`models`, column `score`) are compared in `pairs`, sample by sample. Where there are
-        two models, their scores at one node are compared in `contrasts`, criterion by criterion, as far as that node was
-        tested. No other two cells are compared by a test.
+        two models, their scores at one node are compared in `contrasts`, criterion by criterion, if that node was tested.
+        No other cells are compared by a test.
         """
         first_model, second_model = _model(first, self.models), _model(second, self.models)
         if not first_model or not second_model or first_model == second_model:
@@ -151,7 +151,7 @@ class EvidenceTables:
 
     @cached_property
     def numbered_names(self) -> tuple[str, ...]:
-        """Names that hold a figure, in digits or words, the longest first: of models, tables, rows, nodes, and cells of text."""
+        """Names that contain a figure, in digits or words, longest first: of models, tables, rows, nodes, and text cells."""
         names = {*self.models, *self.assets}
         for asset in self.assets.values():
             names.update(column.name for column in asset.columns)
@@ -171,18 +171,18 @@ def tables_of(assets: Iterable[Asset], *, models: Sequence[str]) -> EvidenceTabl
 
 
 def _model(cell: EvidenceCell, models: Sequence[str]) -> str:
-    """Return whom a cell is about; in a table with a model a column, the column's model."""
+    """Return the model that a cell is about; in a table with a column per model, the column's model."""
     column = cell.column.name if cell.column is not None else ""
     return cell.row.model or cell.asset.model or (column if column in models else "")
 
 
 def _columns(asset: Asset) -> dict[str, AssetColumn | None]:
-    """Return the columns by every name that a reference may have for them: with the unit, as in the head, or without."""
+    """Return the columns by every name that a reference may use: with the unit, as in the heading, or without."""
     return {**{column.name: column for column in asset.columns}, COUNTED: None, **asset.heads}
 
 
 def _row(asset: Asset, key: str) -> int | None:
-    """Return the number of a row by that number, its key, or its first cell, where one row alone has it."""
+    """Return the number of a row by that number, its key, or its first cell, if only one row has it."""
     key = key.strip()
     if key.isascii() and key.isdigit() and len(key) <= 6:
         return int(key) if 1 <= int(key) <= len(asset.rows) else None
