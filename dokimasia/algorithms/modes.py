@@ -1,4 +1,4 @@
-"""Failure modes by the book: what is drawn to be read, notes under modes, modes merged, and how far two coders agree."""
+"""Failure modes by codebook: drawing what to read, sorting notes under modes, merging modes, and agreement of coders."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -11,18 +11,18 @@ from dokimasia.domain.failure_modes import AnswerAtoms, Mode, NotedMode
 from dokimasia.domain.identity import unit_interval
 
 BATCH = 12
-"""Failed atoms that are read before the notes on them are sorted."""
+"""The number of failed atoms that are read before the notes on them are sorted."""
 
 MOST_BATCHES = 24
-"""Batches at most; of more atoms the batches are larger."""
+"""The most batches; with more atoms the batches are larger."""
 
 
 TWICE = 60
-"""Atoms that a second coder is given, at least, where there are so many."""
+"""The least number of atoms for a second coder, if there are as many."""
 
 
 def batch_size(atoms: int) -> int:
-    """Return how many failed atoms a batch has, where so many are to be read.
+    """Return the number of failed atoms in a batch, given how many are to be read.
 
     Examples
     --------
@@ -33,25 +33,25 @@ def batch_size(atoms: int) -> int:
 
 
 def drawn(answers: Iterable[AnswerAtoms], limit: int | None, *, seed: int, half: str) -> list[AnswerAtoms]:
-    """Return answers with failed atoms, by whole samples in a drawn order, until there are so many failed atoms.
+    """Return answers with failed atoms, by whole samples in random order, until the limit of failed atoms is reached.
 
     Whole samples are taken so that the answers of several models to one question stay together and can be compared.
 
     Parameters
     ----------
     answers : iterable of AnswerAtoms
-        Of one half; in a fixed order.
+        The answers of one half, in a fixed order.
     limit : int, optional
-        Failed atoms from which no further sample is taken.
+        The number of failed atoms from which no further sample is taken.
     seed : int
-        Of the order.
+        Seed of the order.
     half : str
-        Tells the draws of the two halves apart.
+        Distinguishes the draws of the two halves.
 
     Returns
     -------
     list of AnswerAtoms
-        Those that have a failed atom, sample by sample.
+        Those with a failed atom, sample by sample.
     """
     by_sample: dict[str, list[AnswerAtoms]] = {}
     for answer in answers:
@@ -68,21 +68,21 @@ def drawn(answers: Iterable[AnswerAtoms], limit: int | None, *, seed: int, half:
 
 
 def with_met(failed: Sequence[AnswerAtoms], answers: Sequence[AnswerAtoms], *, seed: int) -> list[AnswerAtoms]:
-    """Return answers with their failed atoms, and as many atoms that were met, of the same models, drawn from all answers.
+    """Return answers with their failed atoms, and as many met atoms of the same models, drawn from all answers.
 
     Parameters
     ----------
     failed : sequence of AnswerAtoms
         Those whose failed atoms are read.
     answers : sequence of AnswerAtoms
-        All of the half, with all their failed and met atoms, in a fixed order.
+        All answers of the half, with all their failed and met atoms, in a fixed order.
     seed : int
-        Of the draw.
+        Seed of the draw.
 
     Returns
     -------
     list of AnswerAtoms
-        In the order of `answers`; a model that met fewer atoms than it failed gives all that it met.
+        In the order of `answers`; a model that met fewer atoms than it failed contributes all that it met.
     """
     failed_of = {answer.key: answer.failed for answer in failed}
     need: dict[str, int] = {}
@@ -105,14 +105,14 @@ def with_met(failed: Sequence[AnswerAtoms], answers: Sequence[AnswerAtoms], *, s
 
 
 def second_sample(answers: Sequence[AnswerAtoms], *, seed: int) -> list[AnswerAtoms]:
-    """Return the answers that are coded once more: whole answers in a drawn order, until they have so many atoms (`TWICE`).
+    """Return the answers that are coded twice: whole answers in random order, until they have enough atoms (`TWICE`).
 
     Parameters
     ----------
     answers : sequence of AnswerAtoms
-        All that are coded.
+        All answers that are coded.
     seed : int
-        Of the draw.
+        Seed of the draw.
     """
     sample: list[AnswerAtoms] = []
     for answer in sorted(answers, key=lambda answer: (unit_interval("twice", seed, answer.key), answer.key)):
@@ -128,16 +128,16 @@ def sorted_under(
     under: Mapping[int, Sequence[int]],
     new: Iterable[tuple[Mode, Sequence[int]]],
 ) -> tuple[NotedMode, ...]:
-    """Return modes with more notes under them, and new ones behind them.
+    """Return modes with more notes under them, followed by new modes.
 
     Parameters
     ----------
     modes : sequence of NotedMode
-        Those that there are.
+        The existing modes.
     places : sequence of int
-        The places in the book of the notes that were sorted, which are numbered from 1 here.
+        The places in the codebook of the notes that were sorted; `under` and `new` number these notes from 1.
     under : mapping of int to sequence of int
-        By a mode's number from 1, the notes that fall under it.
+        The notes that fall under a mode, by its number from 1.
     new : iterable of tuple
         Each new mode with its notes.
     """
@@ -150,14 +150,14 @@ def sorted_under(
 
 
 def changed(modes: Sequence[NotedMode], changes: Iterable[tuple[str, str, Sequence[int]]]) -> tuple[NotedMode, ...]:
-    """Return modes with some merged, and some reworded: the first of each change has the new words and all its notes.
+    """Return modes with some merged and some reworded: the first mode of each change gets the new words and all notes.
 
     Parameters
     ----------
     modes : sequence of NotedMode
-        Those that there are, numbered from 1.
+        The existing modes, numbered from 1.
     changes : iterable of tuple
-        Name, definition, and the modes whose place is taken, all of one kind; no mode stands in two.
+        Name, definition, and the modes to replace, all of one kind; no mode is in two changes.
 
     Examples
     --------
@@ -183,7 +183,7 @@ def changed(modes: Sequence[NotedMode], changes: Iterable[tuple[str, str, Sequen
 
 
 class Kappa(NamedTuple):
-    """How far two coders agree: on how many of so many atoms, and Cohen's kappa with its interval; None without a value."""
+    """Agreement of two coders: on `agreed` of `n` atoms, and Cohen's kappa with its interval; None without a value."""
 
     n: int
     agreed: int
@@ -194,12 +194,12 @@ class Kappa(NamedTuple):
 def kappa_of(
     first: Sequence[Hashable], second: Sequence[Hashable], clusters: Sequence[Hashable], *, level: float = 0.95
 ) -> Kappa:
-    """Return how far two coders agree on the same atoms, with an interval that keeps what shares an image together.
+    """Return the agreement of two coders on the same atoms, with an interval clustered by image.
 
     Parameters
     ----------
     first, second : sequence of hashable
-        What each coder said of each atom.
+        The code that each coder gave each atom.
     clusters : sequence of hashable
         The image of each atom.
     level : float
@@ -208,9 +208,9 @@ def kappa_of(
     Returns
     -------
     Kappa
-        Without a value where there is no atom, or both coders said one and the same of all; without an interval where there
-        is one cluster. The interval is the wider, at each end, of two: the jackknife's, which has no width where all agree,
-        and that of the share of agreement, with what chance explains held fixed.
+        Without a value if there is no atom, or both coders gave all atoms the same code; without an interval if there is one
+        cluster. Each end is the outer one of two intervals: the jackknife's, which has no width under full agreement, and
+        that of the share of agreement, with chance agreement held fixed.
 
     Examples
     --------
@@ -232,10 +232,10 @@ def kappa_of(
         return Kappa(len(first), sum(alike), value, None)
     share = sum(alike) / len(alike)
     chance = 1.0 if value >= 1 else (share - value) / (1 - value)
-    if chance >= 1:  # all agree: what chance explains follows from how often each thing was said
+    if chance >= 1:  # full agreement: chance agreement follows from the frequency of each code
         chance = sum((first.count(label) / len(first)) ** 2 for label in set(first))
     low, high = ((end - chance) / (1 - chance) for end in rate_interval(alike, clusters=clusters, level=level))
-    with suppress(ValueError):  # without one of the images both may have said one and the same of all
+    with suppress(ValueError):  # without one of the images both coders may have given the same code throughout
         drawn_out = jackknife_interval(statistic, len(first), clusters=clusters, level=level, bounds=(-1.0, 1.0))
         if drawn_out.reason == NO_SPREAD:
             drawn_out = Interval(value, value)

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 from itertools import combinations
 
 _ROUNDING = 1e-12
-"""Of the larger score: what the last digits of decimals, and of means over a few of them, may be off."""
+"""The relative rounding error of decimals, and of means over a few of them."""
 
 
 def pairwise_accuracy(
@@ -19,15 +19,15 @@ def pairwise_accuracy(
     Parameters
     ----------
     predicted, human : sequence of float
-        A score for each response, in the same order; higher is better in both (ranks are negated by the caller). A
-        response that lacks one has no place here.
+        A score for each response, in the same order; higher is better in both (callers negate ranks). Leave out responses
+        that lack one.
     tie_margin : float
-        Predicted scores that differ by no more than this are a tie, not negative; human ones are a tie only where they
-        are equal. Both but for rounding, so that 3.1 and 3.0 differ by no more than 0.1. A margin other than 0 is fixed
-        on other data than it is reported on.
+        Predicted scores that differ by no more than this are a tie; human ones are a tie only if they are equal. Both up
+        to rounding, so that 3.1 and 3.0 differ by no more than 0.1. Fix a margin other than 0 on other data than it is
+        reported on. Not negative.
     samples : sequence of hashable, optional
-        The sample that each response answers: only responses to the same sample are compared, and the pairs of all
-        samples count alike. Without it all are responses to one sample.
+        The sample that each response answers: only responses to the same sample are compared, and all pairs count equally.
+        Without it all are responses to one sample.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The rules that a set of rubrics keeps, checked without a model: form, one point each, no duplicate, no contradiction."""
+"""The rules for a set of rubrics, checked without a model: form, one point each, no duplicates, no contradictions."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ Rule = Literal["form", "polarity", "gate", "atomicity", "duplicate", "contradict
 
 
 class RubricProblem(NamedTuple):
-    """A rule that a rubric breaks: its place in the set, from 0, the rule, and what is wrong, for the judge to mend."""
+    """A broken rule: the rubric's place in the set, from 0, the rule, and what is wrong, for the judge to correct."""
 
     place: int
     rule: Rule
@@ -73,25 +73,25 @@ _FAMILIES: tuple[frozenset[str], ...] = (
 
 
 def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> list[RubricProblem]:
-    """Return what is wrong with a set of rubrics, by place; empty for a set that keeps the rules.
+    """Return the problems of a set of rubrics, by place; empty for a set that keeps the rules.
 
-    A duplicate and a contradiction are laid to the later of the two rubrics, unless only the earlier one lacks evidence.
+    A duplicate or a contradiction is blamed on the later of the two rubrics, unless only the earlier one lacks evidence.
 
     Parameters
     ----------
     rubrics : sequence of Rubric
         Both streams of a sample, must-right first.
     silent_gate : bool
-        Whether a must-right rubric may forbid something, as in the paper, so that a response which says nothing passes it.
+        Whether a must-right rubric may forbid something, as in the paper, so that a response that says nothing passes it.
 
     Returns
     -------
-    list of Problem
-        The rules look at words, and find what words give away; a panel that reads finds more.
+    list of RubricProblem
+        The rules check words and find what words show; a panel of readers finds more.
 
     References
     ----------
-    PerceptionRubrics, section 3.1 (atomic verifiability); the rules are ours.
+    PerceptionRubrics, section 3.1 (atomic verifiability); the rules are this project's.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> l
 
 
 def dimension_of(rubric: Rubric) -> ErrorKind:
-    """Return the dimension of error that a rubric tests: its kind, and where nobody named one, what its words give away.
+    """Return the error dimension that a rubric tests: its kind, or if it has none, a guess from its words.
 
     Examples
     --------
@@ -147,9 +147,9 @@ def dimension_of(rubric: Rubric) -> ErrorKind:
 
 
 def asks_for_one_thing(statement: str) -> bool:
-    """Return whether a statement asks for one thing only, as far as its words tell.
+    """Return whether a statement asks for one thing only, as far as its words show.
 
-    Alternatives ("a car or a lorry") are one thing; what stands in quotation marks or brackets is not looked into.
+    Alternatives ("a car or a lorry") are one thing; text in quotation marks or brackets is ignored.
 
     Examples
     --------
@@ -194,7 +194,7 @@ def _together(first: Rubric, second: Rubric, first_words: Sequence[str], second_
 
 
 def _same_point(first: Rubric, second: Rubric, first_words: set[str], second_words: set[str]) -> bool:
-    """Return whether two demands test one dimension on the same words of a caption and share half of their own, two or more."""
+    """Return whether two demands test one dimension on the same caption words and share half of their own, at least two."""
     if first.kind is None or first.kind != second.kind or not (first.evidence and second.evidence):
         return False
     quoted, within = sorted((" ".join(words(first.evidence)), " ".join(words(second.evidence))), key=len)
@@ -203,7 +203,7 @@ def _same_point(first: Rubric, second: Rubric, first_words: set[str], second_wor
 
 
 def _clash(first: Rubric, second: Rubric, first_words: Sequence[str], second_words: Sequence[str]) -> bool:
-    """Return whether two demands differ in nothing but the number, or the word of one family, that they ask for."""
+    """Return whether two demands differ only in the number, or in the word of one family, that they ask for."""
     if len(first_words) != len(second_words):
         return False
     places = [place for place, (a, b) in enumerate(zip(first_words, second_words, strict=True)) if a != b]
@@ -218,5 +218,5 @@ def _clash(first: Rubric, second: Rubric, first_words: Sequence[str], second_wor
 
 
 def _content(statement: str) -> list[str]:
-    """Return the words of a statement that say what it is about, in order."""
+    """Return the content words of a statement, in order."""
     return [word for word in words(statement) if word not in _FRAME]

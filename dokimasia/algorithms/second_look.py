@@ -1,4 +1,4 @@
-"""What becomes of atomic criteria that were found to be faulty: sent back with what was found, or left out (ours)."""
+"""Faulty atomic criteria: sent back with their faults, or left out (an addition to the paper)."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -24,7 +24,7 @@ _MESSAGES: dict[Defect, str] = {
 
 
 class CriteriaFault(NamedTuple):
-    """Something wrong with a set: what, with which criterion (from 1; None: with none of them), and why."""
+    """A fault of a set of criteria: what is wrong, with which criterion (from 1; None: the set as a whole), and why."""
 
     defect: Defect
     number: int | None
@@ -32,27 +32,27 @@ class CriteriaFault(NamedTuple):
 
     @property
     def message(self) -> str:
-        """The fault in words that can be sent back to the judge that wrote the set."""
+        """The fault in words for the judge that wrote the set."""
         why = f" ({self.reason})" if self.reason else ""
         return _MESSAGES[self.defect].format(number=self.number, why=why, reason=self.reason)
 
 
 def faults_found(criteria: Sequence[Criterion], check: CriteriaCheck, *, most: int = COUNT[1]) -> list[CriteriaFault]:
-    """Return what a second look found to be wrong with a set.
+    """Return the faults that a second look found in a set of criteria.
 
     Parameters
     ----------
     criteria : sequence of Criterion
-        The set that was looked at.
+        The set that was checked.
     check : CriteriaCheck
-        What was said of it, criterion by criterion.
+        The result of the check, criterion by criterion.
     most : int
-        The greatest number of criteria: a set that has them all lacks none.
+        The greatest number of criteria: a set of this size cannot lack one.
 
     Returns
     -------
-    list of Fault
-        In the order of the criteria. That the final answer is not needed is no fault: nothing is needed more.
+    list of CriteriaFault
+        In the order of the criteria. The final answer is always needed, whatever the check says.
 
     Examples
     --------
@@ -77,31 +77,31 @@ def faults_found(criteria: Sequence[Criterion], check: CriteriaCheck, *, most: i
 
 
 def to_send_back(faults: Iterable[CriteriaFault]) -> bool:
-    """Return whether the judge is to mend a set: what is merely not needed can be left out without it."""
+    """Return whether the judge has to correct a set: criteria that are merely not needed can be left out without it."""
     return any(fault.defect != "unnecessary" for fault in faults)
 
 
 def without_faulty(
     criteria: Sequence[Criterion], faults: Iterable[CriteriaFault], *, question: str, answer: str, least: int = COUNT[0]
 ) -> tuple[tuple[Criterion, ...], tuple[CriterionFault, ...]]:
-    """Return a set without its faulty criteria, weights rescaled to sum to ten, and what became of each fault.
+    """Return a set without its faulty criteria, with weights rescaled to sum to ten, and the outcome of each fault.
 
     Parameters
     ----------
     criteria : sequence of Criterion
         The set.
-    faults : iterable of Fault
-        What is wrong with it.
+    faults : iterable of CriteriaFault
+        Its faults.
     question, answer : str
         The sample's question and the final answer of the reference chain.
     least : int
-        The least number of criteria: those with the greatest weights are kept although they are faulty.
+        The least number of criteria: if need be, faulty ones with the greatest weights are kept.
 
     Returns
     -------
     tuple
-        The criteria, in order, and the faults. The final answer is never left out: where its question is at fault, the
-        sample's own takes its place. Where nothing remains, the final answer alone does.
+        The criteria, in order, and the faults. The final answer is never left out: if its question is at fault, the
+        sample's own question replaces it. If nothing else remains, the final answer is the only criterion.
 
     Examples
     --------
@@ -116,7 +116,7 @@ def without_faulty(
     wrong = {fault.number for fault in listed if fault.number is not None}
     final_numbers = [number for number, criterion in enumerate(criteria, start=1) if criterion.final]
     spare = sorted(wrong.difference(final_numbers), key=lambda number: (criteria[number - 1].weight, -number))
-    added = 0 if final_numbers else 1  # where all goes, the final answer alone takes its place
+    added = 0 if final_numbers else 1  # if all criteria are dropped, the final answer alone replaces them
     dropped = set(spare[: max(0, len(criteria) + added - least)])
     remaining: list[Criterion] = []
     for number, criterion in enumerate(criteria, start=1):
@@ -148,11 +148,11 @@ def sent_back(
     mended: Sequence[Criterion],
     later: Iterable[CriteriaFault],
 ) -> tuple[CriterionFault, ...]:
-    """Return faults as they are kept once a set was sent back with them, from what came and what is wrong with that.
+    """Return the outcome of faults with which a set was sent back, from the new set and its own faults.
 
-    A fault is mended where its criterion is not asked for any more as it was, and what was missing is asked for; a
-    criterion that stands as it was, and is not found at fault again, is left. One that is found at fault again is not
-    told twice: it is among what becomes of the later faults.
+    A fault is mended if its criterion is no longer asked in the old words, or what was missing is now asked for; a criterion
+    that is unchanged and not found at fault again is left. A criterion found at fault again is not reported here, but with
+    the later faults.
     """
     questions = {criterion.question for criterion in mended}
     again = {_question(fault, mended) for fault in later}
@@ -176,15 +176,15 @@ def _recorded(fault: CriteriaFault, question: str, became: Became) -> CriterionF
 def accepted(
     criteria: Sequence[Criterion], question: str, answer: str, *, count: tuple[int, int] = COUNT
 ) -> CriteriaSet | None:
-    """Return a set that keeps all rules, made of one that may break some; None where it cannot be made.
+    """Return a set that keeps all rules from one that may break some; None if that is impossible.
 
-    Criteria that break a rule by themselves are left out, weights are rescaled, and of several that are said to be the
-    final answer the last one is.
+    Criteria that break a rule by themselves are left out, weights are rescaled, and of several criteria marked as the final
+    answer the last one is kept as such.
 
     Parameters
     ----------
     criteria : sequence of Criterion
-        As the judge wrote them, also after they were sent back.
+        The criteria as the judge wrote them, or corrected them.
     question, answer : str
         The sample's question and the final answer of the reference chain.
     count : tuple of int

@@ -1,4 +1,4 @@
-"""Whether reviewers vote for their own texts beyond what others give those texts, and for places beyond their due."""
+"""Whether reviewers prefer their own texts more than others do, and prefer certain places."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
@@ -17,8 +17,8 @@ _NO_SPREAD = 1e-10
 class Round(NamedTuple):
     """One vote of a panel: what each voter chose, and which texts are whose.
 
-    `choices` maps a voter to the text it chose, `authors` a text to those who wrote it (several, where they wrote the
-    same). `cluster` groups rounds that belong together, such as those of one image.
+    `choices` maps a voter to the text it chose, `authors` a text to those who wrote it (several, if they wrote the same).
+    `cluster` groups rounds that belong together, such as those of one image.
     """
 
     choices: Mapping[str, str]
@@ -29,8 +29,8 @@ class Round(NamedTuple):
 class SelfPreference(NamedTuple):
     """A voter's rate of choosing its own text, the others' rate of choosing that text, and the difference.
 
-    All are means over `n` rounds, 0 to 1 (the difference -1 to 1; above 0: the voter prefers itself); None where no
-    round counts.
+    All are means over `n` rounds, 0 to 1 (the difference -1 to 1; above 0: the voter prefers itself); None if no round
+    counts.
     """
 
     own: float | None
@@ -48,9 +48,9 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
     rounds : sequence of Round
         All votes of the panel.
     voter : str, optional
-        Whose preference; without it, the mean over all voters, each round counted once for each.
+        The voter; without it, the mean over all voters, each round counted once for each.
     seed : int
-        Of the interval's bootstrap, which resamples whole clusters.
+        Seed of the interval's bootstrap, which resamples whole clusters.
 
     Returns
     -------
@@ -59,14 +59,14 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
 
     Notes
     -----
-    A good text is chosen by its author and by others, so that quality cancels out; what is left is vanity. A round
-    counts for a voter that chose, wrote a text of the round, and whose text somebody else could choose: one that did
-    not write it too. Where all members are vain at one rate p, the difference is p over the panel; where the rates differ,
-    the others' vanity makes this voter look vainer, and its own less: see `own_votes`, which tells them apart.
+    A good text is chosen by its author and by others, so that quality cancels out; what is left is vanity. A round counts
+    for a voter that chose, wrote a text of the round, and whose text somebody who did not write it could choose. If all
+    members are vain at one rate p, the difference is p over the panel; if the rates differ, the others' vanity distorts
+    this voter's figure: see `own_votes`, which separates them.
 
     References
     ----------
-    Ours; PerceptionRubrics, section 3.3.1, names self-preference without measuring it.
+    This project's; PerceptionRubrics, section 3.3.1, mentions self-preference without measuring it.
 
     Examples
     --------
@@ -93,9 +93,9 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
 
 
 class OwnVotes(NamedTuple):
-    """The share of a voter's votes that go to its own text whatever it says, with its interval, over `n` rounds.
+    """The share of a voter's votes for its own text regardless of quality, with its interval, over `n` rounds.
 
-    -1 to 1: below 0 it shuns its own text. None where the votes do not determine it.
+    -1 to 1: below 0 it avoids its own text. None if the votes do not determine it.
     """
 
     share: float | None
@@ -104,14 +104,14 @@ class OwnVotes(NamedTuple):
 
 
 def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 0.95) -> dict[str, OwnVotes]:
-    """Return the share of votes that each voter gives its own text out of vanity, with all voters' vanity told apart.
+    """Return the share of votes that each voter gives its own text out of vanity, estimated for all voters together.
 
     Parameters
     ----------
     rounds : sequence of Round
-        All votes of the panel. A round in which two wrote the same text, or not all voted, is left out.
+        All votes of the panel. Rounds in which two wrote the same text, or not all voted, are left out.
     voters : sequence of str
-        The panel, at least three: two vain voters cannot be told from two that disagree honestly.
+        The panel, at least three: two vain voters cannot be distinguished from two that disagree honestly.
     level : float
         Nominal coverage of the intervals, strictly between 0 and 1.
 
@@ -130,7 +130,7 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 
 
     References
     ----------
-    Ours.
+    This project's.
 
     Examples
     --------
@@ -177,7 +177,7 @@ def _one_text_each(ballot: Round, voters: Sequence[str]) -> bool:
 def _vanity(rates: Floats) -> Floats:
     """Return each voter's vanity from the rates at which voters (rows) chose the texts of writers (columns).
 
-    Raises ValueError where it is not determined: nobody votes honestly, or one text takes all honest votes.
+    Raises ValueError if it is not determined: nobody votes honestly, or one text takes all honest votes.
     """
     own_rates = np.diag(rates)
     received = rates.sum(axis=0) - own_rates
@@ -198,7 +198,7 @@ def _vanity(rates: Floats) -> Floats:
 
 
 class PositionRate(NamedTuple):
-    """How often the candidate shown at a place was chosen: a share, 0 to 1, beside what chance alone would give."""
+    """How often the candidate shown at a place was chosen: a share, 0 to 1, with the share expected by chance."""
 
     place: int
     chosen: float
@@ -210,21 +210,21 @@ class PositionRate(NamedTuple):
 def place_rates(
     chosen: Sequence[int], sizes: Sequence[int], *, clusters: Sequence[Hashable] | None = None
 ) -> list[PositionRate]:
-    """Return, for each place from 1 on, how often what was shown there was chosen.
+    """Return for each place, from 1, how often the candidate shown there was chosen.
 
     Parameters
     ----------
     chosen : sequence of int
         The place of each choice, from 1.
     sizes : sequence of int
-        How many candidates were shown with each.
+        The number of candidates shown for each choice.
     clusters : sequence of hashable, optional
         The cluster of each choice.
 
     Returns
     -------
-    list of PlaceRate
-        `n` counts the choices in which there was such a place. Candidates are shuffled, so a rate off `expected` is a
+    list of PositionRate
+        `n` counts the choices that had such a place. Candidates are shuffled, so a rate that differs from `expected` is a
         preference for the place.
 
     Raises
@@ -250,7 +250,7 @@ def place_rates(
 
 
 def _counted(ballot: Round, voter: str) -> tuple[float, float] | None:
-    """Return a voter's choice of its own text and the share of others that chose it, or None where a round says nothing."""
+    """Return whether a voter chose its own text and the share of others that did, or None if the round does not count."""
     mine = {text for text, authors in ballot.authors.items() if voter in authors}
     if voter not in ballot.choices or not mine:
         return None

@@ -1,4 +1,4 @@
-"""Whether a text tells which choice is right by its letter or by its place in the list, without a word of the choice."""
+"""Whether a text gives the right choice away by its letter or its place in the list, without its words."""
 
 import re
 from collections.abc import Iterator
@@ -30,14 +30,14 @@ _HEAD = re.compile(r"(?:^|[.!?:;]\s*|[\"'(])$")
 _ARTICLE = re.compile(
     r"\s+(?!(?:is|was|looks|seems|fits|suits|matches|describes|would|will|must|has|as|because|since|if|when|and|after)\b)\w"
 )
-"""What stands behind an A at the head of a sentence that is an article; elsewhere a capital A is none."""
+"""The text after an A that is an article, at the beginning of a sentence; elsewhere a capital A is not an article."""
 
 _AMONG = re.compile(
     rf"(?i)\b(?:{_CHOICE}|{_LISTED}|list\s+of|(?:the|your|this|in|on)\s+(?:\w+\s+)?list|pick|choose|chosen|tick|box|position|"
     rf"(?:stop|halt|settle)\s+(?:\w+\s+)?(?:at|on|with|for|when)|comes\s+(?:{_RANK}|last)|"
     r"of\s+(?:the|your|these|those)?\s*(?:two|three|four|five|six|both)\b|of\s+both)\b"
 )
-"""Words of choosing: without them a place may be that of anything in the picture."""
+"""Words about choosing: without them a position may be that of anything in the image."""
 
 _FROM_THE_END = re.compile(
     r"(?i)\b(?:last\s+but\s+one|(?:next|second)[\s-]to[\s-]last|second[\s-]last|penultimate|before\s+the\s+(?:last|final)|second\s+from\s+the\s+end)\b"
@@ -86,10 +86,10 @@ class _NamedChoice(NamedTuple):
 
 
 def names_position(text: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a text names the letter or the place of the right choice, and of no other, as the one to choose.
+    """Return whether a text recommends the right choice, and no other, by its letter or its place.
 
-    Letters that question or choices speak of themselves ("the planet labelled C") are none of a choice, and places only
-    count in a sentence about choosing.
+    Letters that the question or the choices mention themselves ("the planet labelled C") do not count, and places count
+    only in a sentence about choosing.
 
     Examples
     --------
@@ -133,7 +133,7 @@ def _letters(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
 
 
 def _is_no_choice(match: re.Match[str], text: str, labels: set[str], secrets: QuestionSecrets) -> bool:
-    """Whether a capital letter by itself is a label, a letter that the question speaks of, or an article."""
+    """Return whether a single capital letter is a label, a letter that the question mentions, or an article."""
     before = text[: match.start()]
     choice_word = re.search(rf"(?i)\b{_CHOICE}\s*$", before)
     if match[4].casefold() in labels and (choice_word is None or choice_word[0].casefold().startswith("letter")):
@@ -145,7 +145,7 @@ def _is_no_choice(match: re.Match[str], text: str, labels: set[str], secrets: Qu
 
 
 def _labels(before: str, secrets: QuestionSecrets) -> bool:
-    """Whether what stands before a letter makes it the label of something in the picture."""
+    """Return whether the text before a letter makes it the label of something in the image."""
     word = re.search(r"(\w+)\s*$", before)
     spoken_of = word is not None and len(word[1]) > 3 and stem(word[1].casefold()) in secrets.question_stems
     return spoken_of or _NOT_A_CHOICE.search(before) is not None
@@ -160,7 +160,7 @@ def _ranked_choices(text: str) -> list[_NamedChoice]:
 
 
 def _number(word: str) -> int:
-    """The number of a rank, of a number word or of a figure."""
+    """Return the number of a rank, a number word or a figure."""
     low = word.casefold()
     digits = NUMBER_WORDS.get(low, low)
     return int(digits) if digits.isdigit() else ordinal(low) or 0
@@ -178,7 +178,7 @@ def _positions(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
 
 
 def _ranks(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
-    """The places that a sentence about choosing names; what a pattern has read, the later ones do not see."""
+    """Yield the places that a sentence about choosing names; later patterns do not see what an earlier one has matched."""
     count = len(secrets.choices)
     for match in _BETWEEN.finditer(sentence):
         if match[2] and match[4]:
@@ -202,7 +202,7 @@ def _ranks(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
 
 
 def _of_another(after: str, secrets: QuestionSecrets) -> bool:
-    """Whether a rank is that of a thing which is neither asked for nor in the list: "the third footnote"."""
+    """Return whether a rank belongs to something neither asked for nor in the list: "the third footnote"."""
     word = re.match(r"\s+([^\W\d_]+)", after)
     if word is None or word[1].casefold() in FUNCTION_WORDS.union(("one", "among", "place", "position")):
         return False
@@ -214,7 +214,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _sized(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
-    """Places of choices by their size among numbers: "the second smallest of the options"."""
+    """Yield places of choices named by their size among numbers: "the second smallest of the options"."""
     sizes = [max((value for kind, value in choice.values if kind == "n"), default=None) for choice in secrets.choices]
     if any(size is None for size in sizes):
         return
@@ -225,7 +225,7 @@ def _sized(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
 
 
 def _beside(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
-    """Places of choices by their neighbours in the list: "the one listed right after the airport"."""
+    """Yield places of choices named by their neighbours in the list: "the one listed right after the airport"."""
     for match in _BESIDE.finditer(sentence):
         for position, choice in enumerate(secrets.choices):
             if choice.stems and choice.stems <= set(stems_of(match[3])):

@@ -1,4 +1,4 @@
-"""Whether a sentence states a value of the answer or of a ground truth, in whatever notation, as what it is."""
+"""Whether a sentence states a value of the answer or of a ground truth, in any notation."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,10 +9,10 @@ from dokimasia.algorithms.leaks.wording import stem
 from dokimasia.algorithms.text.words import FUNCTION_WORDS
 
 SMALL = 12
-"""Whole numbers up to which one stands in a text by chance, as the count or the rank of something else."""
+"""The largest whole number that is common in texts as the count or the rank of something else."""
 
 NEAR = 6
-"""Tokens between a number and the word that it belongs to."""
+"""The most tokens between a number and the word that it belongs to."""
 
 # fmt: off
 _LABELS = frozenset((
@@ -37,8 +37,8 @@ _MANY = stem("many")
 def tells_value(sentence: str, secrets: QuestionSecrets) -> bool:
     """Return whether a sentence states a value of the answer that the question does not.
 
-    It does not where the value stands in a row with others of its kind, is denied or left open, is the number of a step
-    or of another label, or counts something that neither question nor answer speak of.
+    It does not if the value is part of a series, is denied or left open, is the number of a step or another label, or
+    counts something that neither the question nor the answer mentions.
     """
     raw, low, values = read(sentence)
     secret_values = secrets.values - secrets.question_values
@@ -60,7 +60,7 @@ def tells_value(sentence: str, secrets: QuestionSecrets) -> bool:
 
 
 def tells_truth_value(sentence: str, truth: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a sentence states a value of a ground truth together with what it is a value of."""
+    """Return whether a sentence states a value of a ground truth together with the thing that has the value."""
     raw, low, values = read(sentence)
     _, truth_low, truth_values = read(truth)
     nouns_of: dict[Key, set[str]] = {}
@@ -99,7 +99,7 @@ def tells_truth_value(sentence: str, truth: str, secrets: QuestionSecrets) -> bo
 def _other_choice(
     low: Sequence[str], values: Sequence[StatedValue], secret_keys: frozenset[Key], secrets: QuestionSecrets
 ) -> bool:
-    """Whether the value of another choice is stated, too, and not only as a part of the one that is looked for."""
+    """Return whether the value of another choice is stated, too, other than as a part of the secret value."""
     secret_values = [value for value in values if key_of(value) in secret_keys]
     keys = {
         key_of(value)
@@ -111,14 +111,14 @@ def _other_choice(
 
 
 def _all_of_right(low: Sequence[str], values: Sequence[StatedValue], secrets: QuestionSecrets) -> bool:
-    """Whether all numbers of the right choice are stated that make it up, and of no other choice all: "20 to 30"."""
+    """Return whether all numbers of the right choice are stated, and not all of any other choice: "20 to 30"."""
     keys = {key_of(value) for value in values if value.kind == "n"}
     complete = [at for at, choice in enumerate(secrets.choices) if len(choice.values) > 1 and choice.values <= keys]
     return complete == [secrets.right] and all(kind == "n" for kind, _ in secrets.values)
 
 
 def _is_meant(raw: Sequence[str], low: Sequence[str], value: StatedValue) -> bool:
-    """Whether a word that is also another one is meant as a value: `May` the month, `quarter` the share, no `First find`."""
+    """Return whether an ambiguous word is meant as a value: `May` the month, `quarter` the share, but not `First find`."""
     word = low[value.start]
     if value.kind == "o" and value.end < len(low) and low[value.end] in _GUIDING:
         return value.start > 0 and low[value.start - 1] not in ENDS
@@ -137,7 +137,7 @@ def _is_small(value: StatedValue) -> bool:
 def _stands_for_other(
     low: Sequence[str], value: StatedValue, relevant: frozenset[str] | set[str], secrets: QuestionSecrets
 ) -> bool:
-    """Whether a number is a pronoun, a label, or the count or rank of what is not asked for."""
+    """Return whether a number is a pronoun, a label, or the count or rank of something that is not asked for."""
     word = low[value.start]
     before = token_before(low, value.start)
     after = token_at(low, value.end)
@@ -166,7 +166,7 @@ def _stands_for_other(
 
 
 def _ranks(low: Sequence[str], value: StatedValue, secrets: QuestionSecrets) -> bool:
-    """Whether a rank tells the answer: that of what is asked for, or of the last that is to be counted."""
+    """Return whether a rank gives the answer away: that of the thing asked for, or of the last one to be counted."""
     after = token_at(low, value.end)
     if _MANY in secrets.question_stems:
         return value.value > 2 and (bool(_LAST & set(low)) or stem(after) in secrets.question_stems)
@@ -174,7 +174,7 @@ def _ranks(low: Sequence[str], value: StatedValue, secrets: QuestionSecrets) -> 
 
 
 def _counted(low: Sequence[str], value: StatedValue) -> Iterator[str]:
-    """The plural noun behind a number, an adjective between them or not, or behind "of the"."""
+    """Yield the plural noun after a number, possibly with an adjective between them, or after "of the"."""
     ahead = list(low[value.end : value.end + 4])
     if ahead[:1] == ["of"]:
         ahead = [token for token in ahead[1:] if token not in ("the", "these", "those", "your")]

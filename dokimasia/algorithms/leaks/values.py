@@ -1,4 +1,4 @@
-"""The values that a text states, each in one reading whatever its notation: numbers, shares, clocks, quantities, dates."""
+"""The values that a text states, whatever their notation: numbers, shares, clock times, quantities, dates."""
 
 import re
 import unicodedata
@@ -47,13 +47,13 @@ _GLYPHS = str.maketrans(
 )
 _MARKS = re.compile(r"[*`~]+(?=\w)|(?<=\w)[*`~]+(?!\s*\d)|\*\*|(?<!\w)\*(?!\s*\d)")
 SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!\b[Nn]o\.)\s+(?=[^a-z])|\n+")
-"""Where a sentence ends, but for an abbreviated number."""
+"""The end of a sentence; the full stop of an abbreviated number is not one."""
 
 _THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3})[ \u00a0\u202f'](?=\d{3}(?!\d))")
 
 
 class StatedValue(NamedTuple):
-    """A value in a text: of what kind, how much, and from which token to which it stands."""
+    """A value in a text: its kind, its amount, its first token and the one after its last."""
 
     kind: str
     value: float
@@ -62,18 +62,18 @@ class StatedValue(NamedTuple):
 
 
 def token_at(low: Sequence[str], index: int) -> str:
-    """Return the token at an index, a full stop where the sentence has ended."""
+    """Return the token at an index, or a full stop after the end of the sentence."""
     return low[index] if index < len(low) else "."
 
 
 def token_before(low: Sequence[str], index: int) -> str:
-    """Return the token before an index, nothing at the beginning."""
+    """Return the token before an index, empty at the beginning."""
     return low[index - 1] if index else ""
 
 
 @lru_cache(maxsize=2048)
 def bare(text: str) -> str:
-    """Return a text without what only decorates it: accents, invisible signs, marks of emphasis, odd spaces.
+    """Return a text without decoration: accents, invisible characters, marks of emphasis, unusual spaces.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def bare(text: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Return the words, figures and signs of a bare text as they stand there.
+    """Return the words, figures and signs of a bare text as written.
 
     Examples
     --------
@@ -100,17 +100,17 @@ def split(text: str) -> list[str]:
 
 @lru_cache(maxsize=2048)
 def read(text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[StatedValue, ...]]:
-    """Return a text's tokens as they stand there and in lower case, and its values; the last texts are kept."""
+    """Return a text's tokens as written and in lower case, and its values; cached."""
     raw = tuple(split(bare(text)))
     low = tuple(token.casefold() for token in raw)
     return raw, low, tuple(values_in(low))
 
 
 def values_in(tokens: Sequence[str]) -> list[StatedValue]:
-    """Return the values that tokens in lower case state; one that can be read in two ways stands there in both.
+    """Return the values that tokens in lower case state; an ambiguous value is returned in both readings.
 
-    Kinds: `n` a number, `p` a share of one, `t` a clock in minutes past noon or midnight, `d` a day of the year,
-    `o` a rank, `w` a word for a number that says more than the number, and `u` with a base unit: a quantity.
+    Kinds: `n` a number, `p` a share of one, `t` a clock time in minutes past noon or midnight, `d` a day of the year,
+    `o` a rank, `w` a word that implies a number, and `u` with a base unit: a quantity.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def values_in(tokens: Sequence[str]) -> list[StatedValue]:
 
 
 def _numbers(low: list[str]) -> Iterator[Number]:
-    """Numbers with their decimals, hundreds by twos ("twenty sixteen") and scales behind figures ("1.2 k")."""
+    """Yield numbers with their decimals, pairs of two digits ("twenty sixteen") and scales after figures ("1.2 k")."""
     plain = list(numbers_in(low))
     yield from plain
     for number, after in pairwise(plain):
@@ -231,7 +231,7 @@ def _unit(word: str) -> tuple[str, float] | None:
 
 
 def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
-    """Temperatures in degrees Celsius, signs and all, and angles in degrees, from radians too."""
+    """Yield temperatures in degrees Celsius, signed, and angles in degrees, also from radians."""
     after = low[number.end : number.end + 3]
     below = number.start and (
         low[number.start - 1] == "minus" or {"below", "under"} & set(low[number.end : number.end + 4])
@@ -257,7 +257,7 @@ def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
 
 
 def _following(low: list[str], at: int, base: str) -> tuple[float, int]:
-    """What a smaller unit right behind adds ("two hours and 5 minutes", "nineteen dollars fifty"), and its tokens."""
+    """Return what a smaller unit right after adds ("two hours and 5 minutes", "nineteen dollars fifty"), and its tokens."""
     tokens = low[at : at + 6]
     skipped = 1 if tokens and tokens[0] in ("and", ",") else 0
     tokens = tokens[skipped:]

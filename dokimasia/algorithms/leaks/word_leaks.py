@@ -1,4 +1,4 @@
-"""Whether a text says the answer's own word, in disguise or not, or repeats a ground truth."""
+"""Whether a text states the answer's own words, disguised or not, or repeats a ground truth."""
 
 import re
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from dokimasia.algorithms.leaks.wording import plain_words, stem, stems_of
 from dokimasia.algorithms.text.words import ARTICLES, FUNCTION_WORDS, NUMBER_WORDS
 
 RUN = 5
-"""Words in a row of a ground truth that are a quotation; a ground truth of fewer words is one as a whole."""
+"""The least number of consecutive words of a ground truth that count as a quotation; a shorter one counts as a whole."""
 
 SHORTEST = 3
-"""Words of a ground truth from which it can be quoted as a whole."""
+"""The least number of words of a ground truth that can be quoted as a whole."""
 
 SHORTEST_GAPPED = 3
-"""Letters of a word from which one with other gaps is told from chance."""
+"""The least number of letters of a word that is searched for with other gaps."""
 
 # fmt: off
 _TWO_MEANINGS_TEXT = """
@@ -38,10 +38,10 @@ _DERIVED = frozenset(("n", "en", "y", "d", "ion", "tion", "ation", "al", "er", "
 
 
 def tells_word(sentence: str, text: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a sentence names what the answer names, and nothing else that it could be.
+    """Return whether a sentence names the answer and none of the other choices.
 
-    A word that the question has tells nothing, unless the sentence says of what is asked that it is so. What stands in
-    a row, belongs to another thing, is denied or left open tells nothing either.
+    A word of the question gives nothing away, unless the sentence states it about the thing asked for. A word in a series,
+    or one that belongs to another thing, is denied or left open gives nothing away either.
     """
     raw, low, _ = read(sentence)
     stems = [stem(token.removesuffix("'s")) for token in low]
@@ -72,9 +72,9 @@ def tells_word(sentence: str, text: str, secrets: QuestionSecrets) -> bool:
 
 
 def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a text repeats a run of a ground truth's words that holds one which the question has not.
+    """Return whether a text repeats consecutive words of a ground truth, at least one of them not in the question.
 
-    Five words are such a run, or fewer that are all of the truth.
+    Five words are enough, or fewer if they are the whole truth.
     """
     run, text_stems = stems_of(truth), stems_of(text)
     if len(run) < SHORTEST or plain_words(truth) == plain_words(secrets.answer):
@@ -90,7 +90,7 @@ def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
 
 
 def _index(word: str, low: Sequence[str], stems: Sequence[str]) -> int:
-    """Where a word of the answer stands in a sentence, itself or shortened with a full stop; -1 where it does not."""
+    """Return the position of a word of the answer in a sentence, as it is or abbreviated; -1 if it is not there."""
     for at, token_stem in enumerate(stems):
         if _same(token_stem, word) or ("." in low[at + 1 : min(at + 2, len(low) - 1)] and _shortens(low[at], word)):
             return at
@@ -98,13 +98,13 @@ def _index(word: str, low: Sequence[str], stems: Sequence[str]) -> int:
 
 
 def _shortens(short: str, word: str) -> bool:
-    """Whether letters are the abbreviation of a word: its first one, and others of it in order."""
+    """Return whether letters abbreviate a word: its first letter and others of it in order."""
     letters = iter(word)
     return 2 <= len(short) <= 4 < len(word) and short[0] == word[0] and all(letter in letters for letter in short)
 
 
 def _same(first: str, second: str) -> bool:
-    """Whether two stems are of one word, or one is made from the other: wood and wooden."""
+    """Return whether two stems belong to one word, or one is derived from the other: wood and wooden."""
     if first == second:
         return True
     shorter, longer = sorted((first, second), key=len)
@@ -116,7 +116,7 @@ def _mentions(stems: frozenset[str], answer_stems: frozenset[str], text_stems: s
 
 
 def _answers(low: Sequence[str], at: int) -> bool:
-    """Whether yes, no, true or false is said as an answer: first of all and for itself, in quotes, or after a verb of saying."""
+    """Return whether yes, no, true or false is said as an answer: at the start, in quotes, or after a verb of saying."""
     after = token_at(low, at + 1)
     if not at:
         return (after in ENDS or after in _DASHES) and "but" not in low
@@ -130,7 +130,7 @@ def _answers(low: Sequence[str], at: int) -> bool:
 def _is_stated(
     sentence: str, raw: Sequence[str], low: Sequence[str], indices: Sequence[int], secrets: QuestionSecrets
 ) -> bool:
-    """Whether what the question offers is said of what it asks about: "the gate is closed", "LEFT", "panel 4"."""
+    """Return whether an option of the question is stated about the thing asked for: "the gate is closed", "LEFT", "panel 4"."""
     at = max(indices)
     after = token_at(low, at + 1)
     if left_open(low, at) or word_in_a_row(low, at):
@@ -149,7 +149,7 @@ def _is_stated(
 
 
 def _in_order(low: Sequence[str], secrets: QuestionSecrets) -> bool:
-    """Whether an answer of several words, not all of them numbers, stands in a sentence word by word, not left open."""
+    """Return whether a sentence contains an answer of several words, not all numbers, word by word and not left open."""
     skipped = _NUMBERING | ARTICLES
     answer_words = [word for word in plain_words(secrets.answer) if word not in skipped]
     flat = [(word, at) for at, token in enumerate(low) for word in plain_words(token) if word not in skipped]
@@ -173,7 +173,7 @@ def _is_meant(
     answer_stems: frozenset[str],
     secrets: QuestionSecrets,
 ) -> bool:
-    """Whether words of the answer stand for what they are in the answer, and not by the way or in another sense."""
+    """Return whether words have the sense that they have in the answer, and are not mentioned in passing."""
     at, last = min(indices), max(indices)
     if secrets.right is None and word_in_a_row(low, at):
         return False
@@ -202,7 +202,7 @@ def _is_meant(
 
 
 def _stands_out(sentence: str, raw: Sequence[str], at: int) -> bool:
-    """Whether a word is the whole sentence, or set off in it by capitals, by emphasis or by quotation marks."""
+    """Return whether a word is the whole sentence, or set off in it by capitals, emphasis or quotation marks."""
     word = raw[at]
     if len([token for token in raw if token[0].isalnum()]) == 1:
         return True
@@ -217,7 +217,7 @@ def _stands_out(sentence: str, raw: Sequence[str], at: int) -> bool:
 
 
 def _as_a_name(raw: Sequence[str], low: Sequence[str], at: int, question_stems: frozenset[str]) -> bool:
-    """Whether a word of two meanings stands as a name or ends a statement: "it reads open.", "made of stone"."""
+    """Return whether an ambiguous word is used as a name or ends a statement: "it reads open.", "made of stone"."""
     after = token_at(low, at + 1)
     if stem(after) in question_stems and low[at] != "right" and at and low[at - 1] == "the":
         return True
@@ -229,9 +229,9 @@ def _as_a_name(raw: Sequence[str], low: Sequence[str], at: int, question_stems: 
 
 
 def spelt_out(text: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a text writes the answer with other gaps than it has: c l o s e d, FreshFishDaily, to-morrow.
+    """Return whether a text spells the answer with other gaps: c l o s e d, FreshFishDaily, to-morrow.
 
-    Of a number its Roman numeral counts, too.
+    For a number its Roman numeral counts, too.
     """
     numbers = [int(value) for kind, value in secrets.values if kind == "n"]
     if any(_digit_by_digit(str(number), text) for number in numbers):
@@ -248,7 +248,7 @@ def spelt_out(text: str, secrets: QuestionSecrets) -> bool:
 
 
 def _digit_by_digit(number: str, text: str) -> bool:
-    """Whether a text names the digits of a number of several digits one after the other: "four, eight and two"."""
+    """Return whether a text names the digits of a number one after the other: "four, eight and two"."""
     words = re.sub(r"[\s,]+(?:and\s+|then\s+)*", " ", text.casefold()).split(" ")
     digits = (NUMBER_WORDS.get(word.strip(".!?;:"), "?" if word == "or" else "-") for word in words)
     return len(number) > 1 and re.search(rf"(?<![\d?]){number}(?![\d?])", "".join(digits)) is not None
@@ -259,7 +259,7 @@ _SIGNS = "$\u20ac\u00a3.,;:!?'\"()[]% \u00b0"
 
 @lru_cache(maxsize=512)
 def _gapped(form: str) -> re.Pattern[str]:
-    """A form with gaps between its letters, or between its digits where they are spaces or its own signs."""
+    """Return a pattern of a text with any gaps between letters, and spaces between digits."""
     parts = re.findall(r"[^\W_]|[\W_]+", form.strip(_SIGNS))
     pattern = ""
     sign = r"[\W_]{0,3}" if min(map(len, re.split(r"[\W_]+", form.strip(_SIGNS)))) > 1 else r"[\W_]{1,3}"
@@ -273,7 +273,7 @@ def _gapped(form: str) -> re.Pattern[str]:
 
 
 def _gap(sign: str, after: str) -> str:
-    """What may stand between two signs of an answer: any marks between letters, spaces between digits."""
+    """Return the pattern between two characters of an answer: any marks between letters, spaces between digits."""
     if sign.isalpha() and after.isalpha():
         return r"[\W_]{0,9}"
     return r"\s{0,2}" if sign.isdigit() and after.isdigit() else r"[\s-]{0,2}"
@@ -286,7 +286,7 @@ _ROMAN = (
 
 
 def _roman(number: int) -> str:
-    """A whole number as a Roman numeral in lower case; empty where it has none, or is one."""
+    """Return a whole number as a Roman numeral in lower case; empty for 1 and for numbers without a numeral."""
     if not 1 < number < 4000:
         return ""
     numeral = ""

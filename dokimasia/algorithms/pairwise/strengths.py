@@ -1,4 +1,4 @@
-"""Strengths from wins, ties and losses by Davidson's model: whether they are finite, and many fits at once."""
+"""Strengths from wins, ties and losses by Davidson's model: whether they are finite, and batches of fits."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,7 @@ _LONGEST = 2.0
 _CLOSE = 1e-9
 _RIDGE = 1e-12
 _FAR = 30.0
-"""Strengths further apart than this, as logarithms, are on their way to infinity."""
+"""The difference of log-strengths beyond which a fit is taken to diverge."""
 
 NEVER_MET = "never met the others, directly or by way of others"
 ONE_SIDED = "always won or always lost against all others"
@@ -24,7 +24,7 @@ TIES = "no circle of verdicts in which wins outnumber ties"
 
 
 class PairOutcome(NamedTuple):
-    """A verdict on two models, by name: 1 where the first won, 0 for a tie, -1 where the second won."""
+    """A verdict on two models, by name: 1 if the first won, 0 for a tie, -1 if the second won."""
 
     first: str
     second: str
@@ -32,9 +32,9 @@ class PairOutcome(NamedTuple):
 
 
 class OutcomeTables(NamedTuple):
-    """Outcomes counted: `counts` has for each cluster and pair (places in `names`) the wins, ties and losses of the first.
+    """Counted outcomes: `counts` has for each cluster and pair (places in `names`) the wins, ties and losses of the first.
 
-    Clusters stand in an order that depends on nothing but their counts.
+    The order of clusters depends only on their counts.
     """
 
     names: tuple[str, ...]
@@ -43,7 +43,7 @@ class OutcomeTables(NamedTuple):
 
 
 class Fits(NamedTuple):
-    """Many fits: a row each of log-strengths of mean 0, the logarithm of the tie parameter, and whether they are finite."""
+    """A batch of fits, one per row: log-strengths of mean 0, the logarithm of the tie parameter, and whether they are finite."""
 
     strengths: Floats
     ties: Floats
@@ -51,7 +51,7 @@ class Fits(NamedTuple):
 
 
 def tables(comparisons: Sequence[PairOutcome], clusters: NDArray[np.intp], names: Sequence[str]) -> OutcomeTables:
-    """Return the outcomes among some models, counted by cluster and pair; other comparisons are passed over."""
+    """Return the outcomes among some models, counted by cluster and pair; other comparisons are ignored."""
     place = {name: at for at, name in enumerate(names)}
     rows: list[tuple[int, int, int, int]] = []
     for (first_name, second_name, outcome), cluster in zip(comparisons, clusters.tolist(), strict=True):
@@ -69,10 +69,10 @@ def tables(comparisons: Sequence[PairOutcome], clusters: NDArray[np.intp], names
 
 
 def groups(comparisons: Sequence[PairOutcome]) -> list[tuple[str, ...]]:
-    """Return the models in groups within which each has won or tied against each, directly or by way of others.
+    """Return the models in groups within which each has won or tied against every other, directly or through others.
 
-    The difference of two strengths of different groups has no finite estimate. A group comes after those that lost to
-    nobody outside but won against it; groups that never met stand in the order of their names.
+    The difference of two strengths of different groups has no finite estimate. A group comes after those that won against
+    it and never lost to it; groups that never met are in the order of their names.
 
     Examples
     --------
@@ -89,15 +89,15 @@ def groups(comparisons: Sequence[PairOutcome]) -> list[tuple[str, ...]]:
 
 
 def unbounded(comparisons: Sequence[PairOutcome], group: Sequence[str]) -> str:
-    """Return why the strengths of a group have no finite estimate; empty where they have one.
+    """Return why the strengths of a group have no finite estimate; empty if they have one.
 
     Notes
     -----
     The likelihood of Davidson's model has a maximum unless parameters can be moved without end so that no observed
     outcome becomes less likely. Moving strengths alone is the known case (Ford, 1957): some models never lost a point to
-    the others, and `groups` sets them apart. Strengths and tie parameter together can be moved where every observed win
-    is over models that can lie apart by at least as much as any that tied: a system of differences, which is solvable
-    unless a circle of verdicts, followed from winner to loser and along ties, has more wins than ties.
+    the others, and `groups` separates them. Strengths and tie parameter together can be moved if every observed win is
+    between models that can lie at least as far apart as any that tied: a system of differences, which is solvable
+    unless a cycle of verdicts, followed from winner to loser and along ties, has more wins than ties.
     """
     import networkx as nx
 
@@ -119,7 +119,7 @@ def unbounded(comparisons: Sequence[PairOutcome], group: Sequence[str]) -> str:
 
 
 def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
-    """Fit Davidson's model to many tables at once: Newton's method on a concave likelihood.
+    """Fit Davidson's model to many tables at once, by Newton's method on a concave likelihood.
 
     Parameters
     ----------
@@ -128,12 +128,12 @@ def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
     counts : array, (B, P, 3)
         For each fit and pair the wins, ties and losses of the first; whole or weighted.
     models : int
-        How many models there are.
+        The number of models.
 
     Notes
     -----
     With u half the difference of log-strengths and t the tie parameter's logarithm, win, tie and loss are as likely as
-    exp(u), exp(t), exp(-u). Fits without a tie leave t out. A fit whose strengths part without end is marked.
+    exp(u), exp(t), exp(-u). Fits without a tie leave t out. A fit whose strengths diverge is marked as not finite.
     """
     fits, (first, second) = len(counts), pairs.T
     signs = np.zeros((len(pairs), models))
@@ -173,7 +173,7 @@ def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
 
 
 def _connected(pairs: NDArray[np.intp], games: Floats, models: int) -> NDArray[np.bool_]:
-    """Return for each fit whether all models met, directly or by way of others."""
+    """Return for each fit whether all models met, directly or through others."""
     import networkx as nx
 
     patterns, pattern_of = np.unique(games > 0, axis=0, return_inverse=True)
@@ -187,7 +187,7 @@ def _connected(pairs: NDArray[np.intp], games: Floats, models: int) -> NDArray[n
 
 
 def _outcome_graph(comparisons: Sequence[PairOutcome]) -> "nx.DiGraph[str]":
-    """Return who has won or tied against whom, as arrows from the one to the other."""
+    """Return a graph with an edge from each model to those that it has won or tied against."""
     import networkx as nx
 
     graph: nx.DiGraph[str] = nx.DiGraph()

@@ -1,4 +1,4 @@
-"""Each column of a table against the others: chance that lets columns change places within a cluster, and never between."""
+"""Each column of a table against the others, by permutation of columns within clusters."""
 
 from collections.abc import Hashable, Sequence
 
@@ -9,17 +9,17 @@ from dokimasia.algorithms.statistics.clusters import Floats, number_clusters
 
 FEWEST_DRAWS = 4_000
 DRAWS_A_TEST = 100
-"""So many draws for each test of a family let a single finding stand after the correction, with room to spare."""
+"""The number of draws per test of a family, enough for a single finding to remain after the correction."""
 
 _ENOUGH = 50
-"""A p-value that so many draws have reached is known well enough."""
+"""The number of draws beyond the observed value with which a p-value is precise enough."""
 
 _STEP, _AT_ONCE = 2_000, 250_000
 _ROUNDING = 1e-9
 
 
 def draws_for(tests: int) -> int:
-    """Return how many draws p-values need that are adjusted together over so many tests.
+    """Return the number of draws for p-values that are adjusted over so many tests.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def gaps_to_others(values: Floats) -> Floats:
     Returns
     -------
     array of float
-        NaN where the value is missing, or no other one is known.
+        NaN where the value is missing, or all others in its row are.
 
     Examples
     --------
@@ -56,38 +56,39 @@ def gaps_to_others(values: Floats) -> Floats:
 def exchange_p_values(
     gaps: Floats, clusters: Sequence[Hashable], *, seed: int, draws: int = FEWEST_DRAWS
 ) -> list[float]:
-    """Return of each column how likely chance alone would bring its mean gap as far from 0, on either side.
+    """Return for each column the two-sided p-value of its mean gap.
 
     Parameters
     ----------
     gaps : array of float, rows by columns
         As from `gaps_to_others`.
     clusters : sequence of hashable
-        What each row shares its image with.
+        The cluster (image) of each row.
     seed : int
-        Of the draws.
+        Seed of the draws.
     draws : int
-        How many exchanges are drawn at most (`draws_for`); fewer where p-values are known well enough before.
+        The most exchanges to draw (`draws_for`); fewer if p-values are precise enough before.
 
     Returns
     -------
     list of float
-        Two-sided p-values by column: twice the smaller tail, since chance need not be the same on both sides. 1 where
-        no exchange makes a difference. They are not adjusted for the many columns.
+        Two-sided p-values by column: twice the smaller tail, since the null distribution may be asymmetric. 1 if no
+        exchange makes a difference. They are not adjusted for the number of columns.
 
     Notes
     -----
     Under the null hypothesis the columns are alike on every cluster, however hard it is: each could as well have the
     values of any other one there. So a column's gaps in a cluster, all together, are replaced by those of a column drawn
-    from all that are known wherever this one is, in every cluster by itself. The gaps of a row stay the same numbers
-    under all exchanges, since these do not depend on who has which. What a column lacks, it lacks in every exchange. A
-    cluster on which no other column is known in all its places cannot be exchanged and bears on no p-value.
+    from all that are present wherever this one is, separately for every cluster. The gaps of a row stay the same numbers
+    under all exchanges, since they do not depend on which column has which. A value that a column lacks is missing in
+    every exchange. A cluster in which no other column is present in all its places cannot be exchanged and affects no
+    p-value.
 
     Flipping signs would not do: a value minus the mean of several others has no symmetric distribution under this null
     hypothesis, least of all near an end of the scale.
 
-    What is compared is Student's statistic, the sum over clusters by the root of its squares, so that a column whose
-    values spread more than those of the others is not found different for that.
+    The test uses Student's statistic, the sum over clusters divided by the root of the sum of squares, so that a column is
+    not found different merely because its values vary more.
 
     References
     ----------
@@ -117,7 +118,7 @@ def exchange_p_values(
 
 
 def _p_values(sums: Floats, columns: Sequence[int], *, seed: int, draws: int) -> Floats:
-    """Return the p-values of columns that are known in the same places, from sums by cluster and column."""
+    """Return the p-values of columns that are present in the same places, from sums by cluster and column."""
     ordered = np.sort(sums, axis=1)
     counts = np.isfinite(ordered).sum(axis=1)
     spread = ordered[np.arange(len(sums)), counts - 1] - ordered[:, 0]
@@ -143,6 +144,6 @@ def _p_values(sums: Floats, columns: Sequence[int], *, seed: int, draws: int) ->
 
 
 def _student(sums: Floats) -> Floats:
-    """Return each row's sum by the root of the sum of its squares; 0 where all are 0."""
+    """Return each row's sum divided by the root of the sum of its squares; 0 if all are 0."""
     squares = np.einsum("ij,ij->i", sums, sums)
     return sums.sum(axis=1) / np.sqrt(np.where(squares > 0, squares, 1.0))
