@@ -257,7 +257,7 @@ def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
 
 
 def _following(low: list[str], at: int, base: str) -> tuple[float, int]:
-    """Return what a smaller unit right after adds ("two hours and 5 minutes", "nineteen dollars fifty"), and its tokens."""
+    """Return what a smaller unit after it adds ("two hours and 5 minutes", "nineteen dollars fifty"), and its tokens."""
     tokens = low[at : at + 6]
     skipped = 1 if tokens and tokens[0] in ("and", ",") else 0
     tokens = tokens[skipped:]

@@ -1,4 +1,4 @@
-"""Whether two answers say the same, by rules that need no model; where the rules are silent a judge must say."""
+"""Whether two answers say the same, by rules that need no model; if no rule applies a judge must decide."""
 
 import re
 import unicodedata
@@ -52,7 +52,7 @@ _NOT_THE_NUMBER = frozenset({
     "more", "most", "nearly", "over", "than", "thousand", "trillion", "under", "until",
 })
 # fmt: on
-"""Words beside a number by which another number is meant, or none in particular."""
+"""Words beside a number that turn it into another number, or an inexact one."""
 
 
 def accepted_answer(
@@ -66,33 +66,33 @@ def accepted_answer(
 ) -> TextComparison:
     """Compare an answer with all accepted answers by rule.
 
-    The rules are those of `same_answer`, and these, which decide only what is beyond doubt:
+    The rules are those of `same_answer`, and the following, which decide only clear cases:
 
-    - *choice*: an option is also known by letter and text in other notations, or by its value (`Apr.` for `April`); where
-      `choices` is empty the options are those that the question lists by letter;
-    - *yes or no*, *number*, *date*, *month*, *weekday*, *time*, *rank*, *colour*, *side*: both say one value of the kind,
-      in whatever notation (`dokimasia.algorithms.text.closed`);
-    - *no answer*: it says that it does not know, and neither the reference nor an option may mean just that.
+    - *choice*: an option is also recognised by letter and text in other notations, or by its value (`Apr.` for `April`);
+      if `choices` is empty the options are those that the question lists by letter;
+    - *yes or no*, *number*, *date*, *month*, *weekday*, *time*, *rank*, *colour*, *side*: both state one value of the kind,
+      in any notation (`dokimasia.algorithms.text.closed`);
+    - *no answer*: the answer says that it does not know, and neither the reference nor an option may mean the same.
 
-    An answer that asks (`3?`), or states a number with doubt (`3 maybe`), is never the same by these rules.
+    An answer that asks (`3?`), or doubts its number (`3 maybe`), is never the same by these rules.
 
     Parameters
     ----------
     answer : str
         A short final answer.
     accepted : sequence of sequence of str
-        The alternatives, each as the parts that all have to be there, in any order.
+        The alternatives, each as parts that must all occur, in any order.
     choices : sequence of str
         The texts of the options in order (A, B, ...), if the question has options.
     tolerance : float
-        How far two numbers may lie apart, relative to the larger one.
+        The largest difference of two numbers, relative to the larger one.
     question : str, optional
-        Its words may be repeated by an answer in a sentence ("The bus is blue").
+        The question, whose words an answer in a sentence may repeat ("The bus is blue").
     contains : bool
-        Whether, with a question, an answer of at most 25 words, of which no other rule decides, counts as the same if it holds an
-        alternative's words one after another, and is compared by its number if it holds one alone and the alternative
-        is a number. What else it says has to be words of the question, or words without content: "dark red" is not
-        "red". It decides nothing where it asks, doubts or denies (`not`, `or`, ...), or names another option, too.
+        Whether, with a question, an answer of at most 25 words that no other rule decides counts as the same if it contains
+        an alternative's words in a row, and is compared by its number if it contains a single one and the alternative is a
+        number. Its other words must be words of the question, or words without content: "dark red" is not "red". The rule
+        does not apply if the answer asks, doubts or denies (`not`, `or`, ...), or names another option, too.
 
     Returns
     -------
@@ -130,7 +130,7 @@ _UNDECIDED = TextComparison("unsure", "none")
 
 
 class _Context(NamedTuple):
-    """What answers are compared under: the question, its options, and how far two numbers may lie apart."""
+    """The context of a comparison: the question, its options, and the tolerance for numbers."""
 
     question: str
     choices: Sequence[str]
@@ -138,7 +138,7 @@ class _Context(NamedTuple):
 
 
 def _with_parts(answer: str, parts: Sequence[str], context: _Context, *, contains: bool) -> TextComparison:
-    """Compare an answer with one alternative."""
+    """Return the comparison of an answer with one alternative."""
     if len(parts) == 1:
         comparison = _compare_part(answer, parts[0], context)
     else:
@@ -161,7 +161,7 @@ def _with_parts(answer: str, parts: Sequence[str], context: _Context, *, contain
 
 
 def _compare_part(answer: str, reference: str, context: _Context) -> TextComparison:
-    """Compare an answer with one part of an alternative by all rules but *contains*."""
+    """Return the comparison of an answer with one part of an alternative by all rules except *contains*."""
     answer, reference = _in_figures(answer), _in_figures(reference)
     comparison = same_answer(answer, reference, context.choices, tolerance=context.tolerance)
     doubtful = comparison.verdict != "unsure" and is_in_doubt(comparison, answer, reference, context.question)
@@ -173,7 +173,7 @@ def _compare_part(answer: str, reference: str, context: _Context) -> TextCompari
 
 
 def _by_meaning(answer: str, reference: str, context: _Context) -> TextComparison:
-    """Compare by options and values in any notation, and tell an answer that gives none."""
+    """Return the comparison by options and values in any notation, and by the rule *no answer*."""
     if context.choices:
         picked, expected = _option(answer, context), _option(reference, context)
         if picked is not None and expected is not None:
@@ -183,7 +183,7 @@ def _by_meaning(answer: str, reference: str, context: _Context) -> TextCompariso
 
 
 def _without_answer(answer: str, parts: Sequence[str], context: _Context) -> TextComparison:
-    """Return that an answer which gives none is different, where no part may mean just that."""
+    """Return `different` for an answer that says it does not know, if no part may mean the same."""
     if not gives_no_answer(answer, context.question):
         return _UNDECIDED
     sure = all(is_surely_answered(part, context.choices, context.question) for part in parts)
@@ -196,7 +196,7 @@ def _compare_values(first: str, second: str, context: _Context) -> tuple[Verdict
 
 
 def _option(text: str, context: _Context) -> int | None:
-    """Return the position of the one option that a text names, in whatever notation, or None."""
+    """Return the position of the one option that a text names, in any notation, or None."""
     plain = _OPTION_FRAME.sub("", bare(text).strip("*_` ."))
     option = named_option(plain, context.choices)
     if option is not None:
@@ -215,25 +215,25 @@ def _option(text: str, context: _Context) -> int | None:
 
 
 def _names_several(answer: str, context: _Context) -> bool:
-    """Return whether an answer says the same as several of the question's options."""
+    """Return whether an answer means the same as several of the question's options."""
     without_choices = context._replace(choices=())
     return sum(_compare_part(answer, choice, without_choices).verdict == "same" for choice in context.choices) > 1
 
 
 def _in_figures(text: str) -> str:
-    """Return a text with its percentages and mixed fractions in one notation: `2½` as `2.5`, `5 percent` as `5%`."""
+    """Return a text with percentages and mixed fractions in one notation: `2½` as `2.5`, `5 percent` as `5%`."""
     decimal = _VULGAR.sub(lambda match: repr(int(match[1]) + unicodedata.numeric(match[2])), text)
     return _PERCENT.sub("%", decimal)
 
 
 def _in_words_of(question: str, answer: str, parts: Sequence[str]) -> bool:
-    """Return whether all that an answer says beside numbers and the wanted words are words of the question, or say nothing."""
+    """Return whether an answer consists of numbers, expected words, words of the question, and words without content."""
     allowed = {word for part in parts for word in words(part)}.union(words(question), FUNCTION_WORDS, _SAYING)
     return all(word in allowed or read_quantity(word) is not None for word in words(answer))
 
 
 def _only_number(answer: str, reference: str, tolerance: float) -> TextComparison:
-    """Compare the one number in a short answer with a reference that is a bare number."""
+    """Return the comparison of the only number in a short answer with a reference that is a bare number."""
     answer_words, expected = words(answer), read_quantity(reference)
     numbers = [quantity for word in answer_words if (quantity := read_quantity(word)) is not None]
     if (
@@ -248,7 +248,7 @@ def _only_number(answer: str, reference: str, tolerance: float) -> TextCompariso
 
 
 def _contains(answer: str, part: str, context: _Context) -> bool:
-    """Return whether a short answer holds the words of a part one after another, and nothing that casts doubt on them."""
+    """Return whether a short answer contains the words of a part in a row, and nothing that casts doubt on them."""
     answer_words, part_words = words(answer), words(part)
     if _in_doubt(answer, answer_words, part_words) or (context.choices and len(part.strip()) == 1):
         return False
@@ -267,7 +267,7 @@ def _contains(answer: str, part: str, context: _Context) -> bool:
 
 
 def _in_doubt(answer: str, answer_words: Sequence[str], expected: Sequence[str]) -> bool:
-    """Return whether a text is long, asks, doubts or denies, or states a number that is wanted as more or less than that."""
+    """Return whether a text is long, asks, doubts or denies, or states an expected number inexactly."""
     others = set(answer_words) - set(expected)
     doubted = not _DOUBTFUL.isdisjoint(others) or any(word.endswith("n't") for word in others)
     inexact = _has_number(expected) and not _NOT_THE_NUMBER.isdisjoint(others)

@@ -41,7 +41,7 @@ class TextComparison(NamedTuple):
 def same_answer(
     answer: str, reference: str, choices: Sequence[str] = (), *, tolerance: float = RELATIVE_TOLERANCE
 ) -> TextComparison:
-    """Compare an answer with a reference answer by rule.
+    """Return the comparison of an answer with a reference answer by rule.
 
     Parameters
     ----------
@@ -50,22 +50,22 @@ def same_answer(
     choices : sequence of str
         The texts of the options in order (A, B, ...), if the question has options.
     tolerance : float
-        How far two numbers may lie apart, relative to the larger one.
+        The largest difference of two numbers, relative to the larger one.
 
     Returns
     -------
     TextComparison
-        `unsure` means that a judge must say. The rules, in order:
+        `unsure` means that a judge must decide. The rules, in order:
 
-        - *empty*: an empty answer is different, an empty reference leaves it unsure;
-        - *choice*: both name an option, by letter, by text, or by both where these agree;
+        - *empty*: an empty answer is different, an empty reference is unsure;
+        - *choice*: both name an option, by letter, by text, or by both if they agree;
         - *exact*: equal after NFKC and case folding, without punctuation and articles, number words in digits; signs
-          that carry meaning (`<`, `/`, a minus) have to agree too;
-        - *number*: both are one quantity, equal within the tolerance; a unit on one side alone is
-          overlooked, two different units leave it unsure;
+          that carry meaning (`<`, `/`, a minus) must agree, too;
+        - *number*: both are one quantity, equal within the tolerance; a unit on one side only is
+          ignored, two different units are unsure;
         - *yes or no*: one says yes, the other no;
-        - *date*: both are one calendar date, or one month of a year, in whatever order it is written;
-        - *list*: both list several things: the same if these are the same in the same order, different if all are
+        - *date*: both are one calendar date, or one month of a year, in any order;
+        - *list*: both list several items: the same if the items are the same in the same order, different if all are
           numbers and not the same ones;
         - *none*: no rule applies.
 
@@ -108,18 +108,18 @@ def same_answer(
 
 
 def unwrapped(text: str) -> str:
-    """Return an answer without the words that only say that it is one: `The correct answer is (B).`, `\\boxed{B}`."""
+    """Return an answer without the words that introduce it as one: `The correct answer is (B).`, `\\boxed{B}`."""
     match = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
     return next((group for group in match.groups() if group), text) if match else text
 
 
 def bare(text: str) -> str:
-    """Return a text as it stands, but for case, white space around it, and the Unicode form of its letters."""
+    """Return a text with case, surrounding white space and Unicode form normalised."""
     return unicodedata.normalize("NFKC", text).casefold().strip()
 
 
 def listed_items(text: str) -> list[str]:
-    """Return the things that a text lists; one or none where it is no list."""
+    """Return the items that a text lists; one or none if it is not a list."""
     items = [item.strip(" .") for item in _BETWEEN_ITEMS.split(text.strip())]
     return [item for item in items if item] if all(len(words(item)) <= _LONGEST_ITEM for item in items) else []
 
@@ -144,7 +144,7 @@ def _same(first: str, second: str, tolerance: float) -> bool:
 
 
 def _listed(first: Sequence[str], second: Sequence[str], tolerance: float) -> Verdict:
-    """Compare two lists of two things or more."""
+    """Return the comparison of two lists of at least two items."""
     if len(first) < 2 or len(second) < 2:
         return "unsure"
     if len(first) == len(second) and all(_same(a, b, tolerance) for a, b in zip(first, second, strict=True)):

@@ -1,4 +1,4 @@
-"""A calendar date as it is written in several ways, where these can be read in one way only."""
+"""Calendar dates in several notations, if they are unambiguous."""
 
 import re
 from datetime import date
@@ -25,9 +25,9 @@ _SLASHED = re.compile(r"([0-9]{1,2})[-/.]([0-9]{1,2})[-/.]([12][0-9]{3})")
 
 
 def read_date(text: str) -> tuple[int, ...] | None:
-    """Return the date that a whole text states as (year, month, day), or a month as (year, month); None for others.
+    """Return the date that a whole text states as (year, month, day), or a month as (year, month); else None.
 
-    A date in numbers whose day and month could change places (`03/05/2014`) is none.
+    A date in numbers whose day and month could be swapped (`03/05/2014`) is ambiguous and gives None.
 
     Examples
     --------

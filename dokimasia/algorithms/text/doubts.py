@@ -1,4 +1,4 @@
-"""Where an answer that looks like the reference, or unlike it, may mean something else: doubt, signs, letters, units."""
+"""Reasons why an answer may mean something else than it seems to: doubt, signs, letters, units."""
 
 import re
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ _RAISED = re.compile(r"[0-9][\u00b2\u00b3\u00b9\u2070-\u2079]")
 def misleads(answer: str, parts: Sequence[str], choices: Sequence[str] = ()) -> bool:
     """Return whether a sign or a letter of an answer may give it another meaning than its words have.
 
-    That is a raised number, what stands behind the last word (`B-`, `5!`, `3A`), two letters in a row of which one is taken
-    for an article (`A, B`), and the letter of another option than that of its text.
+    That is a superscript number, a sign after the last word (`B-`, `5!`, `3A`), two letters in a row of which one is taken
+    for an article (`A, B`), and a letter that belongs to another option than its text.
     """
     if _RAISED.search(" ".join((answer, *parts))) and answer.strip() not in parts:
         return True
@@ -38,7 +38,7 @@ def misleads(answer: str, parts: Sequence[str], choices: Sequence[str] = ()) -> 
 
 
 def _also_options(choices: Sequence[str]) -> set[str]:
-    """Return the letters that are the text of one option and call another."""
+    """Return the letters that are the text of one option and the label of another."""
     letters = [_letter(at) for at in range(len(choices))]
     return {
         text
@@ -52,7 +52,7 @@ def _letter(at: int) -> str:
 
 
 def may_mean_otherwise(comparison: TextComparison, answer: str, reference: str, choices: Sequence[str] = ()) -> bool:
-    """Return whether a decision rests on a text that asks, or whose signs, letters or digits may mean something else.
+    """Return whether a comparison rests on a text that asks, or whose signs, letters or digits may mean something else.
 
     Examples
     --------
@@ -71,7 +71,7 @@ def may_mean_otherwise(comparison: TextComparison, answer: str, reference: str, 
 
 
 def is_in_doubt(comparison: TextComparison, answer: str, reference: str, question: str = "") -> bool:
-    """Return whether words of doubt stand beside a number, or its unit may be another than is meant.
+    """Return whether words of doubt accompany a number, or its unit may differ from the intended one.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def is_in_doubt(comparison: TextComparison, answer: str, reference: str, questio
 
 
 def without_marks(text: str) -> str:
-    """Return a text without emphasis and quotation marks around all of it.
+    """Return a text without emphasis and quotation marks that enclose all of it.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def without_marks(text: str) -> str:
 
 
 def _halves(answer: str, reference: str) -> bool:
-    """Return whether one text is two numbers with a stroke between, and the other is one of them: `8/9` and `8`."""
+    """Return whether one text is two numbers with a slash between, and the other is one of them: `8/9` and `8`."""
     for first, second in ((answer, reference), (reference, answer)):
         stroke = _STROKE.fullmatch(first.strip())
         if stroke is not None and second.strip() in stroke.groups():

@@ -1,4 +1,4 @@
-"""Where a text speaks of something by its name, also where that name is a word of judgement such as *weak*."""
+"""The places where a text names something, even if the name is a judging word such as *weak*."""
 
 import re
 
@@ -25,12 +25,12 @@ _BEFORE_NOUN = re.compile(
 
 
 def judges(word: str) -> bool:
-    """Return whether a word by itself is one that compares or judges, such as *weak*."""
+    """Return whether a word compares or judges, such as *weak*."""
     return word.casefold() in _JUDGING
 
 
 def name_places(name: str, text: str) -> list[tuple[int, int]]:
-    """Return where a text speaks of something by its name; a model called *weak* is not named by "is weak at".
+    """Return the places where a text names something; a model called *weak* is not named by "is weak at".
 
     Examples
     --------

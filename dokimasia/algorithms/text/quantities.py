@@ -1,4 +1,4 @@
-"""A number with its unit, read from a whole text in figures or in words, and whether two of them are equal."""
+"""A number with its unit, read from a whole text in figures or in words, and the comparison of two."""
 
 import math
 import re
@@ -112,19 +112,19 @@ _FACTORS = (
     3.785,
     28.35,
 )
-"""How many of one unit make another; those of two systems of units are rounded."""
+"""The factors between units; those between two systems of units are rounded."""
 _CLOSE = 0.02
 
 
 class Quantity(NamedTuple):
-    """A number and its unit; empty where it has none."""
+    """A number and its unit, which may be empty."""
 
     value: float
     unit: str
 
 
 def read_quantity(text: str) -> Quantity | None:
-    """Return the one quantity that a whole text states, or None; number words stand at its beginning, up to twenty.
+    """Return the one quantity that a whole text states, or None; number words count at its beginning, up to twenty.
 
     Examples
     --------
@@ -154,10 +154,10 @@ def read_quantity(text: str) -> Quantity | None:
 
 
 def read_any_quantity(text: str) -> Quantity | None:
-    """Return the one quantity that a whole text states in any notation, its unit in one form; None where it is no such text.
+    """Return the one quantity that a whole text states in any notation, with its unit normalised, or None.
 
-    Beside what `read_quantity` reads these are all number words, mixed fractions, and figures with hundred to trillion or
-    dozen behind them.
+    In addition to `read_quantity` it reads all number words, mixed fractions, and figures followed by hundred to trillion
+    or dozen.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def read_any_quantity(text: str) -> Quantity | None:
 
 
 def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> Literal["same", "different", "unsure"]:
-    """Compare two quantities; a unit on one side alone is overlooked, two different ones leave it unsure."""
+    """Return the comparison of two quantities; a unit on one side only is ignored, two different ones are unsure."""
 
     def close(left: float, right: float) -> bool:
         return abs(left - right) <= tolerance * max(abs(left), abs(right))
@@ -198,10 +198,11 @@ def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> L
 
 
 def is_doubtful_pair(first: Quantity, second: Quantity, question: str = "") -> bool:
-    """Return whether one of two quantities alone has a unit, and the other may be meant in another.
+    """Return whether only one of two quantities has a unit, and the other may be meant in another unit.
 
-    A unit of measure is that of the question, where the question names any; otherwise the two are in doubt where one unit
-    may make the other. What is counted is in the question. Without a question only a unit of measure is looked at.
+    A unit of measure must be that of the question, if the question names one; otherwise the pair is doubtful if a factor
+    between units converts one number into the other. Counted objects must be named in the question. Without a question only
+    units of measure are checked.
 
     Examples
     --------
@@ -230,7 +231,7 @@ def _plain(text: str) -> str:
 
 
 def _worded(plain: str) -> Quantity | None:
-    """Read a number that begins a text in words, with at most two words of a unit behind it."""
+    """Return the number at the beginning of a text in words, with at most two words of a unit after it."""
     tokens = re.findall(r"[a-z]+|\S", plain)[:30]
     if tokens[:1] in (["a"], ["one"]) and tokens[1:2] == ["dozen"]:
         return _with_unit(12.0, " ".join(tokens[2:]))
@@ -248,7 +249,7 @@ def _worded(plain: str) -> Quantity | None:
 
 
 def _with_unit(value: float, unit: str | None, currency: str = "") -> Quantity | None:
-    """Return a quantity, or None where what stands behind the number can be no unit."""
+    """Return a quantity, or None if the text after the number cannot be a unit."""
     unit_words = words(unit or "")
     if (
         re.search(r"[^\w\s%°$€£¥'-]", unit or "")
@@ -262,6 +263,6 @@ def _with_unit(value: float, unit: str | None, currency: str = "") -> Quantity |
 
 
 def _one_form(unit: str) -> str:
-    """Return a unit without its plural, by one of its names."""
+    """Return a unit in the singular, under its canonical name."""
     single = unit[:-1] if len(unit) > 2 and unit.endswith("s") and not unit.endswith("ss") else unit
     return _UNITS.get(unit) or _UNITS.get(single) or single

@@ -1,8 +1,8 @@
 # pyright: standard
-# networkx and PyYAML ship no types; what is read here is given its type at once.
-"""Capability trees as text: stored nodes, JSON, YAML, CSV and GraphML both ways, Mermaid to look at; equal trees, equal text.
+# networkx and PyYAML ship no types; values read are annotated at once.
+"""Capability trees as stored nodes, JSON, YAML, CSV and GraphML, read and written, and as Mermaid diagrams.
 
-Every format but GraphML, which keeps its edges as they stand, is read into the nodes that are stored (`TreeNode`).
+Equal trees give equal text. All formats are read into stored nodes (`TreeNode`), except GraphML, which keeps its edges.
 """
 
 import csv
@@ -41,7 +41,7 @@ _BELOW = ("categories", "parents", "capabilities")
 _DEEPEST_NESTING = 20
 _ONE_LINE = 1_000_000
 _LONG_NUMBER = re.compile(r"[-+0-9_:.]{40,}")
-"""What YAML may take for a number (of base 60, with colons) and work on for as long as the square of its length."""
+"""A text that YAML may parse as a number (base 60, with colons) in time quadratic in its length."""
 
 _FIELDS = ("support", "criteria", "absorbed")
 _HEADING = """\
@@ -71,15 +71,14 @@ def to_nodes(tree: "Tree") -> tuple[TreeNode, ...]:
 
 
 def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str], level: Level | None = None) -> "Tree":
-    """Return the tree of stored nodes; each hangs below the path above its own, which is added where it is missing.
+    """Return the tree of stored nodes; missing parents are added.
 
-    Where nothing says at which level a tree is, it is at that of parents if parents hold criteria and no capability is
-    there.
+    Without a level, the tree is at the level of parents if parents hold criteria and there are no capabilities.
 
     Raises
     ------
     DataError
-        If an id is no path, stands twice, or its category is none of `categories`.
+        If an id is not a path or occurs twice, or its category is not one of `categories`.
 
     Examples
     --------
@@ -111,7 +110,7 @@ def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str], level: Leve
 
 
 def to_version(tree: "Tree", *, before: str | None = None, edits: Iterable[Any] = ()) -> TreeVersion:
-    """Return the tree as a version to be stored, with the version that it grew from and the edits that led to it."""
+    """Return the tree as a version to store, with the version that it grew from and the edits that led to it."""
     return TreeVersion(
         categories=tuple(tree.graph["categories"]),
         level=tree.graph.get("level", "capability"),
@@ -151,7 +150,7 @@ def from_json(text: str) -> "Tree":
     Raises
     ------
     DataError
-        If the text is no such JSON.
+        If the text is not such JSON.
     """
     try:
         document = json.loads(text)
@@ -166,7 +165,7 @@ def from_json(text: str) -> "Tree":
 
 
 def to_csv(tree: "Tree") -> str:
-    """Return the tree as CSV, a node a row, anchors in their order first; `members` and `absorbed` are JSON lists.
+    """Return the tree as CSV, one node per row, anchors in their order first; `members` and `absorbed` are JSON lists.
 
     Examples
     --------
@@ -186,7 +185,7 @@ def to_csv(tree: "Tree") -> str:
 
 
 def from_csv(text: str) -> "Tree":
-    """Return the tree that `to_csv` wrote; of the columns only `id` is needed, the others may be missing.
+    """Return the tree that `to_csv` wrote; only the column `id` is required.
 
     Raises
     ------
@@ -238,12 +237,12 @@ def to_graphml(tree: "Tree") -> str:
 
 
 def from_graphml(text: str) -> "Tree":
-    """Return the graph that `to_graphml` wrote, its edges as they stand there: `check_tree` says if it is a tree.
+    """Return the graph that `to_graphml` wrote, with its edges as written; check it with `check_tree`.
 
     Raises
     ------
     DataError
-        If the text is no such GraphML.
+        If the text is not such GraphML.
     """
     import networkx as nx
 
@@ -275,7 +274,7 @@ def from_graphml(text: str) -> "Tree":
 
 
 def to_mermaid(tree: "Tree") -> str:
-    """Return the tree as a Mermaid flow chart, each node with what it holds.
+    """Return the tree as a Mermaid flow chart, each node with its support.
 
     Examples
     --------
@@ -305,9 +304,9 @@ def to_yaml(tree: "Tree", *, name: str = "", version: int = 0, texts: Mapping[st
     tree : networkx.DiGraph
         A capability tree.
     name, version : str, int
-        What the file is of, written where a name is given.
+        The tree's name and version, written if a name is given.
     texts : mapping of str to str, optional
-        By criterion its text, which then stands beside it.
+        Criterion to its text, which is written beside it.
 
     Examples
     --------
@@ -339,15 +338,15 @@ def to_yaml(tree: "Tree", *, name: str = "", version: int = 0, texts: Mapping[st
 
 
 def from_yaml(text: str) -> "Tree":
-    """Return the tree that `to_yaml` wrote and somebody may have edited; `check_tree` says what is left to mend.
+    """Return the tree that `to_yaml` wrote and somebody may have edited; check it with `check_tree`.
 
-    What the file says that it is of stands in the graph's `name` and `version`, the criteria's texts in its `texts`; each
-    is empty where the file says nothing.
+    The graph's attributes `name` and `version` are those of the file, `texts` holds the criteria's texts; each is empty if
+    the file does not have it.
 
     Raises
     ------
     DataError
-        If the text is no such YAML, a name stands twice in one place, or a node is deeper than a capability. The message
+        If the text is not such YAML, a name occurs twice in one place, or a node is deeper than a capability. The message
         names the place.
     """
     import yaml
@@ -376,7 +375,7 @@ def from_yaml(text: str) -> "Tree":
 
 
 def _check_events(events: Iterable[Any]) -> None:
-    """Refuse what reading would overwrite silently (a name that stands twice), repeat without end, or not survive."""
+    """Raise DataError for duplicate names, which parsing would silently overwrite, aliases, and excessive nesting or numbers."""
     import yaml
 
     open_names: list[set[str] | None] = []

@@ -1,6 +1,6 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
-"""A capability tree's growth without its models: sub-samples, proposals made one, pruning, and what to ask."""
+# networkx ships no types; values read from a tree are annotated at once.
+"""The steps of a capability tree's growth that need no model: sub-samples, merged proposals, pruning, and options."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Grown(NamedTuple):
-    """A tree after a step, the changes that were made, and what was refused, each with its reason."""
+    """A tree after a step, its changes, and the refused proposals, each with its reason."""
 
     tree: "Tree"
     changes: list[TreeEdit]
@@ -27,21 +27,21 @@ class Grown(NamedTuple):
 
 
 def balanced(strata: Mapping[str, str], size: int, *, seed: int = 0) -> list[str]:
-    """Return a sub-sample that takes evenly from every stratum, in the order of its draw.
+    """Return a sub-sample balanced over strata, in the order of its draw.
 
     Parameters
     ----------
     strata : mapping of str to str
         Sample to stratum (a category or a source). Its order does not matter.
     size : int
-        How many samples; 0 or more than there are takes all.
+        The number of samples; 0, or more than there are, takes all.
     seed : int
-        Of the draw.
+        Seed of the draw.
 
     Returns
     -------
     list of str
-        Samples: the strata take turns until one is used up, and every beginning of the list is balanced, too.
+        Samples: the strata take turns until they are used up, so that every prefix of the list is balanced, too.
 
     References
     ----------
@@ -64,7 +64,7 @@ def balanced(strata: Mapping[str, str], size: int, *, seed: int = 0) -> list[str
 def slice_of(samples: Sequence[str], number: int, rounds: int) -> Sequence[str]:
     """Return the part of a sub-sample that a round (from 1) proposes for.
 
-    The first of several rounds takes a quarter, so that those after it have a tree to reuse; the others share the rest.
+    The first of several rounds takes a quarter, so that later rounds have a tree to reuse; the others share the rest.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def slice_of(samples: Sequence[str], number: int, rounds: int) -> Sequence[str]:
 
 
 def spread(items: Sequence[T], size: int) -> Sequence[T]:
-    """Return at most so many items, taken evenly from the whole.
+    """Return at most `size` items, evenly spaced.
 
     Examples
     --------
@@ -99,29 +99,29 @@ def reconcile(
     *,
     absorbed: Mapping[str, str] | None = None,
 ) -> tuple[Grown, dict[str, str]]:
-    """Return the tree with the proposals of many replies made one, and where each criterion is then.
+    """Return the tree with the proposals of many replies merged, and the leaf of each criterion.
 
     Parameters
     ----------
     tree : networkx.DiGraph
-        The version that all replies were shown.
+        The version that all replies were based on.
     placements : mapping of str to (str or Proposal)
-        Criterion to a leaf of the tree or a proposal. The order does not matter.
+        Criterion to a leaf of the tree or a proposal, in any order.
     parents : iterable of Proposal
-        New parents; one that no capability is proposed below is left out.
+        New parents; those without a proposed capability are left out.
     absorbed : mapping of str to str, optional
-        Nodes that this growth merged away or renamed, to what holds them: who proposes one of them means the other. A
-        leaf that is held by a node above it was dropped, and is not taken up again.
+        Nodes that this growth merged or renamed, to the nodes that hold them now: a proposal of the former means the
+        latter. A leaf held by a node above it was dropped, and is not added again.
 
     Returns
     -------
     Grown
-        A capability of one name (but for case) is one leaf: where the tree has it already, or where most criteria were
-        proposed, then the first by path. A proposal is refused if its category or its parent does not exist and was not
-        proposed, if it bears the name of a node above it or of a leaf that was dropped, or if a leaf that is reused is not
-        there. In a tree at the level of parents a capability that is proposed means its parent.
+        Capabilities of one name (ignoring case) are one leaf: the existing one, else where most criteria were proposed, then
+        the first by path. A proposal is refused if its category or its parent does not exist and was not proposed, if it
+        has the name of a node above it or of a dropped leaf, or if a reused leaf does not exist. In a tree at the level of
+        parents a proposed capability stands for its parent.
     dict of str to str
-        Criterion to leaf; without the criteria of what was refused.
+        Criterion to leaf; without the criteria of refused proposals.
     """
     bottom, redirects = deepest(tree), sorted((absorbed or {}).items())
     if bottom < DEEPEST:
@@ -197,16 +197,16 @@ def reconcile(
 
 
 def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> Grown:
-    """Return the tree without leaves of too little support (see `prune`), and without parents that have no leaf.
+    """Return the tree without leaves of too little support (see `prune`), and without parents that have no leaves.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree.
     min_support : int
-        The fewest criteria of a leaf. Where no leaf at all has as many, none is pruned: small data are no outliers.
+        The fewest criteria of a leaf. If no leaf has as many, none is pruned: then the data set is small.
     fixed : collection of str
-        Nodes that stay whatever their support.
+        Nodes that stay regardless of their support.
 
     Examples
     --------
@@ -245,7 +245,7 @@ def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> 
 
 
 def options_below(tree: "Tree", node: str, *, shown: int) -> list[str]:
-    """Return the paths among which a criterion below a node is placed: its leaves, or its children where leaves are many.
+    """Return the paths among which a criterion below a node is placed: its leaves, or its children if there are many leaves.
 
     Examples
     --------
@@ -262,12 +262,12 @@ def options_below(tree: "Tree", node: str, *, shown: int) -> list[str]:
 
 
 def count_unplaced(placements: Iterable[Placement]) -> dict[str, int]:
-    """Return how many criteria have no leaf, by kind of failure."""
+    """Return the number of criteria without a leaf, by kind of failure."""
     return dict(sorted(Counter(placement.failure for placement in placements if placement.leaf is None).items()))
 
 
 def _unfit(proposal: Proposal, node_by_key: Mapping[str, str]) -> str:
-    """Say why a proposal does not fit under nodes, given by their ids in folded case; empty if it does."""
+    """Return why a proposal does not fit under nodes, given by their ids in folded case; empty if it does."""
     under = proposal.under
     if f"<{under.category}>".casefold() not in node_by_key:
         return f"<{under.category}> is none of the fixed categories"
@@ -291,5 +291,5 @@ def _commonest(names: Iterable[str]) -> str:
 
 
 def judged(kind: EditKind, node: str, into: str | None, reason: str, criteria: Iterable[str]) -> TreeEdit:
-    """Return an edit on a judge's word."""
+    """Return an edit by a judge."""
     return TreeEdit(kind=kind, node=node, into=into, reason=reason[:500], by="judge", criteria=tuple(sorted(criteria)))
