@@ -16,7 +16,7 @@ from benchmarks.calibration.planted_speech import (
     expected_length,
 )
 from benchmarks.calibration.trials import Seed, Trial, trial
-from dokimasia.algorithms.scoring import spoken_to, weighted_score
+from dokimasia.algorithms.scoring import addressed_score, weighted_score
 from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
 from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
@@ -150,7 +150,7 @@ def _rows(pairs: Pairs, said: Sequence[Said], model: str, repeat: int) -> list[A
         row = AnswerRow(question.id, scene.id, question.kind, model, repeat, None, FAILURE, referenced=True)
         row = row._replace(verdict={True: "right", False: "wrong", None: "unknown"}[one.right], length=one.length)
         if one.scores is not None:
-            share, score = spoken_to(one.scores, one.stated, weights)
+            share, score = addressed_score(one.scores, one.stated, weights)
             row = row._replace(
                 score=weighted_score(one.scores, weights), failure=None, stated=share, stated_score=score
             )

@@ -1,1 +1,1 @@
-"""Pure functions over numbers, texts and graphs, with explicit seeds: all that can be tested without a model."""
+"""Pure functions over numbers, texts and graphs, with explicit seeds: everything that can be tested without a model."""

@@ -1,4 +1,4 @@
-"""The closed loop's choices: which atoms failed, which are withheld, which peer helps, and when to stop (ATOM, 3.5)."""
+"""Decisions of the closed loop: which atoms failed, which are withheld, which peer helps, and when to stop (ATOM, 3.5)."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -9,14 +9,14 @@ from dokimasia.domain.refinement import SOLVED, Stopped
 
 
 class Split(NamedTuple):
-    """Failed atoms by number: those that a feedback may name, and those that are kept from it."""
+    """Failed atoms by number: those that feedback may name, and those that it must not."""
 
     shown: tuple[int, ...]
     withheld: tuple[int, ...]
 
 
 class Need(NamedTuple):
-    """One failed atom of one answer that asks for a peer's hint: `key` names the answer, `atom` counts from 1."""
+    """One failed atom of one answer that needs a peer's hint: `key` names the answer, `atom` counts from 1."""
 
     key: str
     atom: int
@@ -41,9 +41,9 @@ def withhold(failed: Collection[int], share: float, *parts: str | int) -> Split:
     failed : collection of int
         Atom numbers.
     share : float
-        The share to withhold, 0 to 1; rounded down to whole atoms, and one atom at least is shown.
+        The share to withhold, 0 to 1, rounded down to whole atoms; at least one atom is shown.
     *parts : str or int
-        What the draw depends on (seed, sample, model, repeat): equal parts, equal split, in whatever order they come.
+        What the draw depends on (seed, sample, model, repeat): equal parts give equal splits, whatever the order of the atoms.
 
     Returns
     -------
@@ -68,25 +68,25 @@ def withhold(failed: Collection[int], share: float, *parts: str | int) -> Split:
 def assign_peers(
     needs: Iterable[Need], solved: Mapping[Need, Mapping[str, float]], *, seed: int, apart: bool = False
 ) -> dict[Need, tuple[str, ...]]:
-    """Choose peers for failed atoms, as few as can be for one answer: who solved most of its atoms, then who best.
+    """Return the peers for failed atoms, as few as possible for one answer: who solved most of its atoms, then who did best.
 
     Parameters
     ----------
     needs : iterable of Need
-        In an order of the caller's that does not depend on when anything arrived: how often a peer is asked is counted
-        along it.
+        In an order that does not depend on when anything arrived: requests to peers are counted in this order.
     solved : mapping
-        For each need, the peers that solved the atom with their score on it (4 to 5); none where none did.
+        For each need, the peers that solved the atom, with their scores on it (4 to 5); empty if none did.
     seed : int
-        Of the chance that decides between equals.
+        Seed of the draw that breaks ties.
     apart : bool
-        Whether each atom's peers are chosen by that atom alone, as published.
+        Whether the peers of each atom are chosen from that atom alone, as published.
 
     Returns
     -------
     dict
-        For each need the peers that solved it, in order of choice: the first gives the first hint, the next that of a later
-        round. Among equals the one that was asked least comes first, then seeded chance. Empty where no peer solved it.
+        For each need the peers that solved it, in order of preference: the first gives the first hint, the next that of a
+        later round. Among equals the one with the fewest requests comes first, then a seeded draw. Empty if no peer solved
+        the atom.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def assign_peers(
     groups: dict[object, list[Need]] = {}
     for need in needs:
         groups.setdefault(need if apart else need.key, []).append(need)
-    asked: Counter[str] = Counter()
+    requests: Counter[str] = Counter()
     chosen: dict[Need, tuple[str, ...]] = {}
     for group in groups.values():
         scores: dict[str, list[float]] = {}
@@ -108,19 +108,24 @@ def assign_peers(
                 scores.setdefault(peer, []).append(score)
         first = group[0]
         rank = {
-            peer: (-len(own), -sum(own), asked[peer], unit_interval("peer", seed, first.key, first.atom, peer))
-            for peer, own in scores.items()
+            peer: (
+                -len(peer_scores),
+                -sum(peer_scores),
+                requests[peer],
+                unit_interval("peer", seed, first.key, first.atom, peer),
+            )
+            for peer, peer_scores in scores.items()
         }
         for need in group:
             chosen[need] = tuple(sorted(solved.get(need, {}), key=rank.__getitem__))
-        asked.update({peers[0] for need in group if (peers := chosen[need])})
+        requests.update({peers[0] for need in group if (peers := chosen[need])})
     return chosen
 
 
 def when_to_stop(
     before: Sequence[float], after: Sequence[float], shown: Sequence[int], *, round: int, rounds: int
 ) -> Stopped:
-    """Say whether an arm goes round once more, by the shown atoms alone; the final answer plays no part in it.
+    """Return why an arm stops, judged by the shown atoms alone, or nothing if it goes on; the final answer plays no part.
 
     Parameters
     ----------
@@ -129,12 +134,12 @@ def when_to_stop(
     shown : sequence of int
         Numbers of the atoms that the feedback may name.
     round, rounds : int
-        The round that is over, from 1, and how many there may be.
+        The round that has ended, from 1, and the most rounds.
 
     Returns
     -------
     str
-        Why it stops; empty where it goes on.
+        Why it stops; empty if it goes on.
 
     Examples
     --------

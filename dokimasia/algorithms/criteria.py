@@ -1,4 +1,4 @@
-"""The rules that a set of atomic criteria keeps, and the one repair that is allowed: rescaling its weights."""
+"""The rules for a set of atomic criteria, and the one repair that is allowed: rescaling its weights."""
 
 import re
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ _YES_OR_NO = re.compile(
 
 
 class Broken(NamedTuple):
-    """A rule that a set breaks, in words that can be sent back; `number` is the criterion's that breaks it alone."""
+    """A broken rule, in words that can be sent back to the judge; `number` is the criterion if one alone breaks it."""
 
     text: str
     number: int | None = None
@@ -38,7 +38,7 @@ class Broken(NamedTuple):
 def check_criteria(
     criteria: Sequence[Criterion], question: str, *, count: tuple[int, int] = COUNT, wording: bool = True
 ) -> list[Broken]:
-    """Return the rules that a set breaks.
+    """Return the rules that a set of criteria breaks.
 
     Parameters
     ----------
@@ -49,23 +49,22 @@ def check_criteria(
     count : tuple of int
         The least and the greatest number of criteria.
     wording : bool
-        Whether questions must be put to the image, for one thing each, so that more than yes or no answers them. The
-        paper asks for none of this: its criteria are questions on another solution.
+        Whether each question must be about the image, ask for one thing, and need more than yes or no as an answer. The
+        paper requires none of this: its criteria are questions about another solution.
 
     Returns
     -------
     list of Broken
-        Empty if the set keeps every rule: the number of criteria, weights that sum to 10, at most one criterion that is
-        the final answer, no question that gives its ground truth away, no two criteria that ask the same; and the rules
+        Empty if the set keeps every rule: the number of criteria, weights that sum to 10, at most one criterion for the
+        final answer, no question that gives its ground truth away, no two criteria with the same question, and the rules
         of wording.
 
     Notes
     -----
-    A question leaks when, linking words left out of both, the words of its ground truth stand in it one after
-    another. A ground truth whose every word stands in the sample's question is known to every candidate, so that
-    repeating it gives nothing away. Words of an answer or a solution are allowed where the sample's question uses them,
-    too. The final answer may be asked for by a question for yes or no, as the sample's own may be one, and by the
-    sample's own question whatever that is like.
+    A question leaks if it contains the words of its ground truth in a row, ignoring linking words in both. A ground truth
+    whose words are all in the sample's question is known to every candidate, so repeating it gives nothing away. Words
+    such as answer or solution are allowed if the sample's question uses them, too. The final answer may be asked for by a
+    yes-or-no question, since the sample's own question may be one, and by the sample's own question in any form.
 
     References
     ----------
@@ -73,44 +72,44 @@ def check_criteria(
 
     Examples
     --------
-    >>> one = Criterion(question="Which colour is the bag?", ground_truth="It is red.", weight=5)
-    >>> two = Criterion(question="What does the solution say of the belt?", ground_truth="It is worn", weight=4)
-    >>> [broken.text for broken in check_criteria([one, two], "Describe the bag.")]
+    >>> bag = Criterion(question="Which colour is the bag?", ground_truth="It is red.", weight=5)
+    >>> belt = Criterion(question="What does the solution say of the belt?", ground_truth="It is worn", weight=4)
+    >>> [broken.text for broken in check_criteria([bag, belt], "Describe the bag.")]
     ['the weights sum to 9, not to 10', "the question of criterion 2 speaks of 'the solution': put it to the image"]
     """
     broken: list[Broken] = []
     least, most = count
     if not least <= len(criteria) <= most:
-        there = "there is 1 criterion" if len(criteria) == 1 else f"there are {len(criteria)} criteria"
-        broken.append(Broken(f"{there}, but {counted(count)} are asked for"))
+        count_text = "there is 1 criterion" if len(criteria) == 1 else f"there are {len(criteria)} criteria"
+        broken.append(Broken(f"{count_text}, but {counted(count)} are asked for"))
     total = sum(criterion.weight for criterion in criteria)
     if total != WEIGHT_TOTAL:
         broken.append(Broken(f"the weights sum to {total}, not to {WEIGHT_TOTAL}"))
     if sum(criterion.final for criterion in criteria) > 1:
         broken.append(Broken("more than one criterion is said to be the final answer"))
-    first_asked: dict[tuple[str, ...], int] = {}
+    first_number: dict[tuple[str, ...], int] = {}
     for number, criterion in enumerate(criteria, start=1):
         if criterion.final and criterion.question.strip() == question.strip():
             continue
         if leaks(criterion.question, criterion.ground_truth, question):
             broken.append(Broken(f"the question of criterion {number} contains its own ground truth", number))
-        asked = first_asked.setdefault(tuple(words(criterion.question)), number)
-        if asked != number:
-            broken.append(Broken(f"criteria {asked} and {number} ask the same question", number))
+        earlier = first_number.setdefault(tuple(words(criterion.question)), number)
+        if earlier != number:
+            broken.append(Broken(f"criteria {earlier} and {number} ask the same question", number))
         if wording:
-            said = (f"the question of criterion {number} {fault}" for fault in _wording(criterion, question))
-            broken.extend(Broken(text, number) for text in said)
+            texts = (f"the question of criterion {number} {fault}" for fault in _wording(criterion, question))
+            broken.extend(Broken(text, number) for text in texts)
     return broken
 
 
 def counted(count: tuple[int, int]) -> str:
-    """Return a number of criteria in words: `1 to 5`, or `3` where there is no choice."""
+    """Return a range of numbers in words: `1 to 5`, or `3` if both ends are the same."""
     least, most = count
     return str(least) if least == most else f"{least} to {most}"
 
 
 def _wording(criterion: Criterion, question: str) -> list[str]:
-    """Return what is wrong with how a criterion is asked."""
+    """Return the faults of a criterion's wording."""
     faults: list[str] = []
     about = _OF_AN_ANSWER.search(criterion.question)
     if about is not None and not set(words(about[0])[-1:]) & _words_of(question):
@@ -123,12 +122,12 @@ def _wording(criterion: Criterion, question: str) -> list[str]:
 
 
 def with_final(criteria: Sequence[Criterion], answer: str, choices: Sequence[str] = ()) -> tuple[Criterion, ...]:
-    """Return criteria of which one is known to be the final answer, where a rule can tell and nobody has said it.
+    """Return the criteria with the final answer marked, if none is marked yet and a rule can tell which one it is.
 
     Parameters
     ----------
     criteria : sequence of Criterion
-        Where one is said to be the final answer they stay as they are.
+        They stay as they are if one is marked as the final answer.
     answer : str
         The final answer of the reference chain.
     choices : sequence of str
@@ -136,9 +135,9 @@ def with_final(criteria: Sequence[Criterion], answer: str, choices: Sequence[str
 
     Examples
     --------
-    >>> one = Criterion(question="How many birds fly?", ground_truth="Three", weight=4)
-    >>> two = Criterion(question="How many birds are there?", ground_truth="Five", weight=6)
-    >>> [criterion.final for criterion in with_final([one, two], "5")]
+    >>> flying = Criterion(question="How many birds fly?", ground_truth="Three", weight=4)
+    >>> present = Criterion(question="How many birds are there?", ground_truth="Five", weight=6)
+    >>> [criterion.final for criterion in with_final([flying, present], "5")]
     [False, True]
     """
     same = [
@@ -154,14 +153,14 @@ def with_final(criteria: Sequence[Criterion], answer: str, choices: Sequence[str
 def with_alternatives(
     criteria: Sequence[Criterion], accepted: Sequence[Sequence[str]], choices: Sequence[str] = ()
 ) -> tuple[Criterion, ...]:
-    """Return criteria of which the final answer names every accepted answer, so that each of them is scored as right.
+    """Return the criteria with every accepted answer in the ground truth of the final answer, so that each is scored as right.
 
     Parameters
     ----------
     criteria : sequence of Criterion
-        The criterion that is the final answer gets what its ground truth lacks.
+        The criterion for the final answer gets the alternatives that its ground truth lacks.
     accepted : sequence of sequence of str
-        The accepted answers, each as its parts; fewer than two change nothing.
+        The accepted answers, each as its parts; with fewer than two nothing changes.
     choices : sequence of str
         The texts of the options in order, if the question has options.
 
@@ -174,23 +173,23 @@ def with_alternatives(
     if len(accepted) < 2:
         return tuple(criteria)
 
-    def told(criterion: Criterion) -> Criterion:
+    def with_accepted(criterion: Criterion) -> Criterion:
         truth = criterion.ground_truth
         alternatives = [" and ".join(parts) for parts in accepted]
-        more = [
+        missing = [
             alternative
             for alternative in alternatives
             if same_answer(truth, alternative, choices).verdict != "same"
             and not contains_run(words(truth), words(alternative))
         ]
-        text = f"{truth} (also accepted: {'; '.join(more)})" if more else truth
+        text = f"{truth} (also accepted: {'; '.join(missing)})" if missing else truth
         return criterion.model_copy(update={"ground_truth": text})
 
-    return tuple(told(criterion) if criterion.final else criterion for criterion in criteria)
+    return tuple(with_accepted(criterion) if criterion.final else criterion for criterion in criteria)
 
 
 def leaks(criterion_question: str, ground_truth: str, question: str) -> bool:
-    """Return whether a criterion's question gives its ground truth away to one who knows the sample's question.
+    """Return whether a criterion's question gives its ground truth away to a reader who knows the sample's question.
 
     Examples
     --------
@@ -203,30 +202,30 @@ def leaks(criterion_question: str, ground_truth: str, question: str) -> bool:
     if _words_of(question).issuperset(content):
         return False
     hidden = [word for word in words(ground_truth) if word not in _LINKING]
-    shown = [word for word in words(criterion_question) if word not in _LINKING]
-    return contains_run(shown, hidden)
+    visible = [word for word in words(criterion_question) if word not in _LINKING]
+    return contains_run(visible, hidden)
 
 
 @lru_cache(maxsize=16)
 def _words_of(question: str) -> frozenset[str]:
-    """A sample's criteria are checked one after the other against the same question."""
+    """Return the words of a question; cached, since all criteria of a sample are checked against the same question."""
     return frozenset(words(question))
 
 
 def rescale_weights(weights: Sequence[float], total: int = WEIGHT_TOTAL) -> tuple[int, ...]:
-    """Return whole weights in the same proportions that sum to the total, each at least 1, by largest remainder.
+    """Return integer weights in the same proportions that sum to the total, each at least 1, by largest remainder.
 
     Parameters
     ----------
     weights : sequence of float
         Positive, at most `total` of them.
     total : int
-        What the result sums to.
+        The sum of the result.
 
     Returns
     -------
     tuple of int
-        Whole weights that already sum to the total stay as they are. Of equal remainders the earlier is served first.
+        Integer weights that already sum to the total stay as they are. Of equal remainders the earlier one comes first.
 
     Raises
     ------
@@ -249,11 +248,11 @@ def rescale_weights(weights: Sequence[float], total: int = WEIGHT_TOTAL) -> tupl
     exact = [Fraction(weight) for weight in weights]
     scale = Fraction(total) / sum(exact)
     quotas = [weight * scale for weight in exact]
-    whole = [max(1, int(quota)) for quota in quotas]
-    while sum(whole) < total:
-        neediest = max(range(len(whole)), key=lambda i: (quotas[i] - whole[i], -i))
-        whole[neediest] += 1
-    while sum(whole) > total:
-        richest = max((i for i in range(len(whole)) if whole[i] > 1), key=lambda i: (whole[i] - quotas[i], i))
-        whole[richest] -= 1
-    return tuple(whole)
+    rounded = [max(1, int(quota)) for quota in quotas]
+    while sum(rounded) < total:
+        neediest = max(range(len(rounded)), key=lambda i: (quotas[i] - rounded[i], -i))
+        rounded[neediest] += 1
+    while sum(rounded) > total:
+        richest = max((i for i in range(len(rounded)) if rounded[i] > 1), key=lambda i: (rounded[i] - quotas[i], i))
+        rounded[richest] -= 1
+    return tuple(rounded)

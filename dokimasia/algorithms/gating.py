@@ -1,19 +1,19 @@
-"""Gated scores: easy-wrong rubrics count only where every must-right rubric holds."""
+"""Gated scores: easy-wrong rubrics count only if every must-right rubric holds."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 Assessment = tuple[Sequence[bool], Sequence[bool]]
-"""What a judge said of a response's must-right and of its easy-wrong rubrics: true is good."""
+"""A judge's verdicts on the must-right and on the easy-wrong rubrics of a response: true is good."""
 
 
 class GatedSummary(NamedTuple):
-    """A model's gated figures over samples; all but the counts in percent, higher is better but for the gap.
+    """A model's gated figures over samples, in percent except for the counts; higher is better except for the gap.
 
     `n` samples, of which `n_scored` have a judgement; `coverage` is their share. `overall` is the mean gated score,
     `gate_pass` the share of open gates and `easy_wrong_mean` the mean over samples of the share of easy-wrong rubrics
     that hold; `must_right_item` and `easy_wrong_item` are shares of all rubrics of their stream, samples pooled;
-    `reliability_gap` is must_right_item less gate_pass. A figure without anything to be computed from is None.
+    `reliability_gap` is must_right_item minus gate_pass. A figure without data is None.
     """
 
     n: int
@@ -28,7 +28,7 @@ class GatedSummary(NamedTuple):
 
 
 def gate(must_right: Sequence[bool]) -> int:
-    """Return 1 if every must-right rubric holds, else 0; without any the gate is open.
+    """Return 1 if every must-right rubric holds, else 0; without must-right rubrics the gate is open.
 
     Examples
     --------
@@ -39,13 +39,13 @@ def gate(must_right: Sequence[bool]) -> int:
 
 
 def gated_score(must_right: Sequence[bool], easy_wrong: Sequence[bool]) -> float:
-    """Return the gated score of a response, 0 to 1, higher is better: the gate times the share of easy-wrong that hold.
+    """Return the gated score of a response, 0 to 1, higher is better: the gate times the share of easy-wrong rubrics that hold.
 
     Parameters
     ----------
     must_right, easy_wrong : sequence of bool
-        Whether each rubric holds. A rubric that the judge did not answer is a failure of the whole judgement and has no
-        place here. Without easy-wrong rubrics an open gate scores 1.
+        Whether each rubric holds. A rubric without an answer of the judge makes the whole judgement a failure, which must be
+        left out. Without easy-wrong rubrics an open gate scores 1.
 
     References
     ----------
@@ -65,7 +65,7 @@ def summarise(samples: Iterable[Assessment | None]) -> GatedSummary:
     Parameters
     ----------
     samples : iterable of (must_right, easy_wrong) or None
-        Each sample's judged rubrics; None for a failed judgement, which counts in `n` and in nothing else.
+        Each sample's judged rubrics; None for a failed judgement, which counts only in `n`.
 
     Returns
     -------
@@ -75,8 +75,8 @@ def summarise(samples: Iterable[Assessment | None]) -> GatedSummary:
 
     References
     ----------
-    PerceptionRubrics, section 4.3 and table 4. The gap takes the accuracy over must-right rubrics alone, which is this
-    project's: the paper's atomic accuracy is over all rubrics.
+    PerceptionRubrics, section 4.3 and table 4. Taking the gap's accuracy over must-right rubrics alone is this project's
+    choice: the paper's atomic accuracy is over all rubrics.
 
     Examples
     --------

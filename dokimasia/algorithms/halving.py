@@ -1,4 +1,4 @@
-"""Samples in two halves: those that share an image stay together, and categories are shared out evenly."""
+"""Samples split into two halves: those that share an image stay together, and categories are spread evenly."""
 
 from collections.abc import Mapping
 
@@ -8,21 +8,21 @@ from dokimasia.domain.identity import unit_interval
 def halves(
     clusters: Mapping[str, str], categories: Mapping[str, str], *, seed: int
 ) -> tuple[frozenset[str], frozenset[str]]:
-    """Return samples in two halves.
+    """Return the two halves of a set of samples.
 
     Parameters
     ----------
     clusters : mapping of str to str
-        Each sample's cluster, in a fixed order; a cluster goes to one half whole.
+        Each sample's cluster, in a fixed order; a cluster goes to one half as a whole.
     categories : mapping of str to str
-        Each sample's category; of a cluster that of its first sample counts.
+        Each sample's category; a cluster has the category of its first sample.
     seed : int
-        Of the order in which clusters are taken.
+        Seed of the order in which clusters are taken.
 
     Returns
     -------
     tuple of frozenset
-        The first and the second half, of which within each category the smaller one takes the next cluster.
+        The first and the second half; within each category the smaller half takes the next cluster.
 
     Examples
     --------
@@ -39,7 +39,9 @@ def halves(
         by_category.setdefault(categories.get(members[0], ""), []).append(cluster)
     sides: tuple[list[str], list[str]] = ([], [])
     for name in sorted(by_category):
-        for cluster in sorted(by_category[name], key=lambda one: (unit_interval("halves", seed, one), one)):
+        for cluster in sorted(
+            by_category[name], key=lambda candidate: (unit_interval("halves", seed, candidate), candidate)
+        ):
             smaller = sides[0] if len(sides[0]) <= len(sides[1]) else sides[1]
             smaller.extend(samples[cluster])
     return frozenset(sides[0]), frozenset(sides[1])

@@ -1,4 +1,4 @@
-"""The margin within which predicted scores are a tie, fitted on other samples than it is reported on (cross-fitting)."""
+"""The margin within which predicted scores are a tie, fitted on other samples than those it is applied to (cross-fitting)."""
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from dokimasia.algorithms.statistics.clusters import number_clusters
 
 FOLDS = 5
-"""Parts into which the clusters are drawn."""
+"""The number of folds."""
 
 Floats = NDArray[np.float64]
 Sides = NDArray[np.int8]
@@ -22,7 +22,7 @@ class CrossFit:
     """A three-way comparison whose margin was fitted on other samples.
 
     Attributes:
-        margins: of each fold, as fitted on all others; 0 where there are no others.
+        margins: of each fold, fitted on all others; 0 if there are no others.
         predicted: the predicted side of each pair, 1, 0 (a tie) or -1.
         agreed: whether it is the side that people gave.
     """
@@ -32,8 +32,8 @@ class CrossFit:
     agreed: NDArray[np.bool_]
 
 
-def sides(one: Floats, other: Floats, margin: float | Floats = 0.0) -> Sides:
-    """Return which of two scores is the higher one: 1 the first, -1 the second, 0 where they differ by the margin at most.
+def sides(first: Floats, second: Floats, margin: float | Floats = 0.0) -> Sides:
+    """Return which of two scores is higher: 1 the first, -1 the second, 0 if they differ by the margin at most.
 
     As `ranking.pairwise_accuracy` compares, for many pairs at once.
 
@@ -42,17 +42,17 @@ def sides(one: Floats, other: Floats, margin: float | Floats = 0.0) -> Sides:
     >>> sides(np.array([3.1, 2.0, 1.0]), np.array([3.0, 1.0, 4.0]), 0.1).tolist()
     [0, 1, -1]
     """
-    difference = one - other
-    within = np.abs(difference) <= margin + _ROUNDING * np.maximum(np.abs(one), np.abs(other))
+    difference = first - second
+    within = np.abs(difference) <= margin + _ROUNDING * np.maximum(np.abs(first), np.abs(second))
     return np.where(within, 0, np.sign(difference)).astype(np.int8)
 
 
-def best_margin(one: Floats, other: Floats, human: Sides) -> float:
-    """Return the margin under which predicted scores agree most with people's sides; the smallest of several.
+def best_margin(first: Floats, second: Floats, human: Sides) -> float:
+    """Return the margin with which predicted scores agree most with people's sides; the smallest of several.
 
     Parameters
     ----------
-    one, other : array of float
+    first, second : array of float
         The predicted scores of each pair; higher is better.
     human : array of int
         People's side of each pair: 1, 0 or -1.
@@ -60,7 +60,7 @@ def best_margin(one: Floats, other: Floats, human: Sides) -> float:
     Returns
     -------
     float
-        0, or midway between two differences that occur, or just beyond the largest. 0 without a pair.
+        0, or midway between two occurring differences, or just beyond the largest. 0 without a pair.
 
     Examples
     --------
@@ -68,10 +68,10 @@ def best_margin(one: Floats, other: Floats, human: Sides) -> float:
     >>> round(best_margin(*scores, np.array([0, 0, 1], dtype=np.int8)), 6)
     2.1
     """
-    size = np.round(np.abs(one - other), _DIGITS)
+    size = np.round(np.abs(first - second), _DIGITS)
     order = np.argsort(size, kind="stable")
     size, tied = size[order], human[order] == 0
-    right = (sides(one, other) == human)[order] & (size > 0)
+    right = (sides(first, second) == human)[order] & (size > 0)
     ends = np.flatnonzero(np.diff(size, append=np.inf))
     hits = (
         np.concatenate(([0], np.cumsum(tied)))[ends + 1]
@@ -89,27 +89,27 @@ def best_margin(one: Floats, other: Floats, human: Sides) -> float:
     return float(distinct[best] + after) / 2
 
 
-def cross_fitted(one: Floats, other: Floats, human: Sides, fold: NDArray[np.intp]) -> CrossFit:
-    """Return the sides that predicted scores take when the margin of each fold was fitted on all other folds.
+def cross_fitted(first: Floats, second: Floats, human: Sides, fold: NDArray[np.intp]) -> CrossFit:
+    """Return the predicted sides, with the margin of each fold fitted on all other folds.
 
     Parameters
     ----------
-    one, other, human
+    first, second, human
         As for `best_margin`.
     fold : array of int
-        The fold of each pair, of `fold_of`: one draw for all that is compared, so that a method of which some
-        judgements failed is fitted on the same folds as the others.
+        The fold of each pair, from `fold_of`: one draw for everything that is compared, so that a method with failed
+        judgements is fitted on the same folds as the others.
     """
     margins = np.zeros(int(fold.max(initial=0)) + 1)
     for number in range(len(margins)):
-        rest = fold != number
-        margins[number] = best_margin(one[rest], other[rest], human[rest])
-    predicted = sides(one, other, margins[fold])
+        others = fold != number
+        margins[number] = best_margin(first[others], second[others], human[others])
+    predicted = sides(first, second, margins[fold])
     return CrossFit(tuple(margins.tolist()), predicted, predicted == human)
 
 
 def fold_of(clusters: Sequence[Hashable], *, seed: int, folds: int = FOLDS) -> NDArray[np.intp]:
-    """Return the fold of each thing, from 0, its cluster drawn into it as a whole, all folds as equal as can be."""
+    """Return the fold of each item, from 0, by whole clusters, with all folds as equal in size as possible."""
     number = number_clusters(clusters, len(clusters))
     count = int(number.max(initial=-1)) + 1
     place = np.random.default_rng(seed).permutation(count)

@@ -1,4 +1,4 @@
-"""Failure modes by the book: what is drawn to be read, notes under modes, modes merged, and how far two coders agree."""
+"""Failure modes by codebook: drawing what to read, sorting notes under modes, merging modes, and agreement of coders."""
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
@@ -11,18 +11,18 @@ from dokimasia.domain.failure_modes import AnswerAtoms, Mode, NotedMode
 from dokimasia.domain.identity import unit_interval
 
 BATCH = 12
-"""Failed atoms that are read before the notes on them are sorted."""
+"""The number of failed atoms that are read before the notes on them are sorted."""
 
 MOST_BATCHES = 24
-"""Batches at most; of more atoms the batches are larger."""
+"""The most batches; with more atoms the batches are larger."""
 
 
 TWICE = 60
-"""Atoms that a second coder is given, at least, where there are so many."""
+"""The least number of atoms for a second coder, if there are as many."""
 
 
 def batch_size(atoms: int) -> int:
-    """Return how many failed atoms a batch has, where so many are to be read.
+    """Return the number of failed atoms in a batch, given how many are to be read.
 
     Examples
     --------
@@ -33,91 +33,93 @@ def batch_size(atoms: int) -> int:
 
 
 def drawn(answers: Iterable[AnswerAtoms], limit: int | None, *, seed: int, half: str) -> list[AnswerAtoms]:
-    """Return answers with failed atoms, by whole samples in a drawn order, until there are so many failed atoms.
+    """Return answers with failed atoms, by whole samples in random order, until the limit of failed atoms is reached.
 
     Whole samples are taken so that the answers of several models to one question stay together and can be compared.
 
     Parameters
     ----------
     answers : iterable of AnswerAtoms
-        Of one half; in a fixed order.
+        The answers of one half, in a fixed order.
     limit : int, optional
-        Failed atoms from which no further sample is taken.
+        The number of failed atoms from which no further sample is taken.
     seed : int
-        Of the order.
+        Seed of the order.
     half : str
-        Tells the draws of the two halves apart.
+        Distinguishes the draws of the two halves.
 
     Returns
     -------
     list of AnswerAtoms
-        Those that have a failed atom, sample by sample.
+        Those with a failed atom, sample by sample.
     """
     by_sample: dict[str, list[AnswerAtoms]] = {}
-    for one in answers:
-        if one.failed:
-            by_sample.setdefault(one.sample_id, []).append(one)
-    taken: list[AnswerAtoms] = []
+    for answer in answers:
+        if answer.failed:
+            by_sample.setdefault(answer.sample_id, []).append(answer)
+    chosen: list[AnswerAtoms] = []
     atoms = 0
-    for sample in sorted(by_sample, key=lambda one: (unit_interval("modes", seed, half, one), one)):
+    for sample in sorted(by_sample, key=lambda name: (unit_interval("modes", seed, half, name), name)):
         if limit is not None and atoms >= limit:
             break
-        taken += by_sample[sample]
-        atoms += sum(len(one.failed) for one in by_sample[sample])
-    return taken
+        chosen += by_sample[sample]
+        atoms += sum(len(answer.failed) for answer in by_sample[sample])
+    return chosen
 
 
 def with_met(failed: Sequence[AnswerAtoms], answers: Sequence[AnswerAtoms], *, seed: int) -> list[AnswerAtoms]:
-    """Return answers with their failed atoms, and as many atoms that were met, of the same models, drawn from all answers.
+    """Return answers with their failed atoms, and as many met atoms of the same models, drawn from all answers.
 
     Parameters
     ----------
     failed : sequence of AnswerAtoms
         Those whose failed atoms are read.
     answers : sequence of AnswerAtoms
-        All of the half, with all their failed and met atoms, in a fixed order.
+        All answers of the half, with all their failed and met atoms, in a fixed order.
     seed : int
-        Of the draw.
+        Seed of the draw.
 
     Returns
     -------
     list of AnswerAtoms
-        In the order of `answers`; a model that met fewer atoms than it failed gives all that it met.
+        In the order of `answers`; a model that met fewer atoms than it failed contributes all that it met.
     """
-    wanted = {one.key: one.failed for one in failed}
+    failed_of = {answer.key: answer.failed for answer in failed}
     need: dict[str, int] = {}
-    for one in failed:
-        need[one.model] = need.get(one.model, 0) + len(one.failed)
+    for answer in failed:
+        need[answer.model] = need.get(answer.model, 0) + len(answer.failed)
     chosen: dict[str, list[int]] = {}
     for model, count in need.items():
         pool = [(answer.key, number) for answer in answers if answer.model == model for number in answer.met]
         for key, number in sorted(pool, key=lambda atom: (unit_interval("met", seed, *atom), atom))[:count]:
             chosen.setdefault(key, []).append(number)
-    kept: list[AnswerAtoms] = []
-    for one in answers:
-        read = {*wanted.get(one.key, ()), *chosen.get(one.key, ())}
+    selected: list[AnswerAtoms] = []
+    for answer in answers:
+        read = {*failed_of.get(answer.key, ()), *chosen.get(answer.key, ())}
         if read:
-            update = {"failed": wanted.get(one.key, ()), "met": tuple(sorted(chosen.get(one.key, ())))}
-            kept.append(one.model_copy(update={**update, "silent": tuple(at for at in one.silent if at in read)}))
-    return kept
+            update = {"failed": failed_of.get(answer.key, ()), "met": tuple(sorted(chosen.get(answer.key, ())))}
+            selected.append(
+                answer.model_copy(update={**update, "silent": tuple(at for at in answer.silent if at in read)})
+            )
+    return selected
 
 
 def second_sample(answers: Sequence[AnswerAtoms], *, seed: int) -> list[AnswerAtoms]:
-    """Return the answers that are coded once more: whole answers in a drawn order, until they have so many atoms (`TWICE`).
+    """Return the answers that are coded twice: whole answers in random order, until they have enough atoms (`TWICE`).
 
     Parameters
     ----------
     answers : sequence of AnswerAtoms
-        All that are coded.
+        All answers that are coded.
     seed : int
-        Of the draw.
+        Seed of the draw.
     """
-    taken: list[AnswerAtoms] = []
-    for one in sorted(answers, key=lambda one: (unit_interval("twice", seed, one.key), one.key)):
-        if sum(len(each.numbers) for each in taken) >= TWICE:
+    sample: list[AnswerAtoms] = []
+    for answer in sorted(answers, key=lambda answer: (unit_interval("twice", seed, answer.key), answer.key)):
+        if sum(len(chosen.numbers) for chosen in sample) >= TWICE:
             break
-        taken.append(one)
-    return taken
+        sample.append(answer)
+    return sample
 
 
 def sorted_under(
@@ -126,16 +128,16 @@ def sorted_under(
     under: Mapping[int, Sequence[int]],
     new: Iterable[tuple[Mode, Sequence[int]]],
 ) -> tuple[NotedMode, ...]:
-    """Return modes with more notes under them, and new ones behind them.
+    """Return modes with more notes under them, followed by new modes.
 
     Parameters
     ----------
     modes : sequence of NotedMode
-        Those that there are.
+        The existing modes.
     places : sequence of int
-        The places in the book of the notes that were sorted, which are numbered from 1 here.
+        The places in the codebook of the notes that were sorted; `under` and `new` number these notes from 1.
     under : mapping of int to sequence of int
-        By a mode's number from 1, the notes that fall under it.
+        The notes that fall under a mode, by its number from 1.
     new : iterable of tuple
         Each new mode with its notes.
     """
@@ -143,45 +145,45 @@ def sorted_under(
         mode.model_copy(update={"notes": (*mode.notes, *(places[note - 1] for note in under.get(at, ())))})
         for at, mode in enumerate(modes, start=1)
     ]
-    made = [NotedMode(mode=mode, notes=tuple(places[note - 1] for note in notes)) for mode, notes in new]
-    return (*grown, *made)
+    added = [NotedMode(mode=mode, notes=tuple(places[note - 1] for note in notes)) for mode, notes in new]
+    return (*grown, *added)
 
 
 def changed(modes: Sequence[NotedMode], changes: Iterable[tuple[str, str, Sequence[int]]]) -> tuple[NotedMode, ...]:
-    """Return modes with some merged, and some reworded: the first of each change has the new words and all its notes.
+    """Return modes with some merged and some reworded: the first mode of each change gets the new words and all notes.
 
     Parameters
     ----------
     modes : sequence of NotedMode
-        Those that there are, numbered from 1.
+        The existing modes, numbered from 1.
     changes : iterable of tuple
-        Name, definition, and the modes whose place is taken, all of one kind; no mode stands in two.
+        Name, definition, and the modes to replace, all of one kind; no mode is in two changes.
 
     Examples
     --------
-    >>> one, two = (
+    >>> noted, second = (
     ...     NotedMode(mode=Mode(name=name, kind="omission", definition="..."), notes=(at,)) for at, name in enumerate("ab")
     ... )
-    >>> [(both.mode.name, both.notes) for both in changed([one, two], [("c", "both", [2, 1])])]
+    >>> [(merged.mode.name, merged.notes) for merged in changed([noted, second], [("c", "both", [2, 1])])]
     [('c', (0, 1))]
     """
     instead = {min(of): (name, definition, of) for name, definition, of in changes}
-    gone = {number for _, _, of in instead.values() for number in of} - instead.keys()
-    kept: list[NotedMode] = []
-    for number, one in enumerate(modes, start=1):
-        if number in gone:
+    absorbed = {number for _, _, of in instead.values() for number in of} - instead.keys()
+    result: list[NotedMode] = []
+    for number, noted in enumerate(modes, start=1):
+        if number in absorbed:
             continue
         if number in instead:
             name, definition, of = instead[number]
             notes = tuple(sorted(note for at in of for note in modes[at - 1].notes))
-            mode = one.mode.model_copy(update={"name": name, "definition": definition})
-            one = NotedMode(mode=mode, notes=notes)
-        kept.append(one)
-    return tuple(kept)
+            mode = noted.mode.model_copy(update={"name": name, "definition": definition})
+            noted = NotedMode(mode=mode, notes=notes)
+        result.append(noted)
+    return tuple(result)
 
 
 class Kappa(NamedTuple):
-    """How far two coders agree: on how many of so many atoms, and Cohen's kappa with its interval; None without a value."""
+    """Agreement of two coders: on `agreed` of `n` atoms, and Cohen's kappa with its interval; None without a value."""
 
     n: int
     agreed: int
@@ -192,12 +194,12 @@ class Kappa(NamedTuple):
 def kappa_of(
     first: Sequence[Hashable], second: Sequence[Hashable], clusters: Sequence[Hashable], *, level: float = 0.95
 ) -> Kappa:
-    """Return how far two coders agree on the same atoms, with an interval that keeps what shares an image together.
+    """Return the agreement of two coders on the same atoms, with an interval clustered by image.
 
     Parameters
     ----------
     first, second : sequence of hashable
-        What each coder said of each atom.
+        The code that each coder gave each atom.
     clusters : sequence of hashable
         The image of each atom.
     level : float
@@ -206,9 +208,9 @@ def kappa_of(
     Returns
     -------
     Kappa
-        Without a value where there is no atom, or both coders said one and the same of all; without an interval where there
-        is one cluster. The interval is the wider, at each end, of two: the jackknife's, which has no width where all agree,
-        and that of the share of agreement, with what chance explains held fixed.
+        Without a value if there is no atom, or both coders gave all atoms the same code; without an interval if there is one
+        cluster. Each end is the outer one of two intervals: the jackknife's, which has no width under full agreement, and
+        that of the share of agreement, with chance agreement held fixed.
 
     Examples
     --------
@@ -217,7 +219,7 @@ def kappa_of(
     >>> kappa_of(["x", "x"], ["x", "x"], "ab")
     Kappa(n=2, agreed=2, value=None, interval=None)
     """
-    alike = [one == other for one, other in zip(first, second, strict=True)]
+    alike = [left == right for left, right in zip(first, second, strict=True)]
 
     def statistic(use: Sequence[int]) -> float:
         return cohen_kappa([first[at] for at in use], [second[at] for at in use])
@@ -230,10 +232,10 @@ def kappa_of(
         return Kappa(len(first), sum(alike), value, None)
     share = sum(alike) / len(alike)
     chance = 1.0 if value >= 1 else (share - value) / (1 - value)
-    if chance >= 1:  # all agree: what chance explains follows from how often each thing was said
-        chance = sum((first.count(one) / len(first)) ** 2 for one in set(first))
+    if chance >= 1:  # full agreement: chance agreement follows from the frequency of each code
+        chance = sum((first.count(label) / len(first)) ** 2 for label in set(first))
     low, high = ((end - chance) / (1 - chance) for end in rate_interval(alike, clusters=clusters, level=level))
-    with suppress(ValueError):  # without one of the images both may have said one and the same of all
+    with suppress(ValueError):  # without one of the images both coders may have given the same code throughout
         drawn_out = jackknife_interval(statistic, len(first), clusters=clusters, level=level, bounds=(-1.0, 1.0))
         if drawn_out.reason == NO_SPREAD:
             drawn_out = Interval(value, value)

@@ -1,4 +1,4 @@
-"""What is done with rankings of several responses at once: orders to show them in, scores from places, effects of order."""
+"""Rankings of several responses at once: orders to show them in, scores from ranks, effects of the order."""
 
 from collections.abc import Sequence
 from itertools import combinations
@@ -7,16 +7,16 @@ import numpy as np
 
 
 def drawn_orders(n: int, count: int, *, seed: Sequence[int]) -> list[tuple[int, ...]]:
-    """Return orders of n things: each second one is the one before it backwards, so that every two are seen both ways.
+    """Return random orders of n items: every second one is the previous one reversed, so that each pair is shown both ways.
 
     Parameters
     ----------
     n : int
-        How many things there are.
+        The number of items.
     count : int
-        How many orders are drawn.
+        The number of orders to draw.
     seed : sequence of int
-        Of the draws.
+        Seed of the draws.
 
     Examples
     --------
@@ -27,13 +27,13 @@ def drawn_orders(n: int, count: int, *, seed: Sequence[int]) -> list[tuple[int, 
     generator = np.random.default_rng(list(seed))
     orders: list[tuple[int, ...]] = []
     while len(orders) < count:
-        drawn = tuple(int(one) for one in generator.permutation(n))
+        drawn = tuple(int(index) for index in generator.permutation(n))
         orders += [drawn, drawn[::-1]]
     return orders[:count]
 
 
 def beaten(ranks: Sequence[int]) -> list[float]:
-    """Return of each thing the share of the others that it is ranked above, a tie counting half; 0 to 1, higher is better.
+    """Return for each item the share of the others that it is ranked above, a tie counting half; 0 to 1, higher is better.
 
     Examples
     --------
@@ -44,16 +44,17 @@ def beaten(ranks: Sequence[int]) -> list[float]:
         return [0.5] * len(ranks)
     others = len(ranks) - 1
     return [
-        (sum(rank > own for rank in ranks) + (sum(rank == own for rank in ranks) - 1) / 2) / others for own in ranks
+        (sum(rank > place for rank in ranks) + (sum(rank == place for rank in ranks) - 1) / 2) / others
+        for place in ranks
     ]
 
 
 def earlier_preferred(ranks: Sequence[int]) -> list[int]:
-    """Return of all pairs, ranks given in the order shown, 1 where the earlier one is ranked above, -1 below; ties are none.
+    """Return for each untied pair 1 if the item shown earlier is ranked above, else -1; ranks are in the order shown.
 
     Examples
     --------
     >>> earlier_preferred([1, 2, 2])
     [1, 1]
     """
-    return [1 if one < other else -1 for one, other in combinations(ranks, 2) if one != other]
+    return [1 if earlier < later else -1 for earlier, later in combinations(ranks, 2) if earlier != later]

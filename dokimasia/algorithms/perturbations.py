@@ -1,4 +1,4 @@
-"""Several planted errors in one text: which may stand in it together without one touching what another is about."""
+"""Several planted errors in one text: which of them can be planted together without touching each other."""
 
 import re
 from bisect import bisect_right
@@ -10,22 +10,22 @@ _BETWEEN_SENTENCES = re.compile(r"(?<=[.!?])\s+|\n+")
 
 
 def together(text: str, errors: Sequence[Sequence[TextChange]], most: int) -> list[list[int]]:
-    """Return groups of errors, by place, such that no two of a group change the same sentence of the text.
+    """Return groups of errors, by position, such that no two of a group change the same sentence of the text.
 
     Parameters
     ----------
     text : str
-        What the errors are planted in.
-    errors : sequence of sequence of Change
-        The changes of each error; one without changes is in no group.
+        The text in which the errors are planted.
+    errors : sequence of sequence of TextChange
+        The changes of each error; an error without changes is in no group.
     most : int
-        The number of groups at most. Errors are put into the first group that takes them, in order; one that none
-        takes is left out.
+        The most groups. Errors go, in order, into the first group that can take them; an error that fits in none is left
+        out.
 
     Returns
     -------
     list of list of int
-        Not empty groups; within one the errors can be planted at once, and each is alone in the sentences that it is in.
+        Non-empty groups whose errors can be planted at once, each alone in the sentences that it changes.
 
     Examples
     --------

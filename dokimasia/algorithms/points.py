@@ -1,4 +1,4 @@
-"""Which atoms can be fed back as points to work on, which ground truths are methods, and between how many answers one guesses."""
+"""Which atoms can be fed back as points to work on, which ground truths are methods, and how many answers to guess among."""
 
 import re
 from collections.abc import Sequence
@@ -11,16 +11,16 @@ from dokimasia.algorithms.text.words import FUNCTION_WORDS
 from dokimasia.domain.refinement import Unused
 
 MOST_OPTIONS = 5
-"""Possible answers up to which a question is one that can be guessed."""
+"""The most possible answers of a question that can be guessed."""
 
 BESIDE = 2
-"""Words that a ground truth may hold beside question and answer and still be the answer."""
+"""The most words that a ground truth may have beyond question and answer and still be the answer."""
 
 COVERED = 0.8
-"""The share of a question's words from which a point that adds none restates it."""
+"""The share of a question's words from which a point without other words restates it."""
 
 _TALK = frozenset(stems_of("solution answer response conclude conclusion say final result determine decide identify"))
-"""Words of points that speak of answering, and not of what is asked."""
+"""Words of points about answering as such, not about the question."""
 
 _MORE_PLAIN_WORDS = (
     "i you we he she him her them me my your our can could should would must shall here about approximately "
@@ -32,7 +32,7 @@ _METHOD = frozenset(
 )
 _ASKING = frozenset(("what", "which", "who", "whose", "where", "when", "why", "how"))
 _ORDER = re.compile(r"(?i)\W*(?:please|answer|choose|select|pick|reply|respond|think|explain|give your|provide)\b")
-"""How a sentence begins that says in which form to answer, and asks nothing."""
+"""The beginning of a sentence that prescribes the form of the answer and asks nothing."""
 
 _ASKS_HOW = re.compile(
     r"(?i)\W*(?:(?:by|in|with)\s+)?(?:how\s+(?:do|does|did|is|are|was|were|can|could|should|would|must|to|one)\b|"
@@ -44,7 +44,7 @@ _LEAD = re.compile(r"(?i)^\W*(?:(?:it|one|you|we|they|first|by)\s+)*")
 _ENDS_A_CLAUSE = re.compile(
     r"(?i)\W*(?:what|which|who|whose|where|when|how)\b(?!.*\b(?:of|between|among)\s+(?:\w+\s+)?\w+,).*,"
 )
-"""A question before whose first comma stands no option: "Which is larger, the cat or the dog?"."""
+"""A question without an option before its first comma: "Which is larger, the cat or the dog?"."""
 
 
 def why_unused(
@@ -56,7 +56,7 @@ def why_unused(
     answers: Sequence[str] = (),
     final: bool = False,
 ) -> Unused | None:
-    """Return why an atom cannot be fed back as a point to work on; None where it can.
+    """Return why an atom cannot be fed back as a point to work on; None if it can.
 
     Parameters
     ----------
@@ -65,23 +65,23 @@ def why_unused(
     question : str
         The sample's question.
     choices : sequence of str
-        The texts of its options in order, if it has any.
+        The texts of the options in order, if any.
     answers : sequence of str
-        Everything that is held for its final answer.
+        All texts that count as its final answer.
     final : bool
-        Whether who wrote the criterion said that it asks for the final answer.
+        Whether the author of the criterion marked it as the final answer.
 
     Returns
     -------
     str or None
-        `final answer`: the ground truth says the final answer and next to nothing else, so that nobody can hint at it
-        without giving it away. `restates the question`: the atom's question asks what the sample's question asks.
+        `final answer`: the ground truth states the final answer and little else, so that no hint can avoid giving it away.
+        `restates the question`: the atom's question asks what the sample's question asks.
 
     Notes
     -----
-    A ground truth says an answer where it has all its words, of which some are not in the atom's own question, no number
-    of its own, and at most two other words that neither question has. What only shares a number or a word with the answer
-    by chance is taken for the answer, too: a point more is left out then, and nothing untrue is said.
+    A ground truth states an answer if it has all its words, some of them not in the atom's own question, no other number,
+    and at most two other words that neither question has. A ground truth that shares a number or a word with the answer by
+    chance is taken for the answer, too: that leaves out one more point and does no harm.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def why_unused(
 
 
 def is_method(point: str, truth: str) -> bool:
-    """Return whether an atom asks how something is worked out and its ground truth says how: that is no secret.
+    """Return whether an atom asks how something is worked out and its ground truth says how; a method is not secret.
 
     Examples
     --------
@@ -106,14 +106,14 @@ def is_method(point: str, truth: str) -> bool:
     >>> is_method("How many are there?", "Count them: five"), is_method("How does he open it?", "By using a knife")
     (False, False)
     """
-    rest = stems_of(_LEAD.sub("", truth))
-    return bool(rest) and rest[0] in _METHOD and _ASKS_HOW.match(point) is not None
+    stems = stems_of(_LEAD.sub("", truth))
+    return bool(stems) and stems[0] in _METHOD and _ASKS_HOW.match(point) is not None
 
 
 def possible_answers(question: str, choices: Sequence[str] = (), answers: Sequence[str] = ()) -> int | None:
-    """Return between how many answers one can guess: two to five; None where there are more, or one cannot say.
+    """Return how many answers there are to guess among, two to five; None if there are more, or it is not known.
 
-    They are the choices; or two, where the answer is yes, no, true or false; or what the question itself offers.
+    That is the number of choices, or two if the answer is yes, no, true or false, or the number that the question offers.
 
     Examples
     --------
@@ -124,36 +124,39 @@ def possible_answers(question: str, choices: Sequence[str] = (), answers: Sequen
     """
     if choices:
         return len(choices) if 2 <= len(choices) <= MOST_OPTIONS else None
-    said = [tuple(stems_of(answer)) for answer in answers]
-    if any(len(one) == 1 and one[0] in ANSWERS for one in said):
+    answer_stems = [tuple(stems_of(answer)) for answer in answers]
+    if any(len(stems) == 1 and stems[0] in ANSWERS for stems in answer_stems):
         return 2
     options = [tuple(stems_of(option)) for option in offered(question)]
     if len(options) > 2 and _ENDS_A_CLAUSE.match(question):
         options = options[1:]
-    return len(options) if set(options) & set(said) and len(set(options)) <= MOST_OPTIONS else None
+    return len(options) if set(options) & set(answer_stems) and len(set(options)) <= MOST_OPTIONS else None
 
 
 def _says(answer: str, truth: str, point: str, question: str, choices: Sequence[str], answers: Sequence[str]) -> bool:
     if same_answer(truth, answer, choices).verdict == "same":
         return True
-    meant = stems_of(secrets_of(question, tuple(choices), (), answer).answer)
-    wanted, have, asked = _content(meant).union(meant[-1:]), stems_of(truth), frozenset(stems_of(point))
-    prompt = frozenset(stems_of(question))
-    if not wanted or not wanted <= set(have) or (wanted - prompt or wanted) & asked:
+    answer_stems = stems_of(secrets_of(question, tuple(choices), (), answer).answer)
+    needed = _content(answer_stems).union(answer_stems[-1:])
+    truth_stems = stems_of(truth)
+    point_stems, prompt = frozenset(stems_of(point)), frozenset(stems_of(question))
+    if not needed or not needed <= set(truth_stems) or (needed - prompt or needed) & point_stems:
         return False
-    if wanted & ANSWERS and have[0] not in wanted:
+    if needed & ANSWERS and truth_stems[0] not in needed:
         return False
-    others = frozenset(one for text in answers for one in stems_of(text))
-    beside = _content(have) - wanted - others - asked - prompt
-    return not any(one[0].isdigit() for one in beside) and len(beside) <= BESIDE
+    others = frozenset(word for text in answers for word in stems_of(text))
+    extra = _content(truth_stems) - needed - others - point_stems - prompt
+    return not any(word[0].isdigit() for word in extra) and len(extra) <= BESIDE
 
 
 def _restates(point: str, question: str) -> bool:
-    asked = _content(stems_of(point)) - _TALK
-    put = " ".join(sentence for sentence in sentences(question) if not _ORDER.match(sentence)) or question
-    whole = _content(stems_of(put)) - _TALK
-    parts = [sum(one in _ASKING for one in stems_of(text)) for text in (put, point)]
-    return asked <= whole and parts[0] <= max(1, parts[1]) and len(asked) >= COVERED * len(whole)
+    point_content = _content(stems_of(point)) - _TALK
+    prompt = " ".join(sentence for sentence in sentences(question) if not _ORDER.match(sentence)) or question
+    prompt_content = _content(stems_of(prompt)) - _TALK
+    prompt_parts = sum(word in _ASKING for word in stems_of(prompt))
+    point_parts = sum(word in _ASKING for word in stems_of(point))
+    covers = point_content <= prompt_content and len(point_content) >= COVERED * len(prompt_content)
+    return covers and prompt_parts <= max(1, point_parts)
 
 
 def _content(stems: Sequence[str]) -> frozenset[str]:

@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 from itertools import combinations
 
 _ROUNDING = 1e-12
-"""Of the larger score: what the last digits of decimals, and of means over a few of them, may be off."""
+"""The relative rounding error of decimals, and of means over a few of them."""
 
 
 def pairwise_accuracy(
@@ -19,15 +19,15 @@ def pairwise_accuracy(
     Parameters
     ----------
     predicted, human : sequence of float
-        A score for each response, in the same order; higher is better in both (ranks are negated by the caller). A
-        response that lacks one has no place here.
+        A score for each response, in the same order; higher is better in both (callers negate ranks). Leave out responses
+        that lack one.
     tie_margin : float
-        Predicted scores that differ by no more than this are a tie, not negative; human ones are a tie only where they
-        are equal. Both but for rounding, so that 3.1 and 3.0 differ by no more than 0.1. A margin other than 0 is fixed
-        on other data than it is reported on.
+        Predicted scores that differ by no more than this are a tie; human ones are a tie only if they are equal. Both up
+        to rounding, so that 3.1 and 3.0 differ by no more than 0.1. Fix a margin other than 0 on other data than it is
+        reported on. Not negative.
     samples : sequence of hashable, optional
-        The sample that each response answers: only responses to the same sample are compared, and the pairs of all
-        samples count alike. Without it all are responses to one sample.
+        The sample that each response answers: only responses to the same sample are compared, and all pairs count equally.
+        Without it all are responses to one sample.
 
     Raises
     ------
@@ -53,15 +53,17 @@ def pairwise_accuracy(
     for at in range(len(human)):
         responses.setdefault(samples[at] if samples is not None else None, []).append(at)
     agreed = [
-        _side(predicted[one], predicted[other], tie_margin) == _side(human[one], human[other], 0.0)
+        _side(predicted[first], predicted[second], tie_margin) == _side(human[first], human[second], 0.0)
         for group in responses.values()
-        for one, other in combinations(group, 2)
+        for first, second in combinations(group, 2)
     ]
     if not agreed:
         raise ValueError("no sample has two responses: there is no pair to compare")
     return sum(agreed) / len(agreed)
 
 
-def _side(one: float, other: float, margin: float) -> int:
-    rounding = _ROUNDING * max(abs(one), abs(other))
-    return 0 if abs(one - other) <= margin + rounding else 1 if one > other else -1
+def _side(first: float, second: float, margin: float) -> int:
+    rounding = _ROUNDING * max(abs(first), abs(second))
+    if abs(first - second) <= margin + rounding:
+        return 0
+    return 1 if first > second else -1

@@ -1,4 +1,4 @@
-"""The rules that a set of rubrics keeps, checked without a model: form, one point each, no duplicate, no contradiction."""
+"""The rules for a set of rubrics, checked without a model: form, one point each, no duplicates, no contradictions."""
 
 import re
 from collections.abc import Sequence
@@ -11,7 +11,7 @@ Rule = Literal["form", "polarity", "gate", "atomicity", "duplicate", "contradict
 
 
 class RubricProblem(NamedTuple):
-    """A rule that a rubric breaks: its place in the set, from 0, the rule, and what is wrong, for the judge to mend."""
+    """A broken rule: the rubric's place in the set, from 0, the rule, and what is wrong, for the judge to correct."""
 
     place: int
     rule: Rule
@@ -73,25 +73,25 @@ _FAMILIES: tuple[frozenset[str], ...] = (
 
 
 def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> list[RubricProblem]:
-    """Return what is wrong with a set of rubrics, by place; empty for a set that keeps the rules.
+    """Return the problems of a set of rubrics, by place; empty for a set that keeps the rules.
 
-    A duplicate and a contradiction are laid to the later of the two rubrics, unless only the earlier one lacks evidence.
+    A duplicate or a contradiction is blamed on the later of the two rubrics, unless only the earlier one lacks evidence.
 
     Parameters
     ----------
     rubrics : sequence of Rubric
         Both streams of a sample, must-right first.
     silent_gate : bool
-        Whether a must-right rubric may forbid something, as in the paper, so that a response which says nothing passes it.
+        Whether a must-right rubric may forbid something, as in the paper, so that a response that says nothing passes it.
 
     Returns
     -------
-    list of Problem
-        The rules look at words, and find what words give away; a panel that reads finds more.
+    list of RubricProblem
+        The rules check words and find what words show; a panel of readers finds more.
 
     References
     ----------
-    PerceptionRubrics, section 3.1 (atomic verifiability); the rules are ours.
+    PerceptionRubrics, section 3.1 (atomic verifiability); the rules are this project's.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def rubric_problems(rubrics: Sequence[Rubric], *, silent_gate: bool = True) -> l
 
 
 def dimension_of(rubric: Rubric) -> ErrorKind:
-    """Return the dimension of error that a rubric tests: its kind, and where nobody named one, what its words give away.
+    """Return the error dimension that a rubric tests: its kind, or if it has none, a guess from its words.
 
     Examples
     --------
@@ -140,16 +140,16 @@ def dimension_of(rubric: Rubric) -> ErrorKind:
         return rubric.kind
     if _QUOTED.search(rubric.statement):
         return "text"
-    said = set(words(rubric.statement))
-    if any(word.isdigit() and word != "1" for word in said):
+    vocabulary = set(words(rubric.statement))
+    if any(word.isdigit() and word != "1" for word in vocabulary):
         return "count"
-    return "position" if said & _PLACES else "object"
+    return "position" if vocabulary & _PLACES else "object"
 
 
 def asks_for_one_thing(statement: str) -> bool:
-    """Return whether a statement asks for one thing only, as far as its words tell.
+    """Return whether a statement asks for one thing only, as far as its words show.
 
-    Alternatives ("a car or a lorry") are one thing; what stands in quotation marks or brackets is not looked into.
+    Alternatives ("a car or a lorry") are one thing; text in quotation marks or brackets is ignored.
 
     Examples
     --------
@@ -167,54 +167,56 @@ def asks_for_one_thing(statement: str) -> bool:
 
 
 def _alone(rubric: Rubric) -> list[tuple[Rule, str]]:
-    found: list[tuple[Rule, str]] = []
+    problems: list[tuple[Rule, str]] = []
     statement = rubric.statement
     if statement.rstrip().endswith("?") or not _BEGINS.match(statement):
-        found.append(("form", 'it is no statement that begins with "The response must" or "The response must not"'))
+        problems.append(("form", 'it is no statement that begins with "The response must" or "The response must not"'))
     if polarity_of(statement) != rubric.polarity:
-        found.append(("polarity", f"its polarity says {rubric.polarity}, its statement says otherwise"))
+        problems.append(("polarity", f"its polarity says {rubric.polarity}, its statement says otherwise"))
     if not asks_for_one_thing(statement):
-        found.append(("atomicity", "it asks for more than one thing"))
-    return found
+        problems.append(("atomicity", "it asks for more than one thing"))
+    return problems
 
 
-def _together(first: Rubric, second: Rubric, one: Sequence[str], other: Sequence[str]) -> Rule | None:
+def _together(first: Rubric, second: Rubric, first_words: Sequence[str], second_words: Sequence[str]) -> Rule | None:
     """Return the rule that two rubrics break together, or None."""
-    same = list(one) == list(other) or (set(one) == set(other) and not _ORDERED & set(one))
-    if same and one:
+    same = list(first_words) == list(second_words) or (
+        set(first_words) == set(second_words) and not _ORDERED & set(first_words)
+    )
+    if same and first_words:
         return "duplicate" if first.polarity == second.polarity else "contradiction"
     if first.polarity == second.polarity == "positive":
-        if _clash(first, second, one, other):
+        if _clash(first, second, first_words, second_words):
             return "contradiction"
-        if _same_point(first, second, set(one), set(other)):
+        if _same_point(first, second, set(first_words), set(second_words)):
             return "duplicate"
     return None
 
 
-def _same_point(first: Rubric, second: Rubric, one: set[str], other: set[str]) -> bool:
-    """Return whether two demands test one dimension on the same words of a caption and share half of their own, two or more."""
+def _same_point(first: Rubric, second: Rubric, first_words: set[str], second_words: set[str]) -> bool:
+    """Return whether two demands test one dimension on the same caption words and share half of their own, at least two."""
     if first.kind is None or first.kind != second.kind or not (first.evidence and second.evidence):
         return False
     quoted, within = sorted((" ".join(words(first.evidence)), " ".join(words(second.evidence))), key=len)
-    shared = len(one & other)
-    return f" {quoted} " in f" {within} " and shared >= max(2, min(len(one), len(other)) / 2)
+    shared = len(first_words & second_words)
+    return f" {quoted} " in f" {within} " and shared >= max(2, min(len(first_words), len(second_words)) / 2)
 
 
-def _clash(first: Rubric, second: Rubric, one: Sequence[str], other: Sequence[str]) -> bool:
-    """Return whether two demands differ in nothing but the number, or the word of one family, that they ask for."""
-    if len(one) != len(other):
+def _clash(first: Rubric, second: Rubric, first_words: Sequence[str], second_words: Sequence[str]) -> bool:
+    """Return whether two demands differ only in the number, or in the word of one family, that they ask for."""
+    if len(first_words) != len(second_words):
         return False
-    places = [place for place, (a, b) in enumerate(zip(one, other, strict=True)) if a != b]
-    if len(places) != 1 or len(one) < 2:
+    places = [place for place, (a, b) in enumerate(zip(first_words, second_words, strict=True)) if a != b]
+    if len(places) != 1 or len(first_words) < 2:
         return False
     place = places[0]
-    a, b = one[place], other[place]
-    last = place == len(one) - 1
+    a, b = first_words[place], second_words[place]
+    last = place == len(first_words) - 1
     if a.isdigit() and b.isdigit():
         return last or (first.kind == second.kind == "count")
     return last and any(a in family and b in family for family in _FAMILIES)
 
 
 def _content(statement: str) -> list[str]:
-    """Return the words of a statement that say what it is about, in order."""
+    """Return the content words of a statement, in order."""
     return [word for word in words(statement) if word not in _FRAME]

@@ -1,4 +1,4 @@
-"""From checkpoint scores to one number: the weighted mean of a response's criteria, and its place on 0 to 100."""
+"""From checkpoint scores to one number: the weighted mean of a response's criteria, on a scale of 1 to 5 or 0 to 100."""
 
 import math
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ def weighted_score(scores: Sequence[float], weights: Sequence[float]) -> float:
     Parameters
     ----------
     scores : sequence of float
-        One score a criterion, 1 to 5, higher is better. A criterion that was not scored has no place here: a judgement
-        without all of its scores is a failure, not a number.
+        One score per criterion, 1 to 5, higher is better. All criteria must be scored: a judgement that lacks a score is a
+        failure, not a number.
     weights : sequence of float
-        One weight a criterion, in the same order; not negative, not all zero.
+        One weight per criterion, in the same order; not negative, not all zero.
 
     Returns
     -------
@@ -54,23 +54,25 @@ def weighted_score(scores: Sequence[float], weights: Sequence[float]) -> float:
     return min(max(mean, float(min(scores))), float(max(scores)))
 
 
-def spoken_to(scores: Sequence[float], stated: Sequence[bool], weights: Sequence[float]) -> tuple[float, float | None]:
-    """Return how much of the weight a response speaks to, and its score on that.
+def addressed_score(
+    scores: Sequence[float], stated: Sequence[bool], weights: Sequence[float]
+) -> tuple[float, float | None]:
+    """Return the share of the weight that a response addresses, and its score on the criteria it addresses.
 
     Parameters
     ----------
     scores, weights : sequence of float
         As for `weighted_score`.
     stated : sequence of bool
-        Of each criterion whether the response speaks of it, in the same order.
+        Whether the response addresses each criterion, in the same order.
 
     Returns
     -------
     share : float
-        The share of the weight of the criteria that the response speaks of, 0 to 1.
+        The share of the weight of the criteria that the response addresses, 0 to 1.
     score : float or None
-        The mean of their scores by weight, 1 to 5, higher is better; None where it speaks of none. Since a response
-        chooses what it speaks of, it cannot be compared with the score of another one.
+        The mean of their scores by weight, 1 to 5, higher is better; None if it addresses none. Since a response chooses
+        what it addresses, this score cannot be compared with that of another response.
 
     Raises
     ------
@@ -79,26 +81,30 @@ def spoken_to(scores: Sequence[float], stated: Sequence[bool], weights: Sequence
 
     Notes
     -----
-    Ours: in the paper silence on a criterion counts as 1, which makes a score of how much a response says.
+    This is an addition: in the paper silence on a criterion counts as 1, so that a score also measures how much a response
+    says.
 
     Examples
     --------
-    >>> spoken_to([5, 1, 4], [True, False, True], [5, 2, 3])
+    >>> addressed_score([5, 1, 4], [True, False, True], [5, 2, 3])
     (0.8, 4.625)
-    >>> spoken_to([1, 1], [False, False], [4, 6])
+    >>> addressed_score([1, 1], [False, False], [4, 6])
     (0.0, None)
     """
     if not len(scores) == len(stated) == len(weights):
         raise ValueError(
             f"{len(scores)} scores and {len(stated)} of whether they are stated for {len(weights)} weights"
         )
-    said = [(score, weight) for score, told, weight in zip(scores, stated, weights, strict=True) if told and weight]
-    share = math.fsum(weight for _, weight in said) / math.fsum(weights)
-    return share, weighted_score([score for score, _ in said], [weight for _, weight in said]) if said else None
+    addressed = [at for at, weight in enumerate(weights) if stated[at] and weight]
+    addressed_weights = [weights[at] for at in addressed]
+    share = math.fsum(addressed_weights) / math.fsum(weights)
+    if not addressed:
+        return share, None
+    return share, weighted_score([scores[at] for at in addressed], addressed_weights)
 
 
 def normalise(score: float) -> float:
-    """Return a score of 1 to 5 as 0 to 100, higher is better: 100 (s - 1) / 4.
+    """Return a score of 1 to 5 on the scale of 0 to 100, higher is better: 100 (s - 1) / 4.
 
     Raises
     ------

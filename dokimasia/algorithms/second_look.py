@@ -1,4 +1,4 @@
-"""What becomes of atomic criteria that were found to be faulty: sent back with what was found, or left out (ours)."""
+"""Faulty atomic criteria: sent back with their faults, or left out (an addition to the paper)."""
 
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ from dokimasia.domain.criterion import (
     Defect,
 )
 
-_TOLD: dict[Defect, str] = {
+_MESSAGES: dict[Defect, str] = {
     "unnecessary": "the answer does not rest on criterion {number}{why}: leave it out",
     "compound": "criterion {number} asks for more than one thing{why}: ask for the one that decides, or make two of it",
     "suggestive": "the question of criterion {number} gives its answer away{why}: ask for it openly",
@@ -24,114 +24,122 @@ _TOLD: dict[Defect, str] = {
 
 
 class CriteriaFault(NamedTuple):
-    """Something wrong with a set: what, with which criterion (from 1; None: with none of them), and why."""
+    """A fault of a set of criteria: what is wrong, with which criterion (from 1; None: the set as a whole), and why."""
 
     defect: Defect
     number: int | None
     reason: str = ""
 
     @property
-    def told(self) -> str:
-        """The fault in words that can be sent back to the judge that wrote the set."""
+    def message(self) -> str:
+        """The fault in words for the judge that wrote the set."""
         why = f" ({self.reason})" if self.reason else ""
-        return _TOLD[self.defect].format(number=self.number, why=why, reason=self.reason)
+        return _MESSAGES[self.defect].format(number=self.number, why=why, reason=self.reason)
 
 
 def faults_found(criteria: Sequence[Criterion], check: CriteriaCheck, *, most: int = COUNT[1]) -> list[CriteriaFault]:
-    """Return what a second look found to be wrong with a set.
+    """Return the faults that a second look found in a set of criteria.
 
     Parameters
     ----------
     criteria : sequence of Criterion
-        The set that was looked at.
+        The set that was checked.
     check : CriteriaCheck
-        What was said of it, criterion by criterion.
+        The result of the check, criterion by criterion.
     most : int
-        The greatest number of criteria: a set that has them all lacks none.
+        The greatest number of criteria: a set of this size cannot lack one.
 
     Returns
     -------
-    list of Fault
-        In the order of the criteria. That the final answer is not needed is no fault: nothing is needed more.
+    list of CriteriaFault
+        In the order of the criteria. The final answer is always needed, whatever the check says.
 
     Examples
     --------
     >>> from dokimasia.domain.criterion import CriterionCheck
     >>> shape = Criterion(question="Which shape has the sign?", ground_truth="It is round", weight=10)
     >>> check = CriteriaCheck((CriterionCheck(needed=False, single=True, open=True, reason="only its text counts"),))
-    >>> faults_found([shape], check)[0].told
+    >>> faults_found([shape], check)[0].message
     'the answer does not rest on criterion 1 (only its text counts): leave it out'
     """
-    found: list[CriteriaFault] = []
-    for number, (criterion, said) in enumerate(zip(criteria, check.criteria, strict=True), start=1):
-        if not said.needed and not criterion.final:
-            found.append(CriteriaFault("unnecessary", number, said.reason))
+    faults: list[CriteriaFault] = []
+    for number, (criterion, verdict) in enumerate(zip(criteria, check.criteria, strict=True), start=1):
+        if not verdict.needed and not criterion.final:
+            faults.append(CriteriaFault("unnecessary", number, verdict.reason))
             continue
-        found += [CriteriaFault("compound", number, said.reason)] if not said.single else []
-        found += [CriteriaFault("suggestive", number, said.reason)] if not said.open else []
+        if not verdict.single:
+            faults.append(CriteriaFault("compound", number, verdict.reason))
+        if not verdict.open:
+            faults.append(CriteriaFault("suggestive", number, verdict.reason))
     if check.missing and len(criteria) < most:
-        found.append(CriteriaFault("missing", None, check.missing))
-    return found
+        faults.append(CriteriaFault("missing", None, check.missing))
+    return faults
 
 
 def to_send_back(faults: Iterable[CriteriaFault]) -> bool:
-    """Return whether the judge is to mend a set: what is merely not needed can be left out without it."""
+    """Return whether the judge has to correct a set: criteria that are merely not needed can be left out without it."""
     return any(fault.defect != "unnecessary" for fault in faults)
 
 
 def without_faulty(
     criteria: Sequence[Criterion], faults: Iterable[CriteriaFault], *, question: str, answer: str, least: int = COUNT[0]
 ) -> tuple[tuple[Criterion, ...], tuple[CriterionFault, ...]]:
-    """Return a set without its faulty criteria, weights rescaled to sum to ten, and what became of each fault.
+    """Return a set without its faulty criteria, with weights rescaled to sum to ten, and the outcome of each fault.
 
     Parameters
     ----------
     criteria : sequence of Criterion
         The set.
-    faults : iterable of Fault
-        What is wrong with it.
+    faults : iterable of CriteriaFault
+        Its faults.
     question, answer : str
         The sample's question and the final answer of the reference chain.
     least : int
-        The least number of criteria: those with the greatest weights are kept although they are faulty.
+        The least number of criteria: if need be, faulty ones with the greatest weights are kept.
 
     Returns
     -------
     tuple
-        The criteria, in order, and the faults. The final answer is never left out: where its question is at fault, the
-        sample's own takes its place. Where nothing remains, the final answer alone does.
+        The criteria, in order, and the faults. The final answer is never left out: if its question is at fault, the
+        sample's own question replaces it. If nothing else remains, the final answer is the only criterion.
 
     Examples
     --------
     >>> shape = Criterion(question="Which shape has the sign?", ground_truth="round", weight=4)
     >>> text = Criterion(question="What does the sign say?", ground_truth="STOP", weight=6, final=True)
     >>> fault = CriteriaFault("unnecessary", 1, "only its text counts")
-    >>> kept, faults = without_faulty([shape, text], [fault], question="What is to be done here?", answer="stop")
-    >>> [(one.question, one.weight) for one in kept], faults[0].became
+    >>> remaining, faults = without_faulty([shape, text], [fault], question="What is to be done here?", answer="stop")
+    >>> [(criterion.question, criterion.weight) for criterion in remaining], faults[0].became
     ([('What does the sign say?', 10)], 'dropped')
     """
-    known = list(faults)
-    wrong = {fault.number for fault in known if fault.number is not None}
-    last = [number for number, criterion in enumerate(criteria, start=1) if criterion.final]
-    spare = sorted(wrong.difference(last), key=lambda number: (criteria[number - 1].weight, -number))
-    beside = 0 if last else 1  # where all goes, the final answer alone takes its place
-    dropped = set(spare[: max(0, len(criteria) + beside - least)])
-    kept = [
-        criterion.model_copy(update={"question": question})
-        if criterion.final and number in wrong and question.strip()
-        else criterion
-        for number, criterion in enumerate(criteria, start=1)
-        if number not in dropped
-    ]
-    if not kept:
-        kept = [Criterion(question=question, ground_truth=answer, weight=WEIGHT_TOTAL, final=True)]
-    weights = rescale_weights([one.weight for one in kept])
-    mended = tuple(one.model_copy(update={"weight": weight}) for one, weight in zip(kept, weights, strict=True))
-    told: list[CriterionFault] = []
-    for fault in known:
-        became: Became = "dropped" if fault.number in dropped else "mended" if fault.number in last else "left"
-        told.append(_recorded(fault, "" if fault.number is None else criteria[fault.number - 1].question, became))
-    return mended, tuple(told)
+    listed = list(faults)
+    wrong = {fault.number for fault in listed if fault.number is not None}
+    final_numbers = [number for number, criterion in enumerate(criteria, start=1) if criterion.final]
+    spare = sorted(wrong.difference(final_numbers), key=lambda number: (criteria[number - 1].weight, -number))
+    added = 0 if final_numbers else 1  # if all criteria are dropped, the final answer alone replaces them
+    dropped = set(spare[: max(0, len(criteria) + added - least)])
+    remaining: list[Criterion] = []
+    for number, criterion in enumerate(criteria, start=1):
+        if number in dropped:
+            continue
+        if criterion.final and number in wrong and question.strip():
+            criterion = criterion.model_copy(update={"question": question})
+        remaining.append(criterion)
+    if not remaining:
+        remaining = [Criterion(question=question, ground_truth=answer, weight=WEIGHT_TOTAL, final=True)]
+    weights = rescale_weights([criterion.weight for criterion in remaining])
+    mended = tuple(
+        criterion.model_copy(update={"weight": weight}) for criterion, weight in zip(remaining, weights, strict=True)
+    )
+    records: list[CriterionFault] = []
+    for fault in listed:
+        became: Became = "left"
+        if fault.number in dropped:
+            became = "dropped"
+        elif fault.number in final_numbers:
+            became = "mended"
+        records.append(_recorded(fault, _question(fault, criteria), became))
+    return mended, tuple(records)
 
 
 def sent_back(
@@ -140,20 +148,25 @@ def sent_back(
     mended: Sequence[Criterion],
     later: Iterable[CriteriaFault],
 ) -> tuple[CriterionFault, ...]:
-    """Return faults as they are kept once a set was sent back with them, from what came and what is wrong with that.
+    """Return the outcome of faults with which a set was sent back, from the new set and its own faults.
 
-    A fault is mended where its criterion is not asked for any more as it was, and what was missing is asked for; a
-    criterion that stands as it was, and is not found at fault again, is left. One that is found at fault again is not
-    told twice: it is among what becomes of the later faults.
+    A fault is mended if its criterion is no longer asked in the old words, or what was missing is now asked for; a criterion
+    that is unchanged and not found at fault again is left. A criterion found at fault again is not reported here, but with
+    the later faults.
     """
-    stands = {one.question for one in mended}
-    again = {"" if fault.number is None else mended[fault.number - 1].question for fault in later}
-    told: list[CriterionFault] = []
+    questions = {criterion.question for criterion in mended}
+    again = {_question(fault, mended) for fault in later}
+    records: list[CriterionFault] = []
     for fault in faults:
-        question = "" if fault.number is None else criteria[fault.number - 1].question
+        question = _question(fault, criteria)
         if question not in again:
-            told.append(_recorded(fault, question, "left" if question in stands else "mended"))
-    return tuple(told)
+            records.append(_recorded(fault, question, "left" if question in questions else "mended"))
+    return tuple(records)
+
+
+def _question(fault: CriteriaFault, criteria: Sequence[Criterion]) -> str:
+    """Return the question of the criterion at fault, empty where the fault is of no single criterion."""
+    return "" if fault.number is None else criteria[fault.number - 1].question
 
 
 def _recorded(fault: CriteriaFault, question: str, became: Became) -> CriterionFault:
@@ -163,15 +176,15 @@ def _recorded(fault: CriteriaFault, question: str, became: Became) -> CriterionF
 def accepted(
     criteria: Sequence[Criterion], question: str, answer: str, *, count: tuple[int, int] = COUNT
 ) -> CriteriaSet | None:
-    """Return a set that keeps all rules, made of one that may break some; None where it cannot be made.
+    """Return a set that keeps all rules from one that may break some; None if that is impossible.
 
-    Criteria that break a rule by themselves are left out, weights are rescaled, and of several that are said to be the
-    final answer the last one is.
+    Criteria that break a rule by themselves are left out, weights are rescaled, and of several criteria marked as the final
+    answer the last one is kept as such.
 
     Parameters
     ----------
     criteria : sequence of Criterion
-        As the judge wrote them, also after they were sent back.
+        The criteria as the judge wrote them, or corrected them.
     question, answer : str
         The sample's question and the final answer of the reference chain.
     count : tuple of int
@@ -180,9 +193,9 @@ def accepted(
     last = max((number for number, criterion in enumerate(criteria) if criterion.final), default=-1)
     single = [criterion.model_copy(update={"final": number == last}) for number, criterion in enumerate(criteria)]
     broken = check_criteria(single, question, count=count)
-    faults = [CriteriaFault("rule", one.number, one.text) for one in broken if one.number is not None]
-    kept, told = without_faulty(single, faults, question=question, answer=answer, least=count[0])
-    if check_criteria(kept, question, count=count):
+    faults = [CriteriaFault("rule", problem.number, problem.text) for problem in broken if problem.number is not None]
+    remaining, records = without_faulty(single, faults, question=question, answer=answer, least=count[0])
+    if check_criteria(remaining, question, count=count):
         return None
     rescaled = sum(criterion.weight for criterion in criteria) != WEIGHT_TOTAL
-    return CriteriaSet(criteria=kept, repaired=rescaled, faults=told)
+    return CriteriaSet(criteria=remaining, repaired=rescaled, faults=records)

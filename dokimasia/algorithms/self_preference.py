@@ -1,4 +1,4 @@
-"""Whether reviewers vote for their own texts beyond what others give those texts, and for places beyond their due."""
+"""Whether reviewers prefer their own texts more than others do, and prefer certain places."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from typing import NamedTuple
@@ -17,8 +17,8 @@ _NO_SPREAD = 1e-10
 class Round(NamedTuple):
     """One vote of a panel: what each voter chose, and which texts are whose.
 
-    `choices` maps a voter to the text it chose, `authors` a text to those who wrote it (several, where they wrote the
-    same). `cluster` groups rounds that belong together, such as those of one image.
+    `choices` maps a voter to the text it chose, `authors` a text to those who wrote it (several, if they wrote the same).
+    `cluster` groups rounds that belong together, such as those of one image.
     """
 
     choices: Mapping[str, str]
@@ -29,8 +29,8 @@ class Round(NamedTuple):
 class SelfPreference(NamedTuple):
     """A voter's rate of choosing its own text, the others' rate of choosing that text, and the difference.
 
-    All are means over `n` rounds, 0 to 1 (the difference -1 to 1; above 0: the voter prefers itself); None where no
-    round counts.
+    All are means over `n` rounds, 0 to 1 (the difference -1 to 1; above 0: the voter prefers itself); None if no round
+    counts.
     """
 
     own: float | None
@@ -48,9 +48,9 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
     rounds : sequence of Round
         All votes of the panel.
     voter : str, optional
-        Whose preference; without it, the mean over all voters, each round counted once for each.
+        The voter; without it, the mean over all voters, each round counted once for each.
     seed : int
-        Of the interval's bootstrap, which resamples whole clusters.
+        Seed of the interval's bootstrap, which resamples whole clusters.
 
     Returns
     -------
@@ -59,14 +59,14 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
 
     Notes
     -----
-    A good text is chosen by its author and by others, so that quality cancels out; what is left is vanity. A round
-    counts for a voter that chose, wrote a text of the round, and whose text somebody else could choose: one that did
-    not write it too. Where all members are vain at one rate p, the difference is p over the panel; where the rates differ,
-    the others' vanity makes this voter look vainer, and its own less: see `own_votes`, which tells them apart.
+    A good text is chosen by its author and by others, so that quality cancels out; what is left is vanity. A round counts
+    for a voter that chose, wrote a text of the round, and whose text somebody who did not write it could choose. If all
+    members are vain at one rate p, the difference is p over the panel; if the rates differ, the others' vanity distorts
+    this voter's figure: see `own_votes`, which separates them.
 
     References
     ----------
-    Ours; PerceptionRubrics, section 3.3.1, names self-preference without measuring it.
+    This project's; PerceptionRubrics, section 3.3.1, mentions self-preference without measuring it.
 
     Examples
     --------
@@ -74,28 +74,28 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
     >>> self_preference([vain], "A", seed=0)[:3], self_preference([vain], "C", seed=0)[:3]
     ((1.0, 0.0, 1.0), (0.0, 0.0, 0.0))
     """
-    own: list[float] = []
-    others: list[float] = []
+    own_choices: list[float] = []
+    other_shares: list[float] = []
     clusters: list[Hashable] = []
     for round in rounds:
         for name in round.choices if voter is None else [voter]:
             counted = _counted(round, name)
             if counted is not None:
-                own.append(counted[0])
-                others.append(counted[1])
+                own_choices.append(counted[0])
+                other_shares.append(counted[1])
                 clusters.append(round.cluster)
-    if not own:
+    if not own_choices:
         return SelfPreference(None, None, None, None, 0)
-    n = len(own)
-    differences = [mine - theirs for mine, theirs in zip(own, others, strict=True)]
+    n = len(own_choices)
+    differences = [choice - share for choice, share in zip(own_choices, other_shares, strict=True)]
     interval = bootstrap_interval(differences, clusters=clusters, seed=seed, bounds=(-1.0, 1.0))
-    return SelfPreference(sum(own) / n, sum(others) / n, sum(differences) / n, interval, n)
+    return SelfPreference(sum(own_choices) / n, sum(other_shares) / n, sum(differences) / n, interval, n)
 
 
 class OwnVotes(NamedTuple):
-    """The share of a voter's votes that go to its own text whatever it says, with its interval, over `n` rounds.
+    """The share of a voter's votes for its own text regardless of quality, with its interval, over `n` rounds.
 
-    -1 to 1: below 0 it shuns its own text. None where the votes do not determine it.
+    -1 to 1: below 0 it avoids its own text. None if the votes do not determine it.
     """
 
     share: float | None
@@ -104,14 +104,14 @@ class OwnVotes(NamedTuple):
 
 
 def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 0.95) -> dict[str, OwnVotes]:
-    """Return the share of votes that each voter gives its own text out of vanity, with all voters' vanity told apart.
+    """Return the share of votes that each voter gives its own text out of vanity, estimated for all voters together.
 
     Parameters
     ----------
     rounds : sequence of Round
-        All votes of the panel. A round in which two wrote the same text, or not all voted, is left out.
+        All votes of the panel. Rounds in which two wrote the same text, or not all voted, are left out.
     voters : sequence of str
-        The panel, at least three: two vain voters cannot be told from two that disagree honestly.
+        The panel, at least three: two vain voters cannot be distinguished from two that disagree honestly.
     level : float
         Nominal coverage of the intervals, strictly between 0 and 1.
 
@@ -130,64 +130,67 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 
 
     References
     ----------
-    Ours.
+    This project's.
 
     Examples
     --------
     >>> fair = [Round(dict.fromkeys("ABC", text), {"a": ["A"], "b": ["B"], "c": ["C"]}, text) for text in "abc"]
-    >>> {voter: abs(round(one.share, 6)) for voter, one in own_votes(fair, "ABC").items()}
+    >>> {voter: abs(round(votes.share, 6)) for voter, votes in own_votes(fair, "ABC").items()}
     {'A': 0.0, 'B': 0.0, 'C': 0.0}
     """
     usable = [round for round in rounds if _one_text_each(round, voters)]
     n = len(usable)
     if n == 0 or len(voters) < 3:
         return {voter: OwnVotes(None, None, n) for voter in voters}
-    gave = np.array(
-        [[[writer in one.authors[one.choices[voter]] for writer in voters] for voter in voters] for one in usable],
+    given_votes = np.array(
+        [
+            [[writer in ballot.authors[ballot.choices[voter]] for writer in voters] for voter in voters]
+            for ballot in usable
+        ],
         dtype=np.float64,
     )
-    clusters = [one.cluster for one in usable]
-    found: dict[str, OwnVotes] = {}
+    clusters = [ballot.cluster for ballot in usable]
+    votes: dict[str, OwnVotes] = {}
     for place, voter in enumerate(voters):
 
         def share(positions: Sequence[int], place: int = place) -> float:
-            return float(_vanity(gave[list(positions)].mean(axis=0))[place])
+            return float(_vanity(given_votes[list(positions)].mean(axis=0))[place])
 
         try:
             value = share(range(n))
             interval = jackknife_interval(share, n, clusters=clusters, level=level, bounds=(-1.0, 1.0))
         except ValueError:
-            found[voter] = OwnVotes(None, None, n)
+            votes[voter] = OwnVotes(None, None, n)
             continue
         if interval.reason == NO_SPREAD or interval.high - interval.low < _NO_SPREAD:
             unseen = clopper_pearson(0, len(set(clusters)), level).high
             interval = Interval(max(-1.0, value - unseen), min(1.0, value + unseen))
-        found[voter] = OwnVotes(value, interval, n)
-    return found
+        votes[voter] = OwnVotes(value, interval, n)
+    return votes
 
 
-def _one_text_each(one: Round, voters: Sequence[str]) -> bool:
-    wrote = [name for authors in one.authors.values() for name in authors]
-    return sorted(wrote) == sorted(voters) == sorted(one.choices) and len(one.authors) == len(voters)
+def _one_text_each(ballot: Round, voters: Sequence[str]) -> bool:
+    wrote = [name for authors in ballot.authors.values() for name in authors]
+    return sorted(wrote) == sorted(voters) == sorted(ballot.choices) and len(ballot.authors) == len(voters)
 
 
 def _vanity(rates: Floats) -> Floats:
     """Return each voter's vanity from the rates at which voters (rows) chose the texts of writers (columns).
 
-    Raises ValueError where it is not determined: nobody votes honestly, or one text takes all honest votes.
+    Raises ValueError if it is not determined: nobody votes honestly, or one text takes all honest votes.
     """
-    own = np.diag(rates)
-    given = rates.sum(axis=0) - own
-    vanity = np.zeros_like(own)
+    own_rates = np.diag(rates)
+    received = rates.sum(axis=0) - own_rates
+    vanity = np.zeros_like(own_rates)
     for _ in range(_STEPS):
         honest = 1 - vanity
         left = honest.sum() - honest
         if (left <= _NO_SPREAD).any():
             raise ValueError("nobody is left who votes honestly")
-        earned = given / left
+        earned = received / left
         if (1 - earned <= _NO_SPREAD).any():
             raise ValueError("one text takes all honest votes")
-        new = (own - earned) / (1 - earned)
+        new = (own_rates - earned) / (1 - earned)
         if np.abs(new - vanity).max() < _NO_SPREAD:
             return new
         vanity = (new + vanity) / 2
@@ -195,7 +198,7 @@ def _vanity(rates: Floats) -> Floats:
 
 
 class PositionRate(NamedTuple):
-    """How often the candidate shown at a place was chosen: a share, 0 to 1, beside what chance alone would give."""
+    """How often the candidate shown at a place was chosen: a share, 0 to 1, with the share expected by chance."""
 
     place: int
     chosen: float
@@ -207,21 +210,21 @@ class PositionRate(NamedTuple):
 def place_rates(
     chosen: Sequence[int], sizes: Sequence[int], *, clusters: Sequence[Hashable] | None = None
 ) -> list[PositionRate]:
-    """Return, for each place from 1 on, how often what was shown there was chosen.
+    """Return for each place, from 1, how often the candidate shown there was chosen.
 
     Parameters
     ----------
     chosen : sequence of int
         The place of each choice, from 1.
     sizes : sequence of int
-        How many candidates were shown with each.
+        The number of candidates shown for each choice.
     clusters : sequence of hashable, optional
         The cluster of each choice.
 
     Returns
     -------
-    list of PlaceRate
-        `n` counts the choices in which there was such a place. Candidates are shuffled, so a rate off `expected` is a
+    list of PositionRate
+        `n` counts the choices that had such a place. Candidates are shuffled, so a rate that differs from `expected` is a
         preference for the place.
 
     Raises
@@ -231,7 +234,7 @@ def place_rates(
 
     Examples
     --------
-    >>> [(one.place, one.chosen, one.expected) for one in place_rates([1, 1, 1, 2], [2, 2, 2, 2])]
+    >>> [(rate.place, rate.chosen, rate.expected) for rate in place_rates([1, 1, 1, 2], [2, 2, 2, 2])]
     [(1, 0.75, 0.5), (2, 0.25, 0.5)]
     """
     if any(not 1 <= place <= size for place, size in zip(chosen, sizes, strict=True)):
@@ -246,13 +249,15 @@ def place_rates(
     return rates
 
 
-def _counted(one: Round, voter: str) -> tuple[float, float] | None:
-    """Return a voter's choice of its own text and the share of others that chose it, or None where a round says nothing."""
-    mine = {text for text, authors in one.authors.items() if voter in authors}
-    if voter not in one.choices or not mine:
+def _counted(ballot: Round, voter: str) -> tuple[float, float] | None:
+    """Return whether a voter chose its own text and the share of others that did, or None if the round does not count."""
+    mine = {text for text, authors in ballot.authors.items() if voter in authors}
+    if voter not in ballot.choices or not mine:
         return None
-    judges = [other for other in one.choices if other != voter and not any(other in one.authors[text] for text in mine)]
+    judges = [
+        other for other in ballot.choices if other != voter and not any(other in ballot.authors[text] for text in mine)
+    ]
     if not judges:
         return None
-    given = sum(one.choices[other] in mine for other in judges) / len(judges)
-    return float(one.choices[voter] in mine), given
+    share = sum(ballot.choices[other] in mine for other in judges) / len(judges)
+    return float(ballot.choices[voter] in mine), share

@@ -1,6 +1,6 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
-"""The capability tree as a networkx.DiGraph: grown, merged, pruned and looked at; always returned, never changed in place."""
+# networkx ships no types; values read from a tree are annotated at once.
+"""The capability tree as a networkx.DiGraph: functions that grow, merge, prune and query it, and return a new tree."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -46,18 +46,17 @@ def new_tree(categories: Iterable[str] = CATEGORIES, *, level: Level = "capabili
     Parameters
     ----------
     categories : iterable of str
-        Names of the categories, at least one; a name that stands twice counts once.
+        Names of the categories, at least one; duplicates count once.
     level : {"capability", "parent"}
-        The layer of the leaves. In a tree at the level of parents these hold the criteria, and nothing lies below them.
+        The layer of the leaves. In a tree at the level of parents, the parents hold the criteria and have no children.
 
     Returns
     -------
     networkx.DiGraph
         Edges lead from parent to child. A node's id is its path (`<A><B><C>`; the root is `root`). Its attributes:
-        `layer` (0 root, 1 category, 2 parent, 3 capability), `support` (how many criteria it holds itself), `members`
-        (their ids, a frozenset) and `absorbed` (the sorted ids of nodes that were merged or folded into it, or that it
-        was called before). `tree.graph["categories"]` are the anchors in the order given, `tree.graph["level"]` the
-        level.
+        `layer` (0 root, 1 category, 2 parent, 3 capability), `support` (the number of criteria it holds itself), `members`
+        (their ids, a frozenset) and `absorbed` (the sorted ids of nodes that were merged or folded into it, and its
+        former names). `tree.graph["categories"]` are the anchors in the order given, `tree.graph["level"]` the level.
 
     Raises
     ------
@@ -87,24 +86,24 @@ def new_tree(categories: Iterable[str] = CATEGORIES, *, level: Level = "capabili
 
 
 def add(tree: "Tree", path: Path) -> "Tree":
-    """Return the tree with a node and those above it that were missing; one that is there already changes nothing.
+    """Return the tree with a node added, and those above it that were missing; an existing node changes nothing.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree.
     path : str or CapabilityPath
-        Of a capability, or of a parent that shall have some later.
+        The path of a capability, or of a parent that will get some later.
 
     Returns
     -------
     networkx.DiGraph
-        Another tree. New nodes have no support.
+        A new tree. New nodes have no support.
 
     Raises
     ------
     ValueError
-        If the path has another form or its category is none of the fixed anchors.
+        If the path is malformed or its category is not one of the fixed anchors.
 
     Examples
     --------
@@ -116,7 +115,7 @@ def add(tree: "Tree", path: Path) -> "Tree":
 
 
 def add_all(tree: "Tree", paths: Iterable[Path]) -> "Tree":
-    """Return the tree with many nodes added, as `add` adds one, in one copy.
+    """Return the tree with many nodes added, as `add` adds one, with one copy.
 
     Raises
     ------
@@ -133,7 +132,7 @@ def add_all(tree: "Tree", paths: Iterable[Path]) -> "Tree":
 
 
 def hang(tree: "Tree", path: CapabilityPath) -> None:
-    """Add a node and those above it that are missing, in place."""
+    """Add a node, and those above it that are missing, in place."""
     above = ROOT
     for depth in range(1, path.layer + 1):
         node = "".join(f"<{name}>" for name in path.names[:depth])
@@ -144,25 +143,25 @@ def hang(tree: "Tree", path: CapabilityPath) -> None:
 
 
 def merge(tree: "Tree", keep: Path, drop: Path) -> "Tree":
-    """Return the tree with one leaf united with another, under the name of the first.
+    """Return the tree with one leaf merged into another.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree.
     keep, drop : str or CapabilityPath
-        Two leaves, of one parent or not.
+        Two leaves, of the same parent or not.
 
     Returns
     -------
     networkx.DiGraph
-        Another tree, in which `keep` has the members and the support of both (a criterion that both hold counts once)
-        and `drop` is found among what `keep` absorbed. The parent of `drop` stays.
+        A new tree, in which `keep` has the members and the support of both (a criterion that both hold counts once) and
+        has absorbed `drop`. The parent of `drop` stays.
 
     Raises
     ------
     ValueError
-        If one of the two is no leaf of the tree, or both are the same.
+        If one of the two is not a leaf of the tree, or both are the same.
 
     Examples
     --------
@@ -175,7 +174,7 @@ def merge(tree: "Tree", keep: Path, drop: Path) -> "Tree":
 
 
 def merge_all(tree: "Tree", pairs: Iterable[tuple[Path, Path]]) -> "Tree":
-    """Return the tree after many merges (keep, drop), one after another, in one copy.
+    """Return the tree after many merges (keep, drop), one after another, with one copy.
 
     Raises
     ------
@@ -184,15 +183,15 @@ def merge_all(tree: "Tree", pairs: Iterable[tuple[Path, Path]]) -> "Tree":
     """
     merged = copy_of(tree)
     for keep, drop in pairs:
-        kept, dropped = _leaf(merged, keep), _leaf(merged, drop)
-        if kept == dropped:
-            raise ValueError(f"{kept} cannot be merged with itself")
-        fold(merged, kept, dropped)
+        keeper, dropped = _leaf(merged, keep), _leaf(merged, drop)
+        if keeper == dropped:
+            raise ValueError(f"{keeper} cannot be merged with itself")
+        fold(merged, keeper, dropped)
     return merged
 
 
 def prune(tree: "Tree", min_support: int) -> "Tree":
-    """Return the tree without leaves of too little support; nothing that they held is lost.
+    """Return the tree without leaves of too little support; their criteria are not lost.
 
     Below each parent the weakest leaf (fewest criteria, then the first by id) with a support below the threshold is
     folded into its best-supported sibling (most criteria, then the first by id), again and again until none is left
@@ -208,7 +207,7 @@ def prune(tree: "Tree", min_support: int) -> "Tree":
     Returns
     -------
     networkx.DiGraph
-        Another tree. Pruning it again with the same threshold changes nothing. Parents stay, also without leaves.
+        A new tree. Pruning it again with the same threshold changes nothing. Parents stay even without leaves.
 
     References
     ----------
@@ -231,13 +230,13 @@ def prune(tree: "Tree", min_support: int) -> "Tree":
         best = [(-count, leaf) for count, leaf in weakest]
         heapify(weakest)
         heapify(best)
-        gone: set[str] = set()
+        removed: set[str] = set()
         while weakest and weakest[0][0] < min_support:
             count, leaf = heappop(weakest)
-            if leaf in gone or support[leaf] != count:
+            if leaf in removed or support[leaf] != count:
                 continue
-            gone.add(leaf)
-            while best and (best[0][1] in gone or -best[0][0] != support[best[0][1]]):
+            removed.add(leaf)
+            while best and (best[0][1] in removed or -best[0][0] != support[best[0][1]]):
                 heappop(best)
             into = best[0][1] if best else parent
             fold(pruned, into, leaf)
@@ -249,7 +248,7 @@ def prune(tree: "Tree", min_support: int) -> "Tree":
 
 
 def leaves(tree: "Tree") -> list[str]:
-    """Return the ids of all capabilities, sorted; those of all parents where the tree is at their level.
+    """Return the ids of all capabilities, sorted, or those of all parents if the tree is at their level.
 
     Examples
     --------
@@ -268,24 +267,24 @@ def deepest(tree: "Tree") -> int:
 
 
 def assign(tree: "Tree", leaf_of: Mapping[str, str]) -> "Tree":
-    """Return the tree with its criteria mapped anew: each criterion is held by its leaf and by no other node.
+    """Return the tree with new assignments of criteria: each is held by its leaf and by no other node.
 
     Parameters
     ----------
     tree : networkx.DiGraph
-        A capability tree; what its nodes held before is forgotten, what they absorbed is not.
+        A capability tree; the criteria of its nodes are replaced, what they absorbed is kept.
     leaf_of : mapping of str to str
-        Criterion to leaf. A criterion that is missing here is held nowhere.
+        Criterion to leaf. A missing criterion is held nowhere.
 
     Returns
     -------
     networkx.DiGraph
-        Another tree, in which every support is the number of members.
+        A new tree, in which every support is the number of members.
 
     Raises
     ------
     ValueError
-        If a criterion is mapped to what is no leaf of the tree.
+        If a criterion is mapped to something that is not a leaf of the tree.
     """
     members: dict[str, list[str]] = {}
     for criterion, leaf in leaf_of.items():
@@ -294,15 +293,15 @@ def assign(tree: "Tree", leaf_of: Mapping[str, str]) -> "Tree":
     for leaf in members:
         _leaf(mapped, leaf)
     for node in mapped:
-        held = frozenset(members.get(node, ()))
-        mapped.nodes[node].update(members=held, support=len(held))
+        criteria = frozenset(members.get(node, ()))
+        mapped.nodes[node].update(members=criteria, support=len(criteria))
     return mapped
 
 
 def holder(tree: "Tree", path: Path) -> str | None:
-    """Return the node that stands for a path now: itself, or what absorbed it; None if the tree never knew it.
+    """Return the node that represents a path: itself, or the node that absorbed it; None if the tree never had it.
 
-    A path that several nodes absorbed (merged, made anew, merged again) is held by the first of them by id.
+    A path that several nodes absorbed (merged, added again, merged again) is represented by the first of them by id.
     """
     node = str(path)
     if node in tree:
@@ -311,28 +310,28 @@ def holder(tree: "Tree", path: Path) -> str | None:
 
 
 def copy_of(tree: "Tree") -> "Tree":
-    """Return a copy that shares nothing which can be changed."""
+    """Return a copy that shares no mutable data."""
     copied = tree.copy()
     for node in copied:
-        here: dict[str, Any] = copied.nodes[node]
-        here["members"] = frozenset(here.get("members", ()))
-        here["absorbed"] = tuple(here.get("absorbed", ()))
-        here.setdefault("support", len(here["members"]))
+        attributes: dict[str, Any] = copied.nodes[node]
+        attributes["members"] = frozenset(attributes.get("members", ()))
+        attributes["absorbed"] = tuple(attributes.get("absorbed", ()))
+        attributes.setdefault("support", len(attributes["members"]))
     return copied
 
 
 def fold(tree: "Tree", keep: str, drop: str) -> None:
-    """Unite a leaf, or a parent without one, with another node, in place."""
-    one, other = tree.nodes[keep], tree.nodes[drop]
-    shared = len(one["members"] & other["members"])
-    one["members"] |= other["members"]
-    one["support"] += other["support"] - shared
-    one["absorbed"] = tuple(sorted({*one["absorbed"], *other["absorbed"], drop} - {keep}))
+    """Merge a leaf, or a parent without leaves, into another node, in place."""
+    keeper, dropped = tree.nodes[keep], tree.nodes[drop]
+    shared = len(keeper["members"] & dropped["members"])
+    keeper["members"] |= dropped["members"]
+    keeper["support"] += dropped["support"] - shared
+    keeper["absorbed"] = tuple(sorted({*keeper["absorbed"], *dropped["absorbed"], drop} - {keep}))
     tree.remove_node(drop)
 
 
 def carry(tree: "Tree", node: str, to: str) -> None:
-    """Give a node, with all below it, another path of its layer, in place; with a node that stands there it becomes one.
+    """Move a node, with all below it, to another path of its layer, in place, merging it with a node that is there.
 
     Examples
     --------
@@ -359,11 +358,11 @@ def _leaf(tree: "Tree", path: Path) -> str:
 
 
 def path_of(path: Path) -> CapabilityPath:
-    """Return a path as a value.
+    """Return a path as a `CapabilityPath`.
 
     Raises
     ------
     ValueError
-        If a text is no path.
+        If a text is not a path.
     """
     return path if isinstance(path, CapabilityPath) else CapabilityPath.parse(path)

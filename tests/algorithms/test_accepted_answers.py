@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dokimasia.algorithms.scoring import spoken_to
+from dokimasia.algorithms.scoring import addressed_score
 from dokimasia.algorithms.text.answers import accepted_answer, same_answer
 from dokimasia.algorithms.text.dates import read_date
 
@@ -161,6 +161,6 @@ def test_any_texts_compare(answer: str, accepted: list[list[str]], contains: boo
 
 def test_what_is_spoken_to_needs_as_many_of_each() -> None:
     """A criterion of no weight counts for nothing; unequal lengths raise."""
-    assert spoken_to([5, 1, 3], [True, False, True], [4, 6, 0]) == (0.4, 5)
+    assert addressed_score([5, 1, 3], [True, False, True], [4, 6, 0]) == (0.4, 5)
     with pytest.raises(ValueError, match="2 of whether they are stated for 3 weights"):
-        spoken_to([5, 1, 3], [True, False], [4, 6, 0])
+        addressed_score([5, 1, 3], [True, False], [4, 6, 0])

@@ -176,7 +176,7 @@ def test_the_table_has_all_errors_then_groups_then_dimensions() -> None:
     assert whole.worse.share == 1 / 3
     assert whole.either is None
     assert whole.both is None
-    kept = whole.kept
+    kept = whole.controls
     assert kept is not None
     assert (kept.equal.share, kept.preferred.share, kept.flickers.share, kept.false_alarms.share) == (0.5, 0.5, 1, 0.5)
     assert rows[1].kept is None

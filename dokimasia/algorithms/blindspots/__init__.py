@@ -1,4 +1,4 @@
-"""Blind spots of judges: when an error went undetected, how often that happens, and which kinds are missed most."""
+"""Blind spots of judges: when an error goes undetected, how often that happens, and which kinds are missed most."""
 
 from dokimasia.algorithms.blindspots.rates import ControlRates, FailureRate, failure_rates
 from dokimasia.algorithms.blindspots.rules import (

@@ -1,4 +1,4 @@
-"""The table of how often judges miss errors and keep their judgement, by judge, task, evaluator and kind of error."""
+"""How often judges miss errors, and how often harmless changes sway them, by judge, task, evaluator and kind of error."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Literal, NamedTuple
@@ -12,20 +12,20 @@ Scope = Literal["all", "group", "dimension"]
 
 
 class ControlRates(NamedTuple):
-    """What a judge made of changes that take nothing from an answer, and of the unchanged answer; each a share, 0 to 1.
+    """How a judge treated harmless changes of an answer, and the unchanged answer; each a share, 0 to 1.
 
     Attributes
     ----------
     equal : ItemShare
         Harmless changes judged equal (*score-invariant*): higher is better.
     preferred : ItemShare
-        Harmless changes judged better than the gold answer on the whole.
+        Harmless changes judged better than the gold answer overall.
     flickers : ItemShare
-        Gold answers put to the judge once more and not judged equal (of pairs: the same answer twice, of which one was
+        Gold answers judged a second time and not judged equal (of pairs: the same answer shown twice, one of them
         preferred): the noise floor. A judge that flickers seems to detect, and to penalise, by chance. Lower is better.
     false_alarms : ItemShare
-        Justifications of judgements of gold answers and of harmless changes in which a reader finds an error named, of
-        those that were read: lower is better. It is what `FailureRate.named` has to be held against.
+        Justifications of gold answers and harmless changes that name an error, according to a reader, as a share of those
+        that were read: lower is better. Compare `FailureRate.named` with it.
     """
 
     equal: ItemShare
@@ -35,38 +35,38 @@ class ControlRates(NamedTuple):
 
 
 class FailureRate(NamedTuple):
-    """A row of the table: shares of the errors of some kind, 0 to 1, lower is better but for `named`.
+    """One row of the table: shares of the errors of one kind, 0 to 1, lower is better except for `named`.
 
     Attributes
     ----------
     judge, task, evaluator
-        Who was asked about what, and how.
+        The judge, its task, and how it was asked.
     scope, name
-        All errors, those of the group or of the dimension of this name.
+        All errors, or those of the group or dimension of this name.
     undetected : ItemShare
-        Errors that went undetected as published; of pairs the mean over both orders.
+        Errors that went undetected by the published rule; for pairs the mean over both orders.
     strict : ItemShare
         The strict form: no relevant axis is lower. Of pairs: not detected in both orders.
     either, both : ItemShare or None
-        Of pairs: undetected in at least one order, and in both; None for other evaluators.
+        For pairs: undetected in at least one order, and in both; None for other evaluators.
     overall : ItemShare or None
-        Errors that go undetected by the axis `overall` alone; None for evaluators that ask for no axes beside it. The
-        published form of pairs asks for a majority of the relevant axes, of which some are rightly ties.
+        Errors that go undetected on the axis `overall` alone; None for evaluators without other axes. The published rule
+        for pairs requires a majority of the relevant axes, some of which are rightly ties.
     worse : ItemShare
-        Errors with which the answer was judged better than the gold one.
+        Errors whose answer was judged better than the gold answer.
     named : ItemShare
-        Errors named in the justification although they went undetected, of those undetected whose justification was
-        read. Higher is better; of pairs an error counts as undetected where it did so in any order.
+        Errors named in the justification although they went undetected, as a share of the undetected ones whose
+        justification was read. Higher is better; for pairs an error counts as undetected if it was so in any order.
     unnoticed : ItemShare
         Errors that neither the scores nor the justification show, of those whose justification was read.
     spot : SpotTest or None
-        Of a dimension: whether it is missed more often than the judge's other errors on the same images, and so called a
+        For a dimension: whether it is missed more often than the judge's other errors on the same images, and so called a
         blind spot. The p-values of a judge are adjusted over all its tasks, evaluators and dimensions together (Benjamini
-        and Hochberg): a judge that misses all kinds of error equally often is said to have any blind spot in at most 5 %
-        of cases, and of the blind spots that are named at most 5 % are expected to be false. None where no image holds
-        errors of this dimension and of another one.
-    kept : Kept or None
-        Of all errors' row: what was made of harmless changes and of unchanged answers.
+        and Hochberg): a judge that misses all kinds of error equally often is said to have a blind spot in at most 5 % of
+        cases, and at most 5 % of the blind spots reported are expected to be false. None if no image holds errors of this
+        dimension and of another one.
+    controls : ControlRates or None
+        Only in the row of all errors: how harmless changes and unchanged answers were judged.
     """
 
     judge: str
@@ -83,30 +83,30 @@ class FailureRate(NamedTuple):
     named: ItemShare
     unnoticed: ItemShare
     spot: SpotTest | None = None
-    kept: ControlRates | None = None
+    controls: ControlRates | None = None
 
 
 def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[FailureRate, ...]:
-    """Return how often judges miss errors, with intervals and with what failures leave open.
+    """Return how often judges miss errors, with intervals, and with bounds for failed judgements.
 
     Parameters
     ----------
     items : iterable of Detection
-        What came of each item under each evaluator of each judge: errors, harmless changes, and retests. A failed
-        judgement has `undetected` (or `equal`) None: it is in n, not in the share, and opens the bounds.
+        The result of each item under each evaluator of each judge: errors, harmless changes, and retests. A failed
+        judgement has `undetected` (or `equal`) None: it counts in n, not in the share, and widens the bounds.
     seed : int
-        Of the exchanges behind the test for blind spots.
+        Seed of the permutations behind the test for blind spots.
 
     Returns
     -------
     tuple of FailureRate
-        By judge, task and evaluator in order of appearance: a row for all errors, which also says what was made of
-        harmless changes, then one a group, then one a dimension. Shares are clustered by image.
+        By judge, task and evaluator in order of appearance: a row for all errors, with the controls, then one row per
+        group, then one per dimension. Shares are clustered by image.
 
     Raises
     ------
     ValueError
-        If a value is none of 0, 1/2 and 1.
+        If a value is not 0, 1/2 or 1.
 
     References
     ----------
@@ -114,24 +114,24 @@ def failure_rates(items: Iterable[Detection], *, seed: int = 0) -> tuple[Failure
 
     Examples
     --------
-    >>> asked = {"judge": "j", "task": "image-to-text", "evaluator": "single-vanilla"}
+    >>> setting = {"judge": "j", "task": "image-to-text", "evaluator": "single-vanilla"}
     >>> errors = [
-    ...     Detection(**asked, case="error", dimension="numerical_errors", group="VR", cluster=str(one), item=str(one),
-    ...               undetected=float(one < 2), strict=1.0)
-    ...     for one in range(4)
+    ...     Detection(**setting, case="error", dimension="numerical_errors", group="VR", cluster=str(number), item=str(number),
+    ...               undetected=float(number < 2), strict=1.0)
+    ...     for number in range(4)
     ... ]
     >>> [(row.scope, row.name, row.undetected.share, row.strict.share) for row in failure_rates(errors)]
     [('all', '', 0.5, 1.0), ('group', 'VR', 0.5, 1.0), ('dimension', 'numerical_errors', 0.5, 1.0)]
     """
-    asked: dict[tuple[str, Task, Evaluator], list[Detection]] = {}
+    groups: dict[tuple[str, Task, Evaluator], list[Detection]] = {}
     for item in items:
-        asked.setdefault((item.judge, item.task, item.evaluator), []).append(item)
-    return tuple(_adjusted([row for key, own in asked.items() for row in _rows(*key, own, seed=seed)]))
+        groups.setdefault((item.judge, item.task, item.evaluator), []).append(item)
+    return tuple(_adjusted([row for key, detections in groups.items() for row in _rows(*key, detections, seed=seed)]))
 
 
-def _place(one: Detection) -> tuple[str, ...]:
-    """Return where an item stands: the draws of a test depend on the order, so a passport and a probe need the same one."""
-    return one.case, one.group, one.dimension, one.cluster, one.item
+def _place(detection: Detection) -> tuple[str, ...]:
+    """Return the sort key of an item: a test's draws depend on the order, which has to be the same in passports and probes."""
+    return detection.case, detection.group, detection.dimension, detection.cluster, detection.item
 
 
 def _adjusted(rows: Sequence[FailureRate]) -> list[FailureRate]:
@@ -140,48 +140,50 @@ def _adjusted(rows: Sequence[FailureRate]) -> list[FailureRate]:
     for row in rows:
         if row.spot is not None:
             values.setdefault(row.judge, []).append(row.spot.p_value)
-    known = {judge: iter(false_discovery_rate(own)) for judge, own in values.items()}
+    adjusted = {judge: iter(false_discovery_rate(p_values)) for judge, p_values in values.items()}
     return [
-        row if row.spot is None else row._replace(spot=row.spot._replace(adjusted=next(known[row.judge])))
+        row if row.spot is None else row._replace(spot=row.spot._replace(adjusted=next(adjusted[row.judge])))
         for row in rows
     ]
 
 
-def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection], *, seed: int) -> list[FailureRate]:
-    errors = [one for one in own if one.case == "error"]
+def _rows(
+    judge: str, task: Task, evaluator: Evaluator, detections: Sequence[Detection], *, seed: int
+) -> list[FailureRate]:
+    errors = [detection for detection in detections if detection.case == "error"]
     scored = [
         (error.undetected, error.dimension, error.cluster)
         for error in sorted(errors, key=_place)
         if error.undetected is not None
     ]
     dimensions_of, clusters = [dimension for _, dimension, _ in scored], [cluster for _, _, cluster in scored]
-    held = images_of(dimensions_of, clusters)
+    images = images_of(dimensions_of, clusters)
     p_values = blind_spots([value for value, _, _ in scored], dimensions_of, clusters, seed=seed)
-    spots = {name: SpotTest(p_value, p_value, *held[name]) for name, p_value in p_values.items()}
+    spots = {name: SpotTest(p_value, p_value, *images[name]) for name, p_value in p_values.items()}
 
-    def row(scope: Scope, name: str, some: Sequence[Detection]) -> FailureRate:
+    def row(scope: Scope, name: str, subset: Sequence[Detection]) -> FailureRate:
         pair = paradigm_of(evaluator) == "pairwise"
-        read = [one for one in some if one.named is not None and one.undetected is not None]
+        justified = [
+            detection for detection in subset if detection.named is not None and detection.undetected is not None
+        ]
         return FailureRate(
             judge=judge,
             task=task,
             evaluator=evaluator,
             scope=scope,
             name=name,
-            undetected=_share(some, lambda one: one.undetected),
-            strict=_share(some, lambda one: one.strict),
-            either=_share(some, lambda one: None if one.undetected is None else float(one.undetected > 0))
-            if pair
-            else None,
-            both=_share(some, lambda one: None if one.undetected is None else float(one.undetected == 1))
-            if pair
-            else None,
-            overall=_share(some, lambda one: one.overall) if by_axes(evaluator) else None,
-            worse=_share(some, lambda one: one.worse),
-            named=_share([one for one in read if one.undetected], lambda one: one.named),
-            unnoticed=_share(read, lambda one: float(bool(one.undetected) and not one.named)),
+            undetected=_share(subset, lambda detection: detection.undetected),
+            strict=_share(subset, lambda detection: detection.strict),
+            either=_share(subset, _missed_in_any_order) if pair else None,
+            both=_share(subset, _missed_in_both_orders) if pair else None,
+            overall=_share(subset, lambda detection: detection.overall) if by_axes(evaluator) else None,
+            worse=_share(subset, lambda detection: detection.worse),
+            named=_share(
+                [detection for detection in justified if detection.undetected], lambda detection: detection.named
+            ),
+            unnoticed=_share(justified, lambda detection: float(bool(detection.undetected) and not detection.named)),
             spot=spots.get(name) if scope == "dimension" else None,
-            kept=_kept(own) if scope == "all" else None,
+            controls=_control_rates(detections) if scope == "all" else None,
         )
 
     groups = list(dict.fromkeys(error.group for error in errors))
@@ -193,16 +195,24 @@ def _rows(judge: str, task: Task, evaluator: Evaluator, own: Sequence[Detection]
     ]
 
 
-def _kept(own: Sequence[Detection]) -> ControlRates:
-    neutral = [one for one in own if one.case == "neutral"]
-    retests = [one for one in own if one.case == "retest"]
-    harmless = [one for one in (*neutral, *retests) if one.named is not None]
+def _control_rates(detections: Sequence[Detection]) -> ControlRates:
+    neutral = [detection for detection in detections if detection.case == "neutral"]
+    retests = [detection for detection in detections if detection.case == "retest"]
+    harmless = [detection for detection in (*neutral, *retests) if detection.named is not None]
     return ControlRates(
-        equal=_share(neutral, lambda one: one.equal),
-        preferred=_share(neutral, lambda one: one.worse),
-        flickers=_share(retests, lambda one: None if one.equal is None else 1 - one.equal),
-        false_alarms=_share(harmless, lambda one: one.named),
+        equal=_share(neutral, lambda detection: detection.equal),
+        preferred=_share(neutral, lambda detection: detection.worse),
+        flickers=_share(retests, lambda detection: None if detection.equal is None else 1 - detection.equal),
+        false_alarms=_share(harmless, lambda detection: detection.named),
     )
+
+
+def _missed_in_any_order(detection: Detection) -> float | None:
+    return None if detection.undetected is None else float(detection.undetected > 0)
+
+
+def _missed_in_both_orders(detection: Detection) -> float | None:
+    return None if detection.undetected is None else float(detection.undetected == 1)
 
 
 def _share(items: Sequence[Detection], value: Callable[[Detection], float | None]) -> ItemShare:

@@ -1,4 +1,4 @@
-"""When an error went undetected, and when a harmless change was judged equal: one item, under each way of judging."""
+"""Whether an error went undetected, and whether a harmless change was judged equal: one item, for each way of judging."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
@@ -16,34 +16,34 @@ FULL_SCORE = 10.0
 def undetected_single(
     gold_axes: Scores, perturbed_axes: Scores, relevant: Iterable[str], *, strict: bool = False
 ) -> bool:
-    """Return whether an error went undetected where each answer was scored alone.
+    """Return whether an error went undetected when each answer was scored on its own.
 
     Parameters
     ----------
     gold_axes, perturbed_axes : mapping of str to float
-        What the gold answer and the answer with the error got on each axis, in points; higher is better.
+        The points of the gold answer and of the answer with the error on each axis; higher is better.
     relevant : iterable of str
-        The axes that errors of this kind bear on. One that neither answer was scored on is not counted: some prompts ask
+        The axes that errors of this kind affect. An axis on which neither answer was scored is ignored: some prompts ask
         for few axes, or for the overall score alone.
     strict : bool
-        False, as published: undetected is an error with which the scores on all relevant axes are unchanged, so that a
-        score that rises counts as a detection. True: undetected is one with which no relevant axis is lower.
+        False, as published: an error is undetected if the scores on all relevant axes are unchanged, so that a rising
+        score counts as a detection. True: an error is undetected if no relevant axis is lower.
 
     Returns
     -------
     bool
-        True is worse. Scores are equal only where they are the same number. What is undetected as published is
+        True is worse. Scores are equal only if they are the same number. An error that is undetected as published is
         undetected in the strict form, too.
 
     Raises
     ------
     ValueError
-        If no relevant axis was scored, or one was scored for one of the answers only, or a score is no finite number: a
-        failed judgement is neither a detection nor a miss, and has no place here.
+        If no relevant axis was scored, or one was scored for one of the answers only, or a score is not finite: a failed
+        judgement is neither a detection nor a miss, and must be left out.
 
     References
     ----------
-    FOCUS, section 3.1; the strict form is ours.
+    FOCUS, section 3.1; the strict form is this project's.
 
     Examples
     --------
@@ -54,12 +54,14 @@ def undetected_single(
     >>> undetected_single(gold, raised, ["trustworthiness"]), undetected_single(gold, raised, ["trustworthiness"], strict=True)
     (False, True)
     """
-    pairs = _both(gold_axes, perturbed_axes, relevant)
-    return all(after >= before if strict else after == before for before, after in pairs)
+    pairs = _axis_pairs(gold_axes, perturbed_axes, relevant)
+    if strict:
+        return all(after >= before for before, after in pairs)
+    return all(after == before for before, after in pairs)
 
 
 def equal_single(gold_axes: Scores, other_axes: Scores) -> bool:
-    """Return whether two answers were scored equal on all axes, each scored alone; of harmless changes True is better.
+    """Return whether two answers, each scored on its own, got the same points on all axes; True is better for harmless changes.
 
     Raises
     ------
@@ -75,7 +77,7 @@ def equal_single(gold_axes: Scores, other_axes: Scores) -> bool:
 
 
 def worse_single(gold_axes: Scores, perturbed_axes: Scores) -> bool:
-    """Return whether the changed answer got the higher overall score; where none was asked, the higher mean of all axes.
+    """Return whether the changed answer got the higher overall score, or the higher mean of all axes if there is none.
 
     Raises
     ------
@@ -87,36 +89,36 @@ def worse_single(gold_axes: Scores, perturbed_axes: Scores) -> bool:
     >>> worse_single({"overall": 7}, {"overall": 8}), worse_single({"overall": 7}, {"overall": 7})
     (True, False)
     """
-    asked = [OVERALL] if OVERALL in gold_axes else [*gold_axes, *perturbed_axes]
-    return sum(after - before for before, after in _both(gold_axes, perturbed_axes, asked)) > 0
+    axes = [OVERALL] if OVERALL in gold_axes else [*gold_axes, *perturbed_axes]
+    return sum(after - before for before, after in _axis_pairs(gold_axes, perturbed_axes, axes)) > 0
 
 
 def pair_verdict(choices: Choices, relevant: Iterable[str], *, gold: Literal["first", "second"]) -> int:
-    """Return a pairwise judgement in one order as a verdict for the gold answer: 1 chosen, 0 neither, -1 the other chosen.
+    """Return the verdict on the gold answer from a pairwise judgement in one order: 1 chosen, 0 neither, -1 the other chosen.
 
     Parameters
     ----------
     choices : mapping of str to str
-        By axis "first", "second" or "tie": what the judge preferred, by place.
+        By axis, the place that the judge preferred: "first", "second" or "tie".
     relevant : iterable of str
-        The axes that errors of this kind bear on; one that was not asked for is not counted.
+        The axes that errors of this kind affect; an axis that was not asked for is ignored.
     gold : {"first", "second"}
-        Where the gold answer stood.
+        The place of the gold answer.
 
     Returns
     -------
     int
-        An answer is chosen that is preferred on more than half of the relevant axes asked for. A tie on an axis counts
-        for neither answer, so it counts against being chosen.
+        An answer is chosen if it is preferred on more than half of the relevant axes asked for. A tie on an axis counts
+        for neither answer, and so against either being chosen.
 
     Raises
     ------
     ValueError
-        If no relevant axis was asked for, or a choice is none of the three.
+        If no relevant axis was asked for, or a choice is not one of the three.
 
     References
     ----------
-    FOCUS, section 3.1; how axes combine is ours.
+    FOCUS, section 3.1; how axes combine is this project's.
 
     Examples
     --------
@@ -126,28 +128,28 @@ def pair_verdict(choices: Choices, relevant: Iterable[str], *, gold: Literal["fi
     >>> pair_verdict(choices, ["clarity", "overall"], gold="first"), pair_verdict(choices, ["relevance"], gold="first")
     (0, -1)
     """
-    asked = [choices[axis] for axis in dict.fromkeys(relevant) if axis in choices]
-    if not asked:
+    judged = [choices[axis] for axis in dict.fromkeys(relevant) if axis in choices]
+    if not judged:
         raise ValueError("no relevant axis was judged")
-    if unknown := set(asked) - {"first", "second", "tie"}:
+    if unknown := set(judged) - {"first", "second", "tie"}:
         raise ValueError(f"a choice is first, second or tie: {sorted(unknown)}")
     other = "second" if gold == "first" else "first"
-    return (2 * asked.count(gold) > len(asked)) - (2 * asked.count(other) > len(asked))
+    return (2 * judged.count(gold) > len(judged)) - (2 * judged.count(other) > len(judged))
 
 
 def undetected_pair(verdicts: Sequence[int]) -> float:
-    """Return the share, 0 to 1, of the orders in which the gold answer alone is not chosen; lower is better.
+    """Return the share, 0 to 1, of the orders in which the gold answer is not chosen; lower is better.
 
     Parameters
     ----------
     verdicts : sequence of int
-        One an order, as `pair_verdict`. An order whose judgement failed has no place here; an item that lacks one order
-        is best left out, or its two places no longer weigh the same.
+        One per order, as `pair_verdict` returns them. Leave out an order whose judgement failed, and preferably the whole
+        item, or its two places no longer weigh the same.
 
     Raises
     ------
     ValueError
-        If there is no verdict, or one is none of 1, 0 and -1.
+        If there is no verdict, or one is not 1, 0 or -1.
 
     Examples
     --------
@@ -169,7 +171,7 @@ def worse_pair(verdicts: Sequence[int]) -> float:
 
 
 def equal_pair(orders: Sequence[Choices]) -> float:
-    """Return the share, 0 to 1, of the orders in which every axis is a tie; of harmless changes higher is better.
+    """Return the share, 0 to 1, of the orders in which every axis is a tie; higher is better for harmless changes.
 
     Raises
     ------
@@ -187,10 +189,10 @@ def equal_pair(orders: Sequence[Choices]) -> float:
 
 
 def full_score(axes: Scores, relevant: Iterable[str], *, full: float = FULL_SCORE) -> bool:
-    """Return whether an answer that was held against a reference has the full score on all relevant axes asked for.
+    """Return whether an answer compared with a reference has the full score on all relevant axes asked for.
 
-    Of an answer with an error it says that the error went undetected; of a harmless change, over all axes, that it was
-    judged equal to the reference.
+    For an answer with an error that means that the error went undetected; for a harmless change, over all axes, that it
+    was judged equal to the reference.
 
     Raises
     ------
@@ -206,11 +208,11 @@ def full_score(axes: Scores, relevant: Iterable[str], *, full: float = FULL_SCOR
     >>> full_score({"overall": 10}, ["overall"]), full_score({"overall": 9}, ["overall"])
     (True, False)
     """
-    return all(points >= full for points, _ in _both(axes, axes, relevant))
+    return all(points >= full for points, _ in _axis_pairs(axes, axes, relevant))
 
 
 def undetected_score(gold: float, perturbed: float) -> bool:
-    """Return whether the score of an evaluation by checkpoints is not lower with the error; True is worse.
+    """Return whether a checkpoint score is no lower with the error than without it; True is worse.
 
     Examples
     --------
@@ -221,10 +223,10 @@ def undetected_score(gold: float, perturbed: float) -> bool:
 
 
 def undetected_gated(gold: Sequence[bool], perturbed: Sequence[bool]) -> bool:
-    """Return whether no rubric that holds of the gold answer fails with the error; True is worse.
+    """Return whether every rubric that holds for the gold answer also holds with the error; True is worse.
 
-    The strict form asks of the gated score alone that it is not lower (`undetected_score`): a rubric that fails behind a
-    gate that was closed before does not lower it.
+    The strict form only requires that the gated score is not lower (`undetected_score`): a rubric that fails behind a gate
+    which was already closed does not lower it.
 
     Parameters
     ----------
@@ -246,14 +248,14 @@ def undetected_gated(gold: Sequence[bool], perturbed: Sequence[bool]) -> bool:
     return not any(before and not after for before, after in zip(gold, perturbed, strict=True))
 
 
-def _both(gold: Scores, other: Scores, relevant: Iterable[str]) -> list[tuple[float, float]]:
-    asked = [axis for axis in dict.fromkeys(relevant) if axis in gold or axis in other]
-    if not asked:
+def _axis_pairs(gold: Scores, other: Scores, relevant: Iterable[str]) -> list[tuple[float, float]]:
+    axes = [axis for axis in dict.fromkeys(relevant) if axis in gold or axis in other]
+    if not axes:
         raise ValueError("no relevant axis was scored")
-    if lacking := [axis for axis in asked if axis not in gold or axis not in other]:
+    if lacking := [axis for axis in axes if axis not in gold or axis not in other]:
         raise ValueError(f"scored for one answer only: {', '.join(lacking)}")
-    pairs = [(gold[axis], other[axis]) for axis in asked]
-    if not all(isfinite(one) for pair in pairs for one in pair):
+    pairs = [(gold[axis], other[axis]) for axis in axes]
+    if not all(isfinite(points) for pair in pairs for points in pair):
         raise ValueError("a score is a finite number")
     return pairs
 

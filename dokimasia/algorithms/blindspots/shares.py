@@ -1,4 +1,4 @@
-"""Shares of items that failed judgements are missing from, and of pairs judged in two orders, with their intervals."""
+"""Shares of items, of which some judgements failed and some pairs were judged in two orders, with their intervals."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -12,13 +12,13 @@ class ItemShare(NamedTuple):
     Attributes
     ----------
     n, n_scored : int
-        The items, and those with a judgement.
+        The number of items, and of those with a judgement.
     share : float or None
-        Over `n_scored`; of pairs the mean over both orders. None without any.
+        Over `n_scored`; for pairs the mean over both orders. None if no item has a judgement.
     interval : Interval or None
         95 %, clustered by image (`rate_interval`).
     bounds : tuple of float or None
-        What the share over all n would be if none, or all, of the failed ones counted. None without an item.
+        The share over all n if none, or all, of the failed ones counted. None without an item.
     """
 
     n: int
@@ -34,23 +34,23 @@ class ItemShare(NamedTuple):
 
 
 def item_share(values: Sequence[tuple[float | None, Hashable]]) -> ItemShare:
-    """Return the share of items that something is true of.
+    """Return the share of items for which something is true.
 
     Parameters
     ----------
     values : sequence of tuple
-        Of each item 0, 1, or 1/2 where its two orders differ, None where the judgement failed; and its cluster. Where
-        any is 1/2, each item counts as two trials of its cluster, one an order.
+        For each item 0, 1, or 1/2 if its two orders differ, None if the judgement failed; and its cluster. If any value is
+        1/2, each item counts as two trials of its cluster, one per order.
 
     Raises
     ------
     ValueError
-        If a value is none of these.
+        If a value is not one of these.
 
     Examples
     --------
-    >>> found = item_share([(1, "a"), (0, "b"), (None, "c"), (0.5, "d")])
-    >>> found.n, found.n_scored, found.share, found.bounds
+    >>> estimate = item_share([(1, "a"), (0, "b"), (None, "c"), (0.5, "d")])
+    >>> estimate.n, estimate.n_scored, estimate.share, estimate.bounds
     (4, 3, 0.5, (0.375, 0.625))
     """
     scored = [(value, cluster) for value, cluster in values if value is not None]

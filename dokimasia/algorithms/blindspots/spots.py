@@ -1,4 +1,4 @@
-"""Which kinds of error a judge misses more often than the others: a test of all dimensions, and the rule that names them."""
+"""Which kinds of error a judge misses more often than others: a test of all dimensions, and the rule for blind spots."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -10,7 +10,7 @@ from dokimasia.algorithms.statistics.clusters import number_clusters
 
 DRAWS, FEWEST = 10_000, 1_000
 OPEN = 0.08
-"""Where every p-value lies above this after the fewest draws, none can be at most 0.05, and no more are made."""
+"""If every p-value lies above this after the fewest draws, none will come down to 0.05, and drawing stops."""
 
 LEVEL = 0.05
 _AT_ONCE = 2_000_000
@@ -19,17 +19,17 @@ Floats = NDArray[np.float64]
 
 
 class ImageCounts(NamedTuple):
-    """On how many images errors of a dimension stand beside errors of another one, and on how many they stand alone."""
+    """How many images hold errors of a dimension beside errors of another one, and how many hold them alone."""
 
     mixed: int
     alone: int
 
 
 class SpotTest(NamedTuple):
-    """What the test says of a dimension: its p-value, one-sided, and that value adjusted for all that was looked at.
+    """The test of a dimension: its one-sided p-value, and that value adjusted for all tests of the judge.
 
-    `images` is on how many images it rests, and `alone` how many it leaves out, since they hold errors of this dimension
-    and of no other. `blind` says whether the dimension is called a blind spot: the adjusted p-value is at most 0.05.
+    `images` is the number of images it rests on, and `alone` the number it leaves out because they hold errors of this
+    dimension only. `blind` says whether the dimension is called a blind spot: the adjusted p-value is at most 0.05.
     """
 
     p_value: float
@@ -51,36 +51,35 @@ def blind_spots(
     seed: int,
     draws: int = DRAWS,
 ) -> dict[str, float]:
-    """Return of each dimension how likely chance alone would let as many of its errors go undetected, were it like the rest.
+    """Return for each dimension how likely chance alone would leave as many of its errors undetected.
 
     Parameters
     ----------
     undetected : sequence of float
-        Of each item, 0 to 1, how far its error went undetected. What failed has no place here.
+        For each item, 0 to 1, how far its error went undetected. Leave out failed judgements.
     dimensions : sequence of str
-        Each item's dimension of error.
+        The error dimension of each item.
     clusters : sequence of hashable
-        What each item shares its image with.
+        The cluster (image) of each item.
     seed : int
-        Of the draws; the order of the items does not matter to what is tested.
+        Seed of the draws; the order of the items does not matter to what is tested.
     draws : int
-        How many exchanges are drawn; a thousand where these show that no p-value is small.
+        How many permutations to draw; a thousand are enough if they show that no p-value is small.
 
     Returns
     -------
     dict of str to float
         One-sided p-values by dimension, in order of appearance, of the dimensions that share an image with another one:
-        nothing else can be compared. They are not adjusted yet for the many dimensions, and ways of judging, that are
-        looked at.
+        the others cannot be compared. The p-values are not yet adjusted for the number of dimensions and evaluators.
 
     Notes
     -----
     A blind spot is a kind of error that is missed more often than the other kinds on the same images; a judge that misses
-    everything has none, and its share over all dimensions says so. Under the null hypothesis it does not matter to what is
-    missed on an image which dimension an error is of. So outcomes are exchanged among the items of one image, and never
-    between images: a kind that stands mostly on hard images is missed more often for the images' sake, and is no blind
-    spot. An image whose errors are of one dimension says nothing of it (`images_of`). The p-value is the share of
-    exchanges, the one seen among them, in which at least as much of the dimension goes undetected.
+    everything has none, and its share over all dimensions says so. Under the null hypothesis the dimension of an error
+    does not influence whether it is missed on its image. So outcomes are permuted among the items of one image, and
+    never between images: a kind that occurs mostly on hard images is missed more often because of the images, and is not
+    a blind spot. An image whose errors are all of one dimension is no evidence about it (`images_of`). The p-value is the
+    share of permutations, the observed one included, in which at least as much of the dimension goes undetected.
 
     References
     ----------
@@ -89,64 +88,64 @@ def blind_spots(
     Examples
     --------
     >>> missed = [1, 1, 1, 1, 1, 1] + [0, 0, 1, 0, 0, 0] * 2
-    >>> found = blind_spots(missed, ["count"] * 6 + ["colour"] * 6 + ["place"] * 6, list(range(6)) * 3, seed=0)
-    >>> [name for name, p in found.items() if p < 0.05]
+    >>> p_values = blind_spots(missed, ["count"] * 6 + ["colour"] * 6 + ["place"] * 6, list(range(6)) * 3, seed=0)
+    >>> [name for name, p in p_values.items() if p < 0.05]
     ['count']
     """
     number = number_clusters(clusters, len(undetected))
     kinds = _dimensions_by_cluster(dimensions, number)
-    names = [name for name, found in images_of(dimensions, clusters).items() if found.mixed]
+    names = [name for name, counts in images_of(dimensions, clusters).items() if counts.mixed]
     if not names:
         return {}
-    of_some = np.flatnonzero([len(kinds[one]) > 1 for one in number.tolist()])
-    values, number = np.asarray(undetected, dtype=np.float64)[of_some], number[of_some]
-    member = np.asarray([names.index(dimensions[at]) for at in of_some.tolist()])
+    comparable = np.flatnonzero([len(kinds[cluster]) > 1 for cluster in number.tolist()])
+    values, number = np.asarray(undetected, dtype=np.float64)[comparable], number[comparable]
+    member = np.asarray([names.index(dimensions[at]) for at in comparable.tolist()])
     order = np.lexsort((values, member, number, np.bincount(number)[number]))
     values, member, number = values[order], member[order], number[order]
-    seen = np.bincount(member, weights=values, minlength=len(names))
+    observed = np.bincount(member, weights=values, minlength=len(names))
     sizes = np.bincount(number)[number]
     strata = [(sizes == size, size) for size in np.unique(sizes).tolist()]
-    blocks = [(values[own].reshape(-1, size), member[own].reshape(-1, size)) for own, size in strata]
-    reached = np.ones(len(names))
+    blocks = [(values[chosen].reshape(-1, size), member[chosen].reshape(-1, size)) for chosen, size in strata]
+    exceeded = np.ones(len(names))
     generator = np.random.default_rng(seed)
-    step, made = max(1, min(FEWEST, _AT_ONCE // len(values))), 0
-    while made < draws and (made < FEWEST or (reached / (1 + made)).min() <= OPEN):
-        now = min(step, draws - made)
-        sums = sum(_exchanged(generator, *block, len(names), now) for block in blocks)
-        reached += (sums >= seen - 1e-9).sum(axis=0)
-        made += now
-    return {name: float(p) for name, p in zip(names, reached / (1 + made), strict=True)}
+    step, drawn = max(1, min(FEWEST, _AT_ONCE // len(values))), 0
+    while drawn < draws and (drawn < FEWEST or (exceeded / (1 + drawn)).min() <= OPEN):
+        batch = min(step, draws - drawn)
+        sums = sum(_exchanged(generator, *block, len(names), batch) for block in blocks)
+        exceeded += (sums >= observed - 1e-9).sum(axis=0)
+        drawn += batch
+    return {name: float(p) for name, p in zip(names, exceeded / (1 + drawn), strict=True)}
 
 
 def images_of(dimensions: Sequence[str], clusters: Sequence[Hashable]) -> dict[str, ImageCounts]:
-    """Return of each dimension, in order of appearance, how many images hold it with another dimension, and how many alone.
+    """Return for each dimension, in order of appearance, how many images hold it with another one, and how many alone.
 
     Examples
     --------
     >>> images_of(["count", "colour", "count", "count"], ["a", "a", "b", "b"])
     {'count': ImageCounts(mixed=1, alone=1), 'colour': ImageCounts(mixed=1, alone=0)}
     """
-    found = dict.fromkeys(dimensions, ImageCounts(0, 0))
-    for own in _dimensions_by_cluster(dimensions, number_clusters(clusters, len(dimensions))).values():
-        for name in own:
-            mixed, alone = found[name]
-            found[name] = ImageCounts(mixed + (len(own) > 1), alone + (len(own) == 1))
-    return found
+    counts = dict.fromkeys(dimensions, ImageCounts(0, 0))
+    for names in _dimensions_by_cluster(dimensions, number_clusters(clusters, len(dimensions))).values():
+        for name in names:
+            mixed, alone = counts[name]
+            counts[name] = ImageCounts(mixed + (len(names) > 1), alone + (len(names) == 1))
+    return counts
 
 
 def _dimensions_by_cluster(dimensions: Sequence[str], number: NDArray[np.intp]) -> dict[int, set[str]]:
-    found: dict[int, set[str]] = {}
-    for one, dimension in zip(number.tolist(), dimensions, strict=True):
-        found.setdefault(one, set()).add(dimension)
-    return found
+    by_cluster: dict[int, set[str]] = {}
+    for cluster, dimension in zip(number.tolist(), dimensions, strict=True):
+        by_cluster.setdefault(cluster, set()).add(dimension)
+    return by_cluster
 
 
 def _exchanged(
     generator: np.random.Generator, values: Floats, member: NDArray[np.intp], dimensions: int, draws: int
 ) -> Floats:
-    """Return what goes undetected by dimension after exchanges within images of one size, a row each, a row a draw."""
+    """Return what goes undetected by dimension after permuting within images of one size, one row per draw."""
     moved = generator.permuted(np.broadcast_to(values, (draws, *values.shape)), axis=2)
-    holds = np.eye(dimensions)
+    one_hot = np.eye(dimensions)
     if (member == member[0]).all():
-        return moved.sum(axis=1) @ holds[member[0]]
-    return moved.reshape(draws, -1) @ holds[member.ravel()]
+        return moved.sum(axis=1) @ one_hot[member[0]]
+    return moved.reshape(draws, -1) @ one_hot[member.ravel()]

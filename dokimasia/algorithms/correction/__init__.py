@@ -1,4 +1,4 @@
-"""Rates of right answers corrected for what a judge misses: by its sensitivity and specificity, or by labels of people."""
+"""Rates of right answers corrected for a judge's errors: by its sensitivity and specificity, or by human labels."""
 
 from dokimasia.algorithms.correction.judged import LEAST_APART, corrected_difference, corrected_rate
 from dokimasia.algorithms.correction.kinds import (

@@ -1,4 +1,4 @@
-"""Kinds of error: a judge's sensitivity to the mix of them that answers have, and how much another mix would change."""
+"""Kinds of error: a judge's sensitivity to the mix of kinds in the answers, and how much another mix would change."""
 
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
@@ -19,7 +19,7 @@ _ROUNDING = 1e-9
 
 
 class Mixes(NamedTuple):
-    """What a corrected rate comes to whatever the mix of kinds: its lowest and highest value, and the kinds that lead there."""
+    """The lowest and highest value of a corrected rate over all mixes of kinds, and the kinds that lead to them."""
 
     low: float
     high: float
@@ -31,27 +31,27 @@ def mixed_sensitivity(
     by_kind: Mapping[str, ShareEstimate],
     mix: Mapping[str, float],
     *,
-    seen: int | None = None,
-    together: tuple[Mapping[str, float], ShareEstimate] | None = None,
+    n_errors: int | None = None,
+    pooled: tuple[Mapping[str, float], ShareEstimate] | None = None,
 ) -> ShareEstimate:
     """Return the sensitivity to a mix of kinds of error.
 
     Parameters
     ----------
-    by_kind : mapping of str to Measured
+    by_kind : mapping of str to ShareEstimate
         The sensitivity to each kind.
     mix : mapping of str to float
-        The share of each kind among the errors, or numbers that go as the shares do; each kind is in `by_kind`.
-    seen : int, optional
-        Of how many errors the mix was counted. Without it the mix is taken as known.
-    together : tuple of (mapping, Measured), optional
-        The mix that all kinds were measured in, and the sensitivity to it. Where errors of several kinds share images, its
-        interval is wider than that of kinds that were measured apart, and this one is made wider by as much.
+        The share of each kind among the errors, or numbers proportional to the shares; each kind is in `by_kind`.
+    n_errors : int, optional
+        The number of errors that the mix was counted from. Without it the mix is taken as known.
+    pooled : tuple of (mapping, ShareEstimate), optional
+        The mix in which all kinds were measured, and the sensitivity to it. If errors of several kinds share images, its
+        interval is wider than that of kinds measured separately, and the result is widened by as much.
 
     Returns
     -------
-    Measured
-        The interval puts together what each kind's own interval adds, and what counting few errors leaves open of the mix.
+    ShareEstimate
+        The interval combines the interval of each kind with the uncertainty of a mix counted from few errors.
 
     Raises
     ------
@@ -71,32 +71,37 @@ def mixed_sensitivity(
         (f"{name}: {by_kind[name].interval.reason}" for name in shares if by_kind[name].interval.reason), ""
     ):
         return ShareEstimate(0.0, Interval(0.0, 1.0, reason))
-    share, below, above = _added(by_kind, shares)
-    counted = 0.0
-    if seen:
+    share, below, above = _combined(by_kind, shares)
+    sampling = 0.0
+    if n_errors:
         spread = sum(part * (by_kind[name].share - share) ** 2 for name, part in shares.items())
-        counted = normal_quantile(0.975) * sqrt(spread / seen)
-    wider = (1.0, 1.0)
-    if together is not None and not together[1].interval.reason:
-        own, whole = _added(by_kind, as_shares(together[0])), together[1]
-        seen_apart = (whole.share - whole.interval.low, whole.interval.high - whole.share)
-        wider = tuple(max(1.0, one / alone) if alone else 1.0 for one, alone in zip(seen_apart, own[1:], strict=True))
-    low, high = share - hypot(counted, wider[0] * below), share + hypot(counted, wider[1] * above)
+        sampling = normal_quantile(0.975) * sqrt(spread / n_errors)
+    if pooled is not None and not pooled[1].interval.reason:
+        joint = pooled[1]
+        _, separate_below, separate_above = _combined(by_kind, as_shares(pooled[0]))
+        below *= _widening(joint.share - joint.interval.low, separate_below)
+        above *= _widening(joint.interval.high - joint.share, separate_above)
+    low, high = share - hypot(sampling, below), share + hypot(sampling, above)
     return ShareEstimate(share, Interval(max(0.0, low), min(1.0, high)))
 
 
-def _added(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float]) -> tuple[float, float, float]:
-    """Return the sensitivity to a mix, and how far it reaches below and above, as if kinds were measured apart."""
+def _widening(joint: float, separate: float) -> float:
+    """Return how much wider an interval of all kinds together is than one of kinds measured apart, at least 1."""
+    return max(1.0, joint / separate) if separate else 1.0
+
+
+def _combined(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float]) -> tuple[float, float, float]:
+    """Return the sensitivity to a mix, and the widths of its interval below and above, as if kinds were measured separately."""
     parts = [(part, by_kind[name]) for name, part in shares.items()]
     return (
-        sum(part * one.share for part, one in parts),
-        hypot(*(part * (one.share - one.interval.low) for part, one in parts)),
-        hypot(*(part * (one.interval.high - one.share) for part, one in parts)),
+        sum(part * estimate.share for part, estimate in parts),
+        hypot(*(part * (estimate.share - estimate.interval.low) for part, estimate in parts)),
+        hypot(*(part * (estimate.interval.high - estimate.share) for part, estimate in parts)),
     )
 
 
 def as_shares(mix: Mapping[str, float]) -> dict[str, float]:
-    """Return a mix as shares that add up to 1, without kinds that have none.
+    """Return a mix as shares that sum to 1, without the kinds whose share is 0.
 
     Raises
     ------
@@ -116,15 +121,15 @@ def rates_over_mixes(
     *,
     by_rule: tuple[float, float] = (0.0, 0.0),
 ) -> Mixes:
-    """Return how far a corrected rate could move if all errors were of one kind, the easiest or the hardest to see.
+    """Return how far a corrected rate could move if all errors were of one kind, the easiest or the hardest to detect.
 
     Parameters
     ----------
     right : float
         The share of all answers that the judge judged right.
-    by_kind : mapping of str to Measured
+    by_kind : mapping of str to ShareEstimate
         The sensitivity to each kind; at least one.
-    specificity : Measured
+    specificity : ShareEstimate
         The share of right answers that the judge judges right.
     by_rule : tuple of float
         The shares of all answers that rules found right and wrong.
@@ -132,53 +137,53 @@ def rates_over_mixes(
     Returns
     -------
     Mixes
-        Of the measured rates, without their intervals. A kind that is hardly told from right answers (sensitivity +
-        specificity - 1 below 0.1) leaves all open towards the lowest rate; where every kind is such, all is open.
+        From the measured rates, without their intervals. A kind that the judge hardly distinguishes from right answers
+        (sensitivity + specificity - 1 below 0.1) leaves the lower end open; if all kinds are such, both ends are open.
 
     Examples
     --------
     >>> by_kind = {"numbers": ShareEstimate.of(45, 50), "tone": ShareEstimate.of(20, 50)}
-    >>> found = rates_over_mixes(0.8, by_kind, ShareEstimate.of(50, 50))
-    >>> round(found.low, 6), round(found.high, 6), found.lowest, found.highest
+    >>> mixes = rates_over_mixes(0.8, by_kind, ShareEstimate.of(50, 50))
+    >>> round(mixes.low, 6), round(mixes.high, 6), mixes.lowest, mixes.highest
     (0.5, 0.777778, 'tone', 'numbers')
     """
     fixed, wrong = by_rule
     judged = 1 - fixed - wrong
 
-    told = {name: one.share + specificity.share - 1 for name, one in by_kind.items()}
-    known = {name for name, apart in told.items() if apart >= LEAST_APART - _ROUNDING}
+    separations = {name: estimate.share + specificity.share - 1 for name, estimate in by_kind.items()}
+    usable = {name for name, separation in separations.items() if separation >= LEAST_APART - _ROUNDING}
 
     def rate(name: str) -> float:
-        if name not in known:
+        if name not in usable:
             return fixed
-        found = right / judged - (1 - by_kind[name].share) if judged else 0.0
-        return fixed + judged * min(1.0, max(0.0, found / told[name]))
+        excess = right / judged - (1 - by_kind[name].share) if judged else 0.0
+        return fixed + judged * min(1.0, max(0.0, excess / separations[name]))
 
     ordered = sorted(by_kind, key=lambda name: (rate(name), name))
-    highest = rate(ordered[-1]) if known else fixed + judged
+    highest = rate(ordered[-1]) if usable else fixed + judged
     return Mixes(rate(ordered[0]), highest, ordered[0], ordered[-1])
 
 
 def same_kinds(
     kinds: Sequence[str], mix: Mapping[str, float], *, clusters: Sequence[Hashable] | None = None, seed: int
 ) -> float:
-    """Return how often chance alone would bring kinds of error that are as far from a mix as those seen.
+    """Return the p-value of the hypothesis that kinds of error come from a mix.
 
     Parameters
     ----------
     kinds : sequence of str
-        The kind of each error seen, at least one. A kind that the mix has not makes the p-value the least there is.
+        The kind of each observed error, at least one. A kind outside the mix gives the smallest possible p-value.
     mix : mapping of str to float
-        The shares that are expected, as in `mixed_sensitivity`.
+        The expected shares, as in `mixed_sensitivity`.
     clusters : sequence of hashable, optional
-        The cluster that each error belongs to. Of each cluster the first error counts, since those of one image go together.
+        The cluster that each error belongs to. Only the first error of each cluster counts, since errors on one image correlate.
     seed : int
-        Of the drawn counts.
+        Seed of the drawn counts.
 
     Returns
     -------
     float
-        The p-value of Pearson's chi-square, from 20,000 draws of as many errors; the one seen counts as one of them.
+        The p-value of Pearson's chi-square, from 20,000 draws of as many errors; the observed one counts as one of them.
 
     Examples
     --------
@@ -194,16 +199,16 @@ def same_kinds(
     if set(counts) - set(shares):
         return 1 / (DRAWS + 1)
     expected = np.array([n * share for share in shares.values()])
-    seen = float(np.sum((np.array([counts[name] for name in shares]) - expected) ** 2 / expected))
-    generator, as_far = np.random.default_rng(seed), 0
+    observed = float(np.sum((np.array([counts[name] for name in shares]) - expected) ** 2 / expected))
+    generator, as_extreme = np.random.default_rng(seed), 0
     for _ in range(0, DRAWS, _DRAWS_AT_ONCE):
         drawn = generator.multinomial(n, expected / n, size=_DRAWS_AT_ONCE)
-        as_far += int(np.count_nonzero(((drawn - expected) ** 2 / expected).sum(axis=1) >= seen - _ROUNDING))
-    return (1 + as_far) / (1 + DRAWS)
+        as_extreme += int(np.count_nonzero(((drawn - expected) ** 2 / expected).sum(axis=1) >= observed - _ROUNDING))
+    return (1 + as_extreme) / (1 + DRAWS)
 
 
 def unlike(first: ShareEstimate, second: ShareEstimate) -> bool:
-    """Return whether two shares, measured on different things, differ significantly: their difference's interval leaves out 0.
+    """Return whether two independent shares differ significantly: the interval of their difference excludes 0.
 
     Examples
     --------

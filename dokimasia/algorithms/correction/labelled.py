@@ -1,7 +1,7 @@
-"""The share of right answers from a few labels of people, and a judge's decisions on all: power-tuned inference.
+"""The share of right answers from a few human labels and a judge's decisions on all answers: power-tuned inference.
 
-Words as in `values`. A *label* is what people say of an answer, right or wrong; the answers with a label are a random draw of
-all answers.
+The words are those of `values`. A *label* is a person's decision on an answer, right or wrong; the labelled answers are a
+random sample of all answers.
 """
 
 from collections.abc import Hashable, Sequence
@@ -26,32 +26,32 @@ from dokimasia.algorithms.statistics.shares import Interval, effective_share, ra
 
 FEWEST_LABELS = 20
 FEWEST_CLUSTERS = 10
-"""Below so many labels, or clusters of labelled answers, nothing is corrected."""
+"""The fewest labels, and clusters of labelled answers, with which a rate is corrected."""
 
 FEWEST_OF_A_KIND = 5
-"""With fewer labels of the rarer kind the judge is left out: a few labels do not tell what it is worth."""
+"""With fewer labels of the rarer kind the judge's decisions are ignored: so few labels cannot say how good they are."""
 
 _UNSEEN = 2.0
-"""Squared residuals that are taken to be there at least: as many as may go unseen."""
+"""The least number of squared residuals to assume, since as many may go unseen."""
 
 
 class Powered(NamedTuple):
-    """A rate, or a difference of two, from labels and decisions, beside that from the labels alone.
+    """A rate, or a difference of two, from labels and decisions, beside the same from the labels alone.
 
     Attributes
     ----------
     rate : float or None
-        0 to 1, a difference -1 to 1; None where it is refused.
+        0 to 1, a difference -1 to 1; None if it is refused.
     interval : Interval or None
         95 %.
     power : float
-        How much the judge's decisions count, 0 (not at all: the labels alone) to 1, tuned on the labels.
-    alone : Measured or None
+        The weight of the judge's decisions, 0 (the labels alone count) to 1, tuned on the labels.
+    alone : ShareEstimate or None
         The same from the labels alone.
     labels, clusters : int
-        How many there are of each.
+        The number of each.
     reason : str
-        Why it is refused, as a phrase; empty where it is not.
+        Why it is refused, as a phrase; empty if it is not.
     """
 
     rate: float | None
@@ -66,14 +66,14 @@ class Powered(NamedTuple):
 def powered_rate(
     decided: Sequence[bool], labels: Sequence[bool | None], *, clusters: Sequence[Hashable] | None = None
 ) -> Powered:
-    """Return the share of right answers from a few labels and what a judge, or a rule, decided of all answers.
+    """Return the share of right answers from a few labels and a judge's or a rule's decisions on all answers.
 
     Parameters
     ----------
     decided : sequence of bool
-        Whether each answer was judged right; an answer of which it was not decided has no place here.
+        Whether each answer was judged right; leave out answers without a decision.
     labels : sequence of bool or None
-        What people say of each, None where they were not asked. Who was asked must have been drawn at random.
+        The label of each answer, None if it has none. The labelled answers must have been drawn at random.
     clusters : sequence of hashable, optional
         The cluster that each answer belongs to.
 
@@ -84,14 +84,15 @@ def powered_rate(
 
     Notes
     -----
-    The rate is that of the labels plus lambda times how much more is judged right of the answers without a label than of
-    those with one. The variance is least at lambda = slope / (1 + n / N) for n labels, N answers without one and the slope of
-    the labels on the decisions, which is cut at 0 and 1; that rate is the share of right among the answers judged right and
-    among those judged wrong, weighted by how many of all answers are judged so. It is read off that form, since a share of
-    few labels has an interval that keeps its word and a variance of few has none: Korn and Graubard's intervals of the two
-    shares and of the share judged right are put together as the sides of a right angle. Where answers share clusters, each
-    end is the farther of this one and of the jackknife's over clusters, read as a share of so many effective trials, which
-    knows that the three go together. With fewer than five labels of the rarer kind, or a slope of 0, the labels stand alone.
+    The rate is that of the labels plus lambda times the share judged right among the unlabelled answers minus that among
+    the labelled ones. The variance is least at lambda = slope / (1 + n / N) for n labels, N unlabelled answers and the slope
+    of the labels on the decisions, clipped to 0 and 1; that rate is the share of right answers among those judged right and
+    among those judged wrong, weighted by how many of all answers are judged so. The interval uses that form, since a share
+    of few labels has an interval that holds its level and a variance of few labels does not: Korn and Graubard's intervals
+    of the two shares and of the share judged right are combined as the square root of the sum of squares. If answers share
+    clusters, each end is the outer one of this interval and the jackknife's over clusters (as a share of effective trials),
+    which accounts for the correlation of the three. With fewer than five labels of the rarer kind, or a slope of 0, the
+    labels are used alone.
 
     References
     ----------
@@ -100,95 +101,99 @@ def powered_rate(
 
     Examples
     --------
-    >>> found = powered_rate([True, False] * 100, [True, False] * 20 + [None] * 160)
-    >>> found.rate, found.power, found.alone.share
+    >>> estimate = powered_rate([True, False] * 100, [True, False] * 20 + [None] * 160)
+    >>> estimate.rate, estimate.power, estimate.alone.share
     (0.5, 0.8, 0.5)
-    >>> found.interval.high - found.interval.low < found.alone.interval.high - found.alone.interval.low
+    >>> estimate.interval.high - estimate.interval.low < estimate.alone.interval.high - estimate.alone.interval.low
     True
     """
-    asked, index = _asked(decided, labels), _index(len(decided), clusters)
-    at = np.flatnonzero(asked)
-    of = [int(one) for one in index[at]]
-    if refused := _too_few(len(at), len(set(of))):
-        return refused
-    said, truth = finite([float(label) for label in decided]), finite([float(one) for one in labels if one is not None])
-    alone = ShareEstimate(float(truth.mean()), rate_interval([bool(one) for one in truth], clusters=of))
-    known, right = said[at] == 1, truth == 1
+    labelled, index = _labelled_mask(decided, labels), _index(len(decided), clusters)
+    at = np.flatnonzero(labelled)
+    label_clusters = [int(cluster) for cluster in index[at]]
+    if refusal := _too_few(len(at), len(set(label_clusters))):
+        return refusal
+    decisions = finite([float(decision) for decision in decided])
+    truth = finite([float(label) for label in labels if label is not None])
+    alone = ShareEstimate(float(truth.mean()), rate_interval([bool(label) for label in truth], clusters=label_clusters))
+    judged_right, truly_right = decisions[at] == 1, truth == 1
     slope = 0.0
-    if 0 < known.sum() < len(at) and FEWEST_OF_A_KIND <= right.sum() <= len(at) - FEWEST_OF_A_KIND:
-        slope = float(truth[known].mean() - truth[~known].mean())
-    if slope <= 0 or len(at) == len(said):
-        return Powered(alone.share, alone.interval, 0.0, alone, len(at), len(set(of)))
-    parts = [ShareEstimate.of(int(truth[side].sum()), int(side.sum())) for side in (known, ~known)]
-    passed = ShareEstimate(float(said.mean()), rate_interval([bool(one) for one in said], clusters=index.tolist()))
-    rate = passed.share * parts[0].share + (1 - passed.share) * parts[1].share
-    weights = zip((passed.share, 1 - passed.share, slope), (*parts, passed), strict=True)
-    moved = [
-        (weight * (one.share - one.interval.low), weight * (one.interval.high - one.share)) for weight, one in weights
-    ]
-    low, high = rate - hypot(*(one[0] for one in moved)), rate + hypot(*(one[1] for one in moved))
-    if index.max() + 1 < len(said):
-        left_out = _without(said, asked, truth, index)
+    if 0 < judged_right.sum() < len(at) and FEWEST_OF_A_KIND <= truly_right.sum() <= len(at) - FEWEST_OF_A_KIND:
+        slope = float(truth[judged_right].mean() - truth[~judged_right].mean())
+    if slope <= 0 or len(at) == len(decisions):
+        return Powered(alone.share, alone.interval, 0.0, alone, len(at), len(set(label_clusters)))
+    parts = [ShareEstimate.of(int(truth[side].sum()), int(side.sum())) for side in (judged_right, ~judged_right)]
+    judged_interval = rate_interval([bool(decision) for decision in decisions], clusters=index.tolist())
+    judged_share = ShareEstimate(float(decisions.mean()), judged_interval)
+    rate = judged_share.share * parts[0].share + (1 - judged_share.share) * parts[1].share
+    weights = zip((judged_share.share, 1 - judged_share.share, slope), (*parts, judged_share), strict=True)
+    below: list[float] = []
+    above: list[float] = []
+    for weight, part in weights:
+        below.append(weight * (part.share - part.interval.low))
+        above.append(weight * (part.interval.high - part.share))
+    low, high = rate - hypot(*below), rate + hypot(*above)
+    if index.max() + 1 < len(decisions):
+        left_out = _without(decisions, labelled, truth, index)
         if np.ptp(left_out) > ROUNDING:
-            other = effective_share(min(1.0, max(0.0, rate)), left_out, 0.95)
-            low, high = min(low, other.low), max(high, other.high)
+            jackknife = effective_share(min(1.0, max(0.0, rate)), left_out, 0.95)
+            low, high = min(low, jackknife.low), max(high, jackknife.high)
     interval = Interval(max(0.0, low), min(1.0, high))
-    return Powered(rate, interval, slope * (1 - len(at) / len(said)), alone, len(at), len(set(of)))
+    return Powered(rate, interval, slope * (1 - len(at) / len(decisions)), alone, len(at), len(set(label_clusters)))
 
 
 def powered_difference(
     decided: Sequence[float], labels: Sequence[float | None], *, clusters: Sequence[Hashable] | None = None, seed: int
 ) -> Powered:
-    """Return the mean difference of two models' right answers from labels of both and decisions on all, paired by sample.
+    """Return the mean difference of two models' right answers from labels of both and decisions on all samples.
 
     Parameters
     ----------
     decided : sequence of float
-        The second model's decision less the first's, -1, 0 or 1, of each sample decided for both.
+        The second model's decision minus the first's, -1, 0 or 1, for each sample decided for both.
     labels : sequence of float or None
-        The same of people's labels; None where one of the two answers has none.
+        The same for the labels; None if one of the two answers has none.
     clusters : sequence of hashable, optional
         The cluster that each sample belongs to.
     seed : int
-        Of the bootstrap of the labels alone.
+        Seed of the bootstrap of the labels alone.
 
     Returns
     -------
     Powered
-        -1 to 1; above 0 where the second is better. Refused as in `powered_rate`.
+        -1 to 1; above 0 if the second is better. Refused as in `powered_rate`.
 
     Notes
     -----
-    As `powered_rate`, by Student's t and the jackknife over clusters. The variance that the labels leave is taken to be
-    at least that of two labels on which judge and people differ by 1, since so many may go unseen.
+    As `powered_rate`, by Student's t and the jackknife over clusters. The residual variance of the labels is at least that
+    of two labels on which judge and people differ by 1, since as many may go unseen.
 
     Examples
     --------
-    >>> found = powered_difference([1, 0, 0, -1, 1] * 60, [1, 0, 0, -1, 1] * 8 + [None] * 260, seed=0)
-    >>> round(found.rate, 6), round(found.power, 2), found.interval.low > 0
+    >>> estimate = powered_difference([1, 0, 0, -1, 1] * 60, [1, 0, 0, -1, 1] * 8 + [None] * 260, seed=0)
+    >>> round(estimate.rate, 6), round(estimate.power, 2), estimate.interval.low > 0
     (0.2, 0.87, True)
     """
-    asked, index = _asked(decided, labels), _index(len(decided), clusters)
-    at = np.flatnonzero(asked)
-    of = [int(one) for one in index[at]]
-    if refused := _too_few(len(at), len(set(of))):
-        return refused
-    said, truth = finite(decided), finite([label for label in labels if label is not None])
-    whole = bootstrap_interval(truth.tolist(), clusters=of, seed=seed, bounds=(-1.0, 1.0))
-    alone = ShareEstimate(float(truth.mean()), whole)
-    slope = _slope(said[at], truth)
-    if np.count_nonzero(truth) < FEWEST_OF_A_KIND or slope == 0 or len(at) == len(said):
-        return Powered(alone.share, alone.interval, 0.0, alone, len(at), len(set(of)))
-    rate = float(truth.mean() + slope * (said.mean() - said[at].mean()))
-    left_out = _without(said, asked, truth, index)
-    least = _UNSEEN / len(at) ** 2 + slope**2 * float(said.var()) / len(said)
+    labelled, index = _labelled_mask(decided, labels), _index(len(decided), clusters)
+    at = np.flatnonzero(labelled)
+    label_clusters = [int(cluster) for cluster in index[at]]
+    if refusal := _too_few(len(at), len(set(label_clusters))):
+        return refusal
+    decisions, truth = finite(decided), finite([label for label in labels if label is not None])
+    label_interval = bootstrap_interval(truth.tolist(), clusters=label_clusters, seed=seed, bounds=(-1.0, 1.0))
+    alone = ShareEstimate(float(truth.mean()), label_interval)
+    slope = _slope(decisions[at], truth)
+    if np.count_nonzero(truth) < FEWEST_OF_A_KIND or slope == 0 or len(at) == len(decisions):
+        return Powered(alone.share, alone.interval, 0.0, alone, len(at), len(set(label_clusters)))
+    rate = float(truth.mean() + slope * (decisions.mean() - decisions[at].mean()))
+    left_out = _without(decisions, labelled, truth, index)
+    least = _UNSEEN / len(at) ** 2 + slope**2 * float(decisions.var()) / len(decisions)
     error = max(jackknife_error(left_out), least**0.5)
     margin = student_t_quantile(0.975, trusted_df(left_out)) * error
     interval = Interval(max(-1.0, rate - margin), min(1.0, rate + margin))
-    return Powered(rate, interval, slope * (1 - len(at) / len(said)), alone, len(at), len(set(of)))
+    return Powered(rate, interval, slope * (1 - len(at) / len(decisions)), alone, len(at), len(set(label_clusters)))
 
 
-def _asked(decided: Sequence[float], labels: Sequence[float | None]) -> Floats:
+def _labelled_mask(decided: Sequence[float], labels: Sequence[float | None]) -> Floats:
     if len(decided) != len(labels):
         raise ValueError(f"{len(decided)} decisions for {len(labels)} labels, None among them")
     return np.array([label is not None for label in labels], dtype=np.float64)
@@ -199,31 +204,31 @@ def _index(n: int, clusters: Sequence[Hashable] | None) -> NDArray[np.intp]:
 
 
 def _too_few(labels: int, clusters: int) -> Powered | None:
-    what = ""
+    reason = ""
     if labels < FEWEST_LABELS:
-        what = f"{labels} labels, at least {FEWEST_LABELS} are needed"
+        reason = f"{labels} labels, at least {FEWEST_LABELS} are needed"
     elif clusters < FEWEST_CLUSTERS:
-        what = f"labels in {clusters} clusters, at least {FEWEST_CLUSTERS} are needed"
-    return Powered(None, None, 0.0, None, labels, clusters, what) if what else None
+        reason = f"labels in {clusters} clusters, at least {FEWEST_CLUSTERS} are needed"
+    return Powered(None, None, 0.0, None, labels, clusters, reason) if reason else None
 
 
-def _slope(said: Floats, truth: Floats) -> float:
-    """Return the slope of labels on decisions, cut at 0 and 1; 0 where all decisions are the same."""
-    spread = float(np.square(said - said.mean()).sum())
-    return min(1.0, max(0.0, float((said - said.mean()) @ truth) / spread)) if spread > 0 else 0.0
+def _slope(decisions: Floats, truth: Floats) -> float:
+    """Return the slope of labels on decisions, clipped to 0 and 1; 0 if all decisions are the same."""
+    spread = float(np.square(decisions - decisions.mean()).sum())
+    return min(1.0, max(0.0, float((decisions - decisions.mean()) @ truth) / spread)) if spread > 0 else 0.0
 
 
-def _without(said: Floats, asked: Floats, truth: Floats, index: NDArray[np.intp]) -> Floats:
-    """Return the rate without each cluster in turn, the slope tuned anew each time."""
-    labels = np.zeros_like(said)
-    labels[asked == 1] = truth
+def _without(decisions: Floats, labelled: Floats, truth: Floats, index: NDArray[np.intp]) -> Floats:
+    """Return the rate without each cluster in turn, with the slope tuned again each time."""
+    labels = np.zeros_like(decisions)
+    labels[labelled == 1] = truth
 
     def without(values: Floats) -> Floats:
         sums = np.bincount(index, weights=values)
         return values.sum() - sums
 
-    everything, n = without(np.ones_like(said)), without(asked)
-    f, y = without(said * asked) / n, without(labels) / n
-    ff, fy = without(said * said * asked) / n - f * f, without(said * labels) / n - f * y
+    everything, n = without(np.ones_like(decisions)), without(labelled)
+    f, y = without(decisions * labelled) / n, without(labels) / n
+    ff, fy = without(decisions * decisions * labelled) / n - f * f, without(decisions * labels) / n - f * y
     slope = np.clip(np.divide(fy, ff, out=np.zeros_like(fy), where=ff > ROUNDING), 0.0, 1.0)
-    return y + slope * (without(said) / everything - f)
+    return y + slope * (without(decisions) / everything - f)

@@ -1,6 +1,6 @@
-"""What corrections are made from and come to.
+"""The values that corrections take and return.
 
-One meaning of the words throughout: a judge looks for *wrong* answers. Its `sensitivity` is the share of wrong answers that it
+The words mean the same throughout: a judge looks for *wrong* answers. Its `sensitivity` is the share of wrong answers that it
 judges wrong, its `specificity` the share of right answers that it judges right.
 """
 
@@ -22,30 +22,30 @@ class ShareEstimate(NamedTuple):
 
     @property
     def less(self) -> "ShareEstimate":
-        """One less the share."""
+        """One minus the share, with its interval."""
         low, high = self.interval
         return ShareEstimate(1 - self.share, Interval(1 - high, 1 - low, self.interval.reason))
 
 
 class DecidedLabel(NamedTuple):
-    """What was decided of an answer: whether it is right, and whether a judge decided it (else a rule, which does not err)."""
+    """A decision on an answer: whether it is right, and whether a judge decided it (else a rule, which does not err)."""
 
     right: bool
     by_judge: bool = True
 
 
 class Corrected(NamedTuple):
-    """A corrected rate, or a difference of two, with its 95 % interval; or why there is none.
+    """A corrected rate, or a difference of two, with its 95 % interval; or the reason why there is none.
 
     Attributes
     ----------
     rate : float or None
-        0 to 1, a difference -1 to 1; None where the correction is refused.
+        0 to 1, a difference -1 to 1; None if the correction is refused.
     interval : Interval or None
-        It carries the uncertainty of the answers and of sensitivity and specificity. Where it has a `reason` only the rate is
+        It includes the uncertainty of the answers and of sensitivity and specificity. If it has a `reason`, only the rate is
         known.
     reason : str
-        Why the correction is refused, as a phrase; empty where it is not.
+        Why the correction is refused, as a phrase; empty if it is not.
     """
 
     rate: float | None

@@ -1,17 +1,17 @@
-"""A diagnosis's tables as text that a model reads, and each of their figures as a report prints it."""
+"""A diagnosis's tables as text for a model to read, and their figures as a report prints them."""
 
 from collections.abc import Iterable, Sequence
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 
 MOST_ROWS = 120
-"""Rows of one table that are shown; those that a rule marks come first into the choice."""
+"""The most rows of one table that are shown; rows marked by a rule have priority."""
 
 MOST_MARKED, MOST_MODES = 12, 6
-"""Marked rows of one table, and failure modes of one model (with two examples of each), that a writer is shown in any case."""
+"""The marked rows of one table, and the failure modes of one model (with two examples each), that a writer always sees."""
 
 LEVEL = "95 % interval"
-"""What the intervals of all tables are."""
+"""The level of the intervals of all tables."""
 _MINUS = "\N{MINUS SIGN}"
 
 
@@ -21,64 +21,66 @@ def rows_of(asset: Asset, model: str) -> list[int]:
 
 
 def telling_rows(asset: Asset, rows: Iterable[int]) -> list[int]:
-    """Return those of some rows (from 1) that say something: of a table of estimates, those with at least one."""
+    """Return the rows (from 1) that hold information: in a table of estimates, those with at least one estimate."""
     at = [place for place, column in enumerate(asset.columns) if column.kind not in ("name", "mark", "count")]
     return [row for row in rows if not at or any(asset.rows[row - 1].cells[place].value is not None for place in at)]
 
 
 def shown_always(assets: Iterable[Asset], subject: str, *, everyone: bool) -> dict[str, list[int]]:
-    """Return the rows, by table, that a writer is shown whatever was picked, so that no choice starves a report.
+    """Return the rows, by table, that a writer always sees, so that no selection starves a report.
 
-    These are the overall results, the pairs of models, what a rule marks, right answers on wrong grounds, and the failure
-    modes with their examples. A table whose rows nothing is marked in comes without rows: its sentence says so.
+    These are the overall results, the pairs of models, the rows marked by a rule, right answers on wrong grounds, and the
+    failure modes with their examples. A table without marked rows comes without rows: its sentence says so.
 
     Parameters
     ----------
     assets : iterable of Asset
         The tables of a diagnosis.
     subject : str
-        The model that is written on.
+        The model that the report is about.
     everyone : bool
-        Whether all models are written on instead.
+        Whether the report is about all models instead.
     """
-    found: dict[str, list[int]] = {}
+    rows_of_table: dict[str, list[int]] = {}
     for asset in assets:
         rows = range(1, len(asset.rows) + 1)
-        own = [at for at in rows if everyone or asset.model == subject or subject in _about(asset, asset.rows[at - 1])]
-        marked = [at for at in own if asset.rows[at - 1].mark not in ("", "unclear")][:MOST_MARKED]
+        own_rows = [
+            at for at in rows if everyone or asset.model == subject or subject in _about(asset, asset.rows[at - 1])
+        ]
+        marked = [at for at in own_rows if asset.rows[at - 1].mark not in ("", "unclear")][:MOST_MARKED]
         foreign = bool(asset.model) and asset.model != subject
         match asset.family:
             case "models" | "reasons":
-                found[asset.id] = own
+                rows_of_table[asset.id] = own_rows
             case "pairs":
-                found[asset.id] = own[:MOST_MARKED]
+                rows_of_table[asset.id] = own_rows[:MOST_MARKED]
             case "nodes" | "contrasts" if everyone or not foreign:
-                found[asset.id] = marked
+                rows_of_table[asset.id] = marked
             case "modes" if not asset.model:
-                found[asset.id] = list(rows)[: 2 * MOST_MODES]
+                rows_of_table[asset.id] = list(rows)[: 2 * MOST_MODES]
             case "modes" if everyone or not foreign:
-                found[asset.id] = marked if everyone else own[:MOST_MODES]
+                rows_of_table[asset.id] = marked if everyone else own_rows[:MOST_MODES]
             case "examples" if not everyone and not foreign:
-                found[asset.id] = own[: 2 * MOST_MODES]
+                rows_of_table[asset.id] = own_rows[: 2 * MOST_MODES]
             case _:
                 pass
-    return found
+    return rows_of_table
 
 
 def table_text(asset: Asset, rows: Iterable[int] | None = None) -> str:
-    """Return a table as lines: its id and title, what it shows, its columns, and its rows with their numbers.
+    """Return a table as text: its id and title, what it shows, its columns, and its numbered rows.
 
     Parameters
     ----------
     asset : Asset
         The table.
     rows : iterable of int, optional
-        Which rows, from 1; all by default, of a long table the marked ones and the first.
+        The rows to show, from 1; by default all, or for a long table the marked ones and the first.
 
     Returns
     -------
     str
-        A row reads `3 | Counting | 31.2 (25.1 to 37.9) | ...`; its first number is what places name it by.
+        A row reads `3 | Counting | 31.2 (25.1 to 37.9) | ...`; references use its first number.
     """
     chosen = sorted(set(rows)) if rows is not None else list(range(1, len(asset.rows) + 1))
     left = len(chosen)
@@ -97,19 +99,19 @@ def table_text(asset: Asset, rows: Iterable[int] | None = None) -> str:
 
 
 def tables_text(tables: Sequence[tuple[Asset, Sequence[int] | None]], *, quiet: bool = False) -> str:
-    """Return several tables, an empty line between them; those without a row are left out, or (`quiet`) keep their sentence."""
+    """Return several tables as text, separated by empty lines; tables without rows are left out unless `quiet` is set."""
     return "\n\n".join(
         table_text(asset, rows) for asset, rows in tables if quiet or (asset.rows if rows is None else rows)
     )
 
 
 def counted(row: AssetRow) -> str:
-    """Return what a row rests on, as a table writes it: `12`, or `12 of 14` where some of it has no score."""
+    """Return the number of units behind a row, as a table writes it: `12`, or `12 of 14` if some have no score."""
     return f"{row.n:,} of {row.held:,}" if row.held != row.n else f"{row.n:,}"
 
 
 def number_text(value: float, column: AssetColumn) -> str:
-    """Return a number as the tables write it; a share with its percent sign, a difference with its sign.
+    """Return a number as the tables write it: a share with its percent sign, a difference with its sign.
 
     Examples
     --------
@@ -133,7 +135,7 @@ def number_text(value: float, column: AssetColumn) -> str:
 
 
 def figure_text(figure: Figure, column: AssetColumn) -> str:
-    """Return a cell as a report prints it: the figure, its unit and its interval; empty where the cell is.
+    """Return a cell as a report prints it: the figure, its unit and its interval; empty for an empty cell.
 
     Examples
     --------
@@ -144,17 +146,17 @@ def figure_text(figure: Figure, column: AssetColumn) -> str:
     if not isinstance(figure.value, int | float):
         return figure.value or ""
     unit, _, scale = column.unit.partition(", ")
-    behind = [f"scale {scale}"] if scale else []
+    notes = [f"scale {scale}"] if scale else []
     if figure.low is not None and figure.high is not None:
-        behind.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}")
+        notes.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}")
     elif figure.no_interval:
-        behind.append(f"no interval: {figure.no_interval}")
-    written = " ".join(filter(None, (number_text(figure.value, column), unit)))
-    return f"{written} [{'; '.join(behind)}]" if behind else written
+        notes.append(f"no interval: {figure.no_interval}")
+    text = " ".join(filter(None, (number_text(figure.value, column), unit)))
+    return f"{text} [{'; '.join(notes)}]" if notes else text
 
 
 def _about(asset: Asset, row: AssetRow) -> tuple[str, ...]:
-    """Return whom a row is about: its model, and of a pair both."""
+    """Return the models that a row is about: one, or both of a pair."""
     return (row.model, *(str(cell.value) for cell in row.cells[:2])) if asset.family == "pairs" else (row.model,)
 
 
@@ -168,5 +170,5 @@ def _cell(cell: Figure, column: AssetColumn) -> str:
 
 
 def _digits(column: AssetColumn) -> int:
-    """Return how many digits behind the point a score has: one of a hundred points, two of five."""
+    """Return the number of decimals of a score: one on a scale of 100 points, two on a scale of 5."""
     return 1 if "100" in column.unit else 2

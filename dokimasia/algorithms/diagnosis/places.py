@@ -1,4 +1,4 @@
-"""The places of a sentence printed from the tables: figures, tested comparisons, quoted texts; and what is wrong with them."""
+"""References in a sentence replaced from the tables: figures, tested comparisons, quoted texts; and their faults."""
 
 import re
 from collections.abc import Iterator
@@ -8,13 +8,13 @@ from dokimasia.domain.diagnosis.report import FaultKind, FigureReference, Senten
 
 REASON_LIMIT = 500
 NAMED_DIGITS = 5
-"""Numbers of a sentence that its fault names."""
+"""The most numbers of a sentence that its fault lists."""
 
 _PLACE = re.compile(r"\{([^{}\n]{1,600})\}")
 _KEYWORD = re.compile(r"(compare|quote)\s+", re.IGNORECASE)
 _WORD = re.compile(r"\S+")
 _LEVEL = re.compile(r"(?<![\w.,])95\s?% intervals?\b", re.IGNORECASE)
-"""What all intervals of the tables are, as they are printed."""
+"""The level of all intervals, as it is printed."""
 
 _FIRST_OF_ALL = re.compile(
     r"\b(?:best|worst|highest|lowest|strongest|weakest|top) (?:(?:score|mean|result|model)s? )?(?:of|among) "
@@ -22,14 +22,14 @@ _FIRST_OF_ALL = re.compile(
     re.IGNORECASE,
 )
 RANKED = ("ranks", "top-ties")
-"""Tables whose figures say who is first."""
+"""Tables whose figures say which model is first."""
 
 _BETWEEN = re.compile(r"(?:,|\s)\s*(?:and\s+)?(?=[a-z0-9-]+(?:/[^\s:]+)?:)")
-"""What parts the two cells of a comparison."""
+"""The separator between the two cells of a comparison."""
 
 
 class Unprintable(Exception):
-    """A place cannot be printed: which kind of fault that is, and why."""
+    """A reference cannot be printed; `kind` is the kind of fault."""
 
     def __init__(self, kind: FaultKind, reason: str) -> None:
         super().__init__(reason)
@@ -37,7 +37,7 @@ class Unprintable(Exception):
 
 
 def expand(sentence: WrittenSentence, tables: EvidenceTables) -> Sentence:
-    """Return a sentence with its places printed from the tables, and all that leaves it unverified.
+    """Return a sentence with its references replaced from the tables, and its faults.
 
     `{ASSET:ROW.COLUMN}` prints a cell: a figure with its unit and its 95 % interval, or a text such as a verdict.
     `{compare CELL CELL}` prints *higher than*, *lower than* or *not distinguishable from* by the paired test of the two
@@ -47,20 +47,20 @@ def expand(sentence: WrittenSentence, tables: EvidenceTables) -> Sentence:
     ----------
     sentence : WrittenSentence
         As its writer wrote it.
-    tables : Tables
-        What may be printed.
+    tables : EvidenceTables
+        The tables that may be cited.
 
     Returns
     -------
     Sentence
-        A place that cannot be printed stays as it was written and is a fault, and so is every digit outside of a place
-        and of a name that the tables hold; "95 % interval" is such a name. So is a number in words from three on, but for
-        the number of the models and of the others, and a model that is called the best or lowest of several where the
-        sentence prints neither a rank nor a comparison. Other words are not looked at.
+        A reference that cannot be printed stays as it was written and is a fault, and so is every digit outside a reference
+        and outside a name from the tables; "95 % interval" counts as such a name. A number in words from three on is a
+        fault, too, except for the number of the models and of the others, and so is a model that is called the best or
+        lowest of several if the sentence prints neither a rank nor a comparison. Other words are not checked.
 
     References
     ----------
-    ATOM, section 3.4; places and tested comparisons are ours.
+    ATOM, section 3.4; references and tested comparisons are this project's.
     """
     faults: list[SentenceFault] = []
     places: list[FigureReference] = []
@@ -85,28 +85,28 @@ def expand(sentence: WrittenSentence, tables: EvidenceTables) -> Sentence:
 
 
 def _printed(place: str, tables: EvidenceTables) -> tuple[str, str]:
-    """Return what a place prints, and the row that it leads to."""
+    """Return the text that a reference prints, and the row that it leads to."""
     keyword = _KEYWORD.match(place)
-    wanted = place[keyword.end() :] if keyword else place
+    reference = place[keyword.end() :] if keyword else place
     try:
         match keyword and keyword[1].casefold():
             case "compare":
-                return _compared(wanted, tables)
+                return _compared(reference, tables)
             case "quote":
-                return _quoted(wanted, tables)
+                return _quoted(reference, tables)
             case _:
-                cell = tables.cell(wanted)
+                cell = tables.cell(reference)
                 return cell.text, cell.place
     except Missing as missing:
         raise Unprintable("no_such_place", str(missing)) from None
 
 
-def _compared(wanted: str, tables: EvidenceTables) -> tuple[str, str]:
-    """Return how two cells compare; both references may hold spaces, so that they are parted where both lead to a cell."""
+def _compared(references: str, tables: EvidenceTables) -> tuple[str, str]:
+    """Return how two cells compare; references may hold spaces, so the text is split where both parts lead to a cell."""
     problem: Missing | None = None
-    for gap in _BETWEEN.finditer(wanted):
+    for gap in _BETWEEN.finditer(references):
         try:
-            first, second = tables.cell(wanted[: gap.start()]), tables.cell(wanted[gap.end() :])
+            first, second = tables.cell(references[: gap.start()]), tables.cell(references[gap.end() :])
         except Missing as missing:
             problem = missing
             continue
@@ -119,17 +119,17 @@ def _compared(wanted: str, tables: EvidenceTables) -> tuple[str, str]:
     raise problem or Missing("a comparison names two cells, such as {compare models:1.score models:2.score}")
 
 
-def _quoted(wanted: str, tables: EvidenceTables) -> tuple[str, str]:
-    if ":" not in wanted:
-        return f"\u201c{tables.asset(wanted.strip()).sentence}\u201d", ""
-    cell = tables.cell(wanted)
+def _quoted(reference: str, tables: EvidenceTables) -> tuple[str, str]:
+    if ":" not in reference:
+        return f"\u201c{tables.asset(reference.strip()).sentence}\u201d", ""
+    cell = tables.cell(reference)
     if not isinstance(cell.figure.value, str):
         raise Missing(f"{cell.place} holds a number there; print it without the word quote")
     return f"\u201c{cell.text}\u201d", cell.place
 
 
 def _outside(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
-    """Yield what is wrong with the text outside of places: stray braces, and digits that are in no name."""
+    """Yield the faults of the text outside references: stray braces, and digits that are in no name."""
     if "{" in text or "}" in text:
         yield _fault("no_such_place", "a brace has no partner, so that nothing is printed there")
     text = _LEVEL.sub(" ", text)
@@ -141,21 +141,21 @@ def _outside(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
     numbers = [word.strip(".,;:()[]\"'") for word in _WORD.findall(text) if any(map(_is_digit, word))]
     numbers += _spelt(text, tables)
     if numbers:
-        named = ", ".join(numbers[:NAMED_DIGITS]) + (", ..." if len(numbers) > NAMED_DIGITS else "")
+        listed = ", ".join(numbers[:NAMED_DIGITS]) + (", ..." if len(numbers) > NAMED_DIGITS else "")
         yield _fault(
             "literal_digit",
-            f"digits outside of a place: {named}; print figures as {{TABLE:ROW.COLUMN}}, or leave them out",
+            f"digits outside of a place: {listed}; print figures as {{TABLE:ROW.COLUMN}}, or leave them out",
         )
 
 
 def _spelt(text: str, tables: EvidenceTables) -> Iterator[str]:
-    """Yield the numbers in words, but for how many models there are, and how many others beside one."""
-    known = {len(tables.models), len(tables.models) - 1}
-    return (match[0] for match in SPELT.finditer(text) if COUNTING.get(match[0].casefold()) not in known)
+    """Yield the numbers in words, except for the number of models and the number of others."""
+    counts = {len(tables.models), len(tables.models) - 1}
+    return (match[0] for match in SPELT.finditer(text) if COUNTING.get(match[0].casefold()) not in counts)
 
 
 def _first_of_all(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
-    """Yield what is said of one of several models that no figure of the sentence shows."""
+    """Yield the superlatives about one of several models that no figure of the sentence shows."""
     if len(tables.models) < 2:
         return
     for match in _FIRST_OF_ALL.finditer(text):
@@ -167,7 +167,7 @@ def _first_of_all(text: str, tables: EvidenceTables) -> Iterator[SentenceFault]:
 
 
 def _is_digit(sign: str) -> bool:
-    """Whether a sign is a number by itself in any script; letters that mean a number are words."""
+    """Return whether a character is a number in any script; letters that stand for a number are words."""
     return sign.isnumeric() and not sign.isalpha()
 
 

@@ -1,4 +1,4 @@
-"""The tables of a diagnosis as what a report may print: cells found by reference, and the paired test of two of them."""
+"""The tables of a diagnosis that a report may cite: cells by reference, and the paired test of two cells."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -10,7 +10,7 @@ from dokimasia.algorithms.diagnosis.asset_tables import counted, figure_text
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 
 COUNTED = "n"
-"""The last column of every table, as it is shown: what a row rests on."""
+"""The last column of every table, as it is shown: the number of units behind a row."""
 
 _WORDS = (
     "three four five six seven eight nine ten eleven twelve "
@@ -18,7 +18,7 @@ _WORDS = (
 )
 _TENS = "thirty forty fifty sixty seventy eighty ninety hundred"
 COUNTING = {word: count for count, word in enumerate(_WORDS.split(), start=3)}
-"""Words that are figures; one and two are too much a part of speech to be any."""
+"""Words that are figures; one and two are too common in plain speech to count."""
 
 SPELT = re.compile(rf"\b(?:{'|'.join([*COUNTING, *_TENS.split()])})\b", re.IGNORECASE)
 """A figure in words."""
@@ -34,7 +34,7 @@ class Missing(Exception):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceCell:
-    """A cell of a table: its row's number from 1; `column` is None under `n`, which counts what the row rests on."""
+    """A cell of a table; `number` is its row's number from 1, and `column` is None for `n`, the number of units of the row."""
 
     asset: Asset
     number: int
@@ -44,12 +44,12 @@ class EvidenceCell:
 
     @property
     def place(self) -> str:
-        """The row that it stands in, `ASSET:ROW`."""
+        """The cell's row, `ASSET:ROW`."""
         return f"{self.asset.id}:{self.number}"
 
     @property
     def text(self) -> str:
-        """What a report prints of it: figure, unit and interval, or its text."""
+        """The cell as a report prints it: figure, unit and interval, or its text."""
         if self.column is None:
             return f"{counted(self.row)} {self.asset.counts}"
         return figure_text(self.figure, self.column)
@@ -78,9 +78,9 @@ class EvidenceTables:
         Raises:
             Missing: there is no such table, row or column, two rows have that name, or the cell is empty.
         """
-        asset, rest = self._split(ref)
+        asset, position = self._split(ref)
         for name, column in _columns(asset).items():
-            number = _row(asset, rest.removesuffix(f".{name}")) if rest.endswith(f".{name}") else None
+            number = _row(asset, position.removesuffix(f".{name}")) if position.endswith(f".{name}") else None
             if number is None:
                 continue
             row = asset.rows[number - 1]
@@ -88,51 +88,52 @@ class EvidenceTables:
             if figure.value in (None, ""):
                 raise Missing(f"{asset.id} has nothing under {name!r} in row {number}")
             return EvidenceCell(asset, number, row, column, figure)
-        named = ", ".join((*(column.name for column in asset.columns), COUNTED))[:200]
-        if _row(asset, rest) is not None:
-            raise Missing(f"{ref[:80]!r} is a whole row; add a full stop and one of its columns: {named}")
-        row, _, column = rest.rpartition(".")
+        columns = ", ".join((*(column.name for column in asset.columns), COUNTED))[:200]
+        if _row(asset, position) is not None:
+            raise Missing(f"{ref[:80]!r} is a whole row; add a full stop and one of its columns: {columns}")
+        row, _, column = position.rpartition(".")
         if _row(asset, row) is not None:
-            raise Missing(f"{asset.id} has no column {column[:60]!r}; it has: {named}")
+            raise Missing(f"{asset.id} has no column {column[:60]!r}; it has: {columns}")
         raise Missing(
-            f"{asset.id} has no row {(row or rest)[:80]!r}; its rows are numbered from 1 to {len(asset.rows)}"
+            f"{asset.id} has no row {(row or position)[:80]!r}; its rows are numbered from 1 to {len(asset.rows)}"
         )
 
     def row(self, ref: str) -> str | None:
-        """Return the row of a reference to it, or to a cell of it, as `ASSET:ROW`; None where there is none."""
+        """Return the row of a reference to a row or to one of its cells, as `ASSET:ROW`; None if there is no such row."""
         try:
-            asset, rest = self._split(ref)
+            asset, position = self._split(ref)
         except Missing:
             return None
         for suffix in ("", *(f".{name}" for name in _columns(asset))):
-            number = _row(asset, rest.removesuffix(suffix)) if rest.endswith(suffix) else None
+            number = _row(asset, position.removesuffix(suffix)) if position.endswith(suffix) else None
             if number is not None:
                 return f"{asset.id}:{number}"
         return None
 
     def tested(self, first: EvidenceCell, second: EvidenceCell) -> tuple[Way, str] | None:
-        """Return how the first of two cells compares with the second by their paired test, and the row of that test.
+        """Return how the first of two cells compares with the second by a paired test, and the row of that test.
 
         Two models' weighted scores (`models`, column `score`) are compared in `pairs`, sample by sample. Where there are
-        two models, their scores at one node are compared in `contrasts`, criterion by criterion, as far as that node was
-        tested. No other two cells are compared by a test.
+        two models, their scores at one node are compared in `contrasts`, criterion by criterion, if that node was tested.
+        No other cells are compared by a test.
         """
-        one, other = _model(first, self.models), _model(second, self.models)
-        if not one or not other or one == other:
+        first_model, second_model = _model(first, self.models), _model(second, self.models)
+        if not first_model or not second_model or first_model == second_model:
             return None
         if all(cell.asset.id == "models" and cell.column and cell.column.name == "score" for cell in (first, second)):
-            return self._of_pair(one, other)
+            return self._of_pair(first_model, second_model)
         scored = all(cell.column and cell.column.kind == "score" for cell in (first, second))
         if scored and len(self.models) == 2 and first.row.node and first.row.node == second.row.node:
-            return self._at_node(one, first.row.node)
+            return self._at_node(first_model, first.row.node)
         return None
 
-    def _of_pair(self, one: str, other: str) -> tuple[Way, str] | None:
+    def _of_pair(self, first: str, second: str) -> tuple[Way, str] | None:
         for number, row in self._rows("pairs"):
             about = (row.cells[0].value, row.cells[1].value)
-            ways = _FORWARD if about == (one, other) else _BACKWARD if about == (other, one) else {}
-            if row.mark in ways:
-                return ways[row.mark], f"pairs:{number}"
+            if about == (first, second) and row.mark in _FORWARD:
+                return _FORWARD[row.mark], f"pairs:{number}"
+            if about == (second, first) and row.mark in _BACKWARD:
+                return _BACKWARD[row.mark], f"pairs:{number}"
         return None
 
     def _at_node(self, model: str, node: str) -> tuple[Way, str] | None:
@@ -145,12 +146,12 @@ class EvidenceTables:
         return enumerate(self.assets[id].rows, start=1) if id in self.assets else ()
 
     def _split(self, ref: str) -> tuple[Asset, str]:
-        name, _, rest = ref.strip().partition(":")
-        return self.asset(name.strip()), rest.strip()
+        name, _, position = ref.strip().partition(":")
+        return self.asset(name.strip()), position.strip()
 
     @cached_property
     def numbered_names(self) -> tuple[str, ...]:
-        """Names that hold a figure, in digits or words, the longest first: of models, tables, rows, nodes, and cells of text."""
+        """Names that contain a figure, in digits or words, longest first: of models, tables, rows, nodes, and text cells."""
         names = {*self.models, *self.assets}
         for asset in self.assets.values():
             names.update(column.name for column in asset.columns)
@@ -170,22 +171,22 @@ def tables_of(assets: Iterable[Asset], *, models: Sequence[str]) -> EvidenceTabl
 
 
 def _model(cell: EvidenceCell, models: Sequence[str]) -> str:
-    """Return whom a cell is about; in a table with a model a column, the column's model."""
+    """Return the model that a cell is about; in a table with a column per model, the column's model."""
     column = cell.column.name if cell.column is not None else ""
     return cell.row.model or cell.asset.model or (column if column in models else "")
 
 
 def _columns(asset: Asset) -> dict[str, AssetColumn | None]:
-    """Return the columns by every name that a reference may have for them: with the unit, as in the head, or without."""
+    """Return the columns by every name that a reference may use: with the unit, as in the heading, or without."""
     return {**{column.name: column for column in asset.columns}, COUNTED: None, **asset.heads}
 
 
 def _row(asset: Asset, key: str) -> int | None:
-    """Return the number of a row by that number, its key, or its first cell, where one row alone has it."""
+    """Return the number of a row by that number, its key, or its first cell, if only one row has it."""
     key = key.strip()
     if key.isascii() and key.isdigit() and len(key) <= 6:
         return int(key) if 1 <= int(key) <= len(asset.rows) else None
-    for named in ([row.key for row in asset.rows], [str(row.cells[0].value) for row in asset.rows]):
-        if named.count(key) == 1:
-            return named.index(key) + 1
+    for keys in ([row.key for row in asset.rows], [str(row.cells[0].value) for row in asset.rows]):
+        if keys.count(key) == 1:
+            return keys.index(key) + 1
     return None

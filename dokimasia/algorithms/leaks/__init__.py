@@ -1,1 +1,1 @@
-"""What a text says outright of what it must not tell: the certain rules of the leak check."""
+"""The deterministic rules of the leak check: whether a text states outright what it must not."""

@@ -1,4 +1,4 @@
-"""Whether a feedback or a hint says outright what it must not: a ground truth, or the final answer of the question."""
+"""Whether feedback or a hint states outright what it must not: a ground truth, or the final answer of the question."""
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
@@ -11,7 +11,7 @@ from dokimasia.algorithms.leaks.word_leaks import repeats, spelt_out, tells_word
 
 
 class Leak(NamedTuple):
-    """One thing that a text gives away: in which form, what, and the passage, whole: a sentence, or the text if need be."""
+    """A secret that a text gives away: its form, the secret, and the passage, which is a sentence or, if need be, the text."""
 
     form: str
     secret: str
@@ -26,37 +26,37 @@ def find_leaks(
     ground_truths: Sequence[str] = (),
     final_answer: str | None = None,
 ) -> tuple[Leak, ...]:
-    """Return what a text says outright of the secrets of this question; nothing: the rules let it pass.
+    """Return the secrets of a question that a text states outright; empty if the rules let it pass.
 
     Parameters
     ----------
     text : str
-        A feedback or a hint, before it is sent.
+        Feedback or a hint, before it is sent.
     question : str
-        The question that it belongs to. A word of a secret that the question itself contains is no leak, unless the
+        The question that it belongs to. A word of a secret that the question itself contains is not a leak, unless the
         text says that it is the answer.
     choices : sequence of str
-        The texts of the options in order (A, B, ...); where there are none, those that the question offers ("left or
-        right?"). Naming several of them is no leak.
+        The texts of the options in order (A, B, ...); if there are none, those that the question offers ("left or right?").
+        Naming several of them is not a leak.
     ground_truths : sequence of str
-        What the criteria hold for true.
+        The ground truths of the criteria.
     final_answer : str, optional
         The reference answer: a text, a number, or an option's letter.
 
     Returns
     -------
     tuple of Leak
-        `form` is one of verbatim, number, letter.
+        `form` is verbatim, number or letter.
 
     Notes
     -----
     A value counts in every notation, a choice by its letter or its place, an answer by its own words, a ground truth by
-    a quotation. What stands in a row with others of its kind, is denied, left open, or counts something else is none.
-    What takes understanding (a paraphrase, a riddle, a sum, what is left over) is a judge's to find.
+    a quotation. A mention that is one of a series, is denied, is left open, or counts something else is not a leak. Leaks
+    that need understanding (a paraphrase, a riddle, a sum, an elimination) are for a judge to find.
 
     References
     ----------
-    ATOM, section 3.5 (ground truths are masked in feedback; peers guide without the answer); the rules are ours.
+    ATOM, section 3.5 (ground truths are masked in feedback; peers guide without the answer); the rules are this project's.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def _leaks_in(text: str, secrets: QuestionSecrets) -> Iterator[Leak]:
     sentences = [sentence for sentence in SENTENCE_END.split(text) if sentence.strip()]
 
     def passage(tells: Callable[[str], object]) -> str:
-        """The one sentence that tells by itself; the text where it takes several."""
+        """Return the one sentence that gives the secret away, or the whole text if it takes several."""
         return next((sentence.strip() for sentence in sentences if tells(sentence)), text.strip())
 
     if names_position(text, secrets):

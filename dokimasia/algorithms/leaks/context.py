@@ -1,4 +1,4 @@
-"""What stands around a word or a value in a sentence: others of its kind in a row, a denial, words that leave it open."""
+"""The context of a word or a value in a sentence: a series of its kind, a denial, words that leave it open."""
 
 import re
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ from dokimasia.algorithms.leaks.secrets import Key, key_of
 from dokimasia.algorithms.leaks.values import UNITS, StatedValue
 
 ENDS = frozenset((".", ",", ";", ":", "!", "?", ")", '"', "'"))
-"""Signs behind which a statement ends or pauses."""
+"""Tokens after which a statement ends or pauses."""
 
 UNIT_WORDS = frozenset((*UNITS, *(f"{unit}s" for unit in UNITS), "percent", "%", "degrees", "pm", "am", "per", "cent"))
 
@@ -36,16 +36,16 @@ _TAG = re.compile(
 
 
 def left_open(low: Sequence[str], at: int, *, precise: bool = False) -> bool:
-    """Return whether a sentence names what stands at a token only by the way, denies it, or leaves it open.
+    """Return whether a sentence mentions a token only in passing, denies it, or leaves it open.
 
     Parameters
     ----------
     low : sequence of str
         The sentence's tokens in lower case.
     at : int
-        The token.
+        The position of the token.
     precise : bool
-        Whether nobody would state it by chance: then only a denial, an example and an "or" leave it open.
+        Whether it is too specific to be stated by chance: then only a denial, an example and an "or" leave it open.
     """
     bounds = [0, *(index for index in range(1, len(low)) if _begins_clause(low, index)), len(low)]
     start = max(bound for bound in bounds if bound <= at)
@@ -67,20 +67,20 @@ def _begins_clause(low: Sequence[str], at: int) -> bool:
 
 
 def value_in_a_row(
-    low: Sequence[str], value: StatedValue, stated: Sequence[StatedValue], secret: frozenset[Key]
+    low: Sequence[str], value: StatedValue, values: Sequence[StatedValue], secret: frozenset[Key]
 ) -> bool:
-    """Return whether a value stands beside another one of its kind ("at 14:30, 15:30 and 16:30"), or among several."""
-    kinds = {other.kind for other in stated if other.start == value.start} - {"n", "w", "o"}
+    """Return whether a value is next to another one of its kind ("at 14:30, 15:30 and 16:30"), or among several."""
+    kinds = {other.kind for other in values if other.start == value.start} - {"n", "w", "o"}
     others = {
         key_of(other)
-        for other in stated
+        for other in values
         if other.kind in kinds
         and key_of(other) not in secret
         and (other.end <= value.start or value.end <= other.start)
     }
     if len(others) > 1:
         return True
-    for other in stated:
+    for other in values:
         if other.kind != value.kind or key_of(other) in secret or (other.start < value.end and value.start < other.end):
             continue
         between = low[value.end : other.start] if other.start >= value.end else low[other.end : value.start]
@@ -92,14 +92,14 @@ def value_in_a_row(
 _LEADS = frozenset(
     ("a", "an", "the", "on", "in", "at", "under", "behind", "of", "with", "by", "to", "also", "some", "not")
 )
-"""Words that may stand between a comma and an item of a row."""
+"""Words that may precede an item of a series."""
 
 SHORT_ITEM = 4
-"""Words of an item of a row, at most."""
+"""The most words of an item of a series."""
 
 
 def word_in_a_row(low: Sequence[str], at: int) -> bool:
-    """Return whether a word stands in a row of words: "tulips, lilies and roses", "a cat or a dog"."""
+    """Return whether a word is part of a series: "tulips, lilies and roses", "a cat or a dog"."""
     start = max((index + 1 for index in range(at) if low[index] in _BREAKS), default=0)
     end = min((index for index in range(at, len(low)) if low[index] in _BREAKS), default=len(low))
     items: list[list[int]] = [[]]
@@ -146,5 +146,5 @@ _AFTER = re.compile(
 
 
 def denied(text: str, start: int, end: int) -> bool:
-    """Return whether what stands from `start` to `end` of a text is said not to be the one."""
+    """Return whether the text says that the passage from `start` to `end` is wrong or ruled out."""
     return bool(_BEFORE.search(text[max(0, start - 120) : start]) or _AFTER.search(text[end : end + 120]))

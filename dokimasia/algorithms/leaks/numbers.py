@@ -1,4 +1,4 @@
-"""The numbers that tokens state in figures, in words or as Roman numerals."""
+"""Numbers among tokens, in figures, in words or as Roman numerals."""
 
 import re
 from collections.abc import Iterator
@@ -20,7 +20,7 @@ _COLLECTIVES = {"pair": 2, "couple": 2, "duo": 2, "trio": 3, "quartet": 4, "quin
 
 
 class Number(NamedTuple):
-    """A number in a text: its value, where it begins and ends among the text's tokens, and whether it is in figures."""
+    """A number in a text: its value, its first token and the one after its last, and whether it is in figures."""
 
     value: float
     start: int
@@ -65,7 +65,7 @@ def _figures(token: str) -> float | None:
 
 
 def _worded(tokens: list[str], at: int) -> tuple[int, float | None]:
-    """Return where a number in words ends and what it comes to; None where there is none."""
+    """Return the end and the value of a number in words; the value is None if there is none."""
     total, current, last = 0.0, 0.0, 0.0
     end, stopped = at, at
     while end < len(tokens):

@@ -1,4 +1,4 @@
-"""Whether a text tells which choice is right by its letter or by its place in the list, without a word of the choice."""
+"""Whether a text gives the right choice away by its letter or its place in the list, without its words."""
 
 import re
 from collections.abc import Iterator
@@ -30,14 +30,14 @@ _HEAD = re.compile(r"(?:^|[.!?:;]\s*|[\"'(])$")
 _ARTICLE = re.compile(
     r"\s+(?!(?:is|was|looks|seems|fits|suits|matches|describes|would|will|must|has|as|because|since|if|when|and|after)\b)\w"
 )
-"""What stands behind an A at the head of a sentence that is an article; elsewhere a capital A is none."""
+"""The text after an A that is an article, at the beginning of a sentence; elsewhere a capital A is not an article."""
 
 _AMONG = re.compile(
     rf"(?i)\b(?:{_CHOICE}|{_LISTED}|list\s+of|(?:the|your|this|in|on)\s+(?:\w+\s+)?list|pick|choose|chosen|tick|box|position|"
     rf"(?:stop|halt|settle)\s+(?:\w+\s+)?(?:at|on|with|for|when)|comes\s+(?:{_RANK}|last)|"
     r"of\s+(?:the|your|these|those)?\s*(?:two|three|four|five|six|both)\b|of\s+both)\b"
 )
-"""Words of choosing: without them a place may be that of anything in the picture."""
+"""Words about choosing: without them a position may be that of anything in the image."""
 
 _FROM_THE_END = re.compile(
     r"(?i)\b(?:last\s+but\s+one|(?:next|second)[\s-]to[\s-]last|second[\s-]last|penultimate|before\s+the\s+(?:last|final)|second\s+from\s+the\s+end)\b"
@@ -86,10 +86,10 @@ class _NamedChoice(NamedTuple):
 
 
 def names_position(text: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a text names the letter or the place of the right choice, and of no other, as the one to choose.
+    """Return whether a text recommends the right choice, and no other, by its letter or its place.
 
-    Letters that question or choices speak of themselves ("the planet labelled C") are none of a choice, and places only
-    count in a sentence about choosing.
+    Letters that the question or the choices mention themselves ("the planet labelled C") do not count, and places count
+    only in a sentence about choosing.
 
     Examples
     --------
@@ -105,8 +105,8 @@ def names_position(text: str, secrets: QuestionSecrets) -> bool:
         return False
     plain = bare(text)
     for positions in (_letters(plain, secrets), _ranked_choices(plain), _positions(plain, secrets)):
-        named = [position for position in positions if position.number < count]
-        recommended = {choice.number % count for choice in named if not denied(plain, choice.start, choice.end)}
+        listed = [position for position in positions if position.number < count]
+        recommended = {choice.number % count for choice in listed if not denied(plain, choice.start, choice.end)}
         if recommended == {secrets.right}:
             return True
     return False
@@ -121,33 +121,33 @@ def _letters(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
             positions.append(_NamedChoice(min(_index(match[1]), _index(match[3])) + 1, *match.span()))
     for match in after:
         positions.append(_NamedChoice(_index(match[2]) + (1 if match[1].casefold() == "after" else -1), *match.span()))
-    own = {word for word in secrets.asked if len(word) == 1}
-    own |= {word for choice in secrets.choices for word in choice.stems}
+    labels = {word for word in secrets.question_stems if len(word) == 1}
+    labels |= {word for choice in secrets.choices for word in choice.stems}
     for match in _LETTER.finditer(text):
         letter = next(part for part in match.groups() if part)
         if any(start <= match.start() < end for start, end in spans):
             continue
-        if not match[4] or not _is_no_choice(match, text, own, secrets):
+        if not match[4] or not _is_no_choice(match, text, labels, secrets):
             positions.append(_NamedChoice(_index(letter), *match.span()))
     return positions
 
 
-def _is_no_choice(match: re.Match[str], text: str, own: set[str], secrets: QuestionSecrets) -> bool:
-    """Whether a capital letter by itself is a label, a letter that the question speaks of, or an article."""
+def _is_no_choice(match: re.Match[str], text: str, labels: set[str], secrets: QuestionSecrets) -> bool:
+    """Return whether a single capital letter is a label, a letter that the question mentions, or an article."""
     before = text[: match.start()]
-    called = re.search(rf"(?i)\b{_CHOICE}\s*$", before)
-    if match[4].casefold() in own and (called is None or called[0].casefold().startswith("letter")):
+    choice_word = re.search(rf"(?i)\b{_CHOICE}\s*$", before)
+    if match[4].casefold() in labels and (choice_word is None or choice_word[0].casefold().startswith("letter")):
         return True
-    if called is not None:
+    if choice_word is not None:
         return False
     article = match[4] == "A" and _HEAD.search(before) is not None and _ARTICLE.match(text, match.end()) is not None
     return article or _labels(before, secrets)
 
 
 def _labels(before: str, secrets: QuestionSecrets) -> bool:
-    """Whether what stands before a letter makes it the label of something in the picture."""
+    """Return whether the text before a letter makes it the label of something in the image."""
     word = re.search(r"(\w+)\s*$", before)
-    spoken_of = word is not None and len(word[1]) > 3 and stem(word[1].casefold()) in secrets.asked
+    spoken_of = word is not None and len(word[1]) > 3 and stem(word[1].casefold()) in secrets.question_stems
     return spoken_of or _NOT_A_CHOICE.search(before) is not None
 
 
@@ -160,7 +160,7 @@ def _ranked_choices(text: str) -> list[_NamedChoice]:
 
 
 def _number(word: str) -> int:
-    """The number of a rank, of a number word or of a figure."""
+    """Return the number of a rank, a number word or a figure."""
     low = word.casefold()
     digits = NUMBER_WORDS.get(low, low)
     return int(digits) if digits.isdigit() else ordinal(low) or 0
@@ -172,41 +172,41 @@ def _positions(text: str, secrets: QuestionSecrets) -> list[_NamedChoice]:
     for sentence in SENTENCE_END.split(text):
         offset = text.find(sentence, offset)
         if _AMONG.search(sentence) and not _ASKS.search(sentence):
-            for named in _ranks(sentence, secrets):
-                positions.append(_NamedChoice(named.number, named.start + offset, named.end + offset))
+            for choice in _ranks(sentence, secrets):
+                positions.append(_NamedChoice(choice.number, choice.start + offset, choice.end + offset))
     return positions
 
 
 def _ranks(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
-    """The places that a sentence about choosing names; what a pattern has read, the later ones do not see."""
+    """Yield the places that a sentence about choosing names; later patterns do not see what an earlier one has matched."""
     count = len(secrets.choices)
     for match in _BETWEEN.finditer(sentence):
         if match[2] and match[4]:
             low, high = sorted((_number(match[2]) - 1, _number(match[4]) - 1))
             if high - low == 2:
                 yield _NamedChoice(low + 1, *match.span())
-    rest = _BETWEEN.sub(_blank, sentence)
-    for match in _FROM_THE_END.finditer(rest):
+    remaining = _BETWEEN.sub(_blank, sentence)
+    for match in _FROM_THE_END.finditer(remaining):
         yield _NamedChoice(count - 2, *match.span())
-    rest = _FROM_TOP.sub(_blank, _FROM_THE_END.sub(_blank, rest))
-    yield from _sized(rest, secrets)
-    yield from _beside(rest, secrets)
+    remaining = _FROM_TOP.sub(_blank, _FROM_THE_END.sub(_blank, remaining))
+    yield from _sized(remaining, secrets)
+    yield from _beside(remaining, secrets)
     for pattern, index in ((_LAST, count - 1), (_FIRST, 0), (_MIDDLE, count // 2 if count % 2 else count)):
-        for match in pattern.finditer(rest):
+        for match in pattern.finditer(remaining):
             yield _NamedChoice(index, *match.span())
-    for match in (*_RANKED.finditer(rest), *_ALPHABET.finditer(rest)):
-        if _IS_LISTED.search(rest[: match.start()]) or not _of_another(rest[match.end() :], secrets):
+    for match in (*_RANKED.finditer(remaining), *_ALPHABET.finditer(remaining)):
+        if _IS_LISTED.search(remaining[: match.start()]) or not _of_another(remaining[match.end() :], secrets):
             yield _NamedChoice(_number(match[1]) - 1, *match.span())
-    for match in _NUMBERED.finditer(rest):
+    for match in _NUMBERED.finditer(remaining):
         yield _NamedChoice(_number(match[1] or match[2]) - 1, *match.span())
 
 
 def _of_another(after: str, secrets: QuestionSecrets) -> bool:
-    """Whether a rank is that of a thing which is neither asked for nor in the list: "the third footnote"."""
+    """Return whether a rank belongs to something neither asked for nor in the list: "the third footnote"."""
     word = re.match(r"\s+([^\W\d_]+)", after)
     if word is None or word[1].casefold() in FUNCTION_WORDS.union(("one", "among", "place", "position")):
         return False
-    return stem(word[1].casefold()) not in secrets.asked and _ON_THE_LIST.match(after) is None
+    return stem(word[1].casefold()) not in secrets.question_stems and _ON_THE_LIST.match(after) is None
 
 
 def _blank(match: re.Match[str]) -> str:
@@ -214,7 +214,7 @@ def _blank(match: re.Match[str]) -> str:
 
 
 def _sized(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
-    """Places of choices by their size among numbers: "the second smallest of the options"."""
+    """Yield places of choices named by their size among numbers: "the second smallest of the options"."""
     sizes = [max((value for kind, value in choice.values if kind == "n"), default=None) for choice in secrets.choices]
     if any(size is None for size in sizes):
         return
@@ -225,7 +225,7 @@ def _sized(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
 
 
 def _beside(sentence: str, secrets: QuestionSecrets) -> Iterator[_NamedChoice]:
-    """Places of choices by their neighbours in the list: "the one listed right after the airport"."""
+    """Yield places of choices named by their neighbours in the list: "the one listed right after the airport"."""
     for match in _BESIDE.finditer(sentence):
         for position, choice in enumerate(secrets.choices):
             if choice.stems and choice.stems <= set(stems_of(match[3])):

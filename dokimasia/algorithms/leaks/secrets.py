@@ -1,4 +1,4 @@
-"""What a text must not tell about a question: the answer and the ground truths, as words and as values."""
+"""The secrets of a question: the answer and the ground truths, as words and as values."""
 
 import re
 from collections.abc import Sequence
@@ -11,35 +11,35 @@ from dokimasia.algorithms.leaks.wording import plain_words, stem, stems_of
 from dokimasia.algorithms.text.words import FUNCTION_WORDS
 
 SHORT = 3
-"""Words up to which what a single ground truth adds to the question is looked for as an answer is."""
+"""The most words that a single ground truth may add to the question and still be searched for like an answer."""
 
 ANSWERS = frozenset(("yes", "no", "true", "false"))
-"""Function words that can be an answer all the same."""
+"""Function words that can be an answer."""
 
 Key = tuple[str, float]
-"""A value to compare by: its kind and its amount."""
+"""A comparable value: its kind and its amount."""
 
 
 class ChoiceMarks(NamedTuple):
-    """What tells one choice from the others: stems of words, and values."""
+    """What distinguishes one choice from the others: stems of words, and values."""
 
     stems: frozenset[str]
     values: frozenset[Key]
 
 
 class QuestionSecrets(NamedTuple):
-    """A question with what must not be told: stems and values of the answer, the truths, and what the question says.
+    """The secrets of a question (stems and values of the answer, and the ground truths), and what the question itself says.
 
-    `answer` is the text of the answer (of the right choice, where there are choices), `right` its place among
-    `choices`; `lettered` says whether the choices are listed with letters or only named by the question.
+    `answer` is the text of the answer (of the right choice, if there are choices), `right` its place among `choices`;
+    `lettered` says whether the choices are listed with letters or only named by the question.
     """
 
     answer: str
     words: frozenset[str]
     values: frozenset[Key]
     truths: tuple[str, ...]
-    asked: frozenset[str]
-    asked_values: frozenset[Key]
+    question_stems: frozenset[str]
+    question_values: frozenset[Key]
     choices: tuple[ChoiceMarks, ...]
     right: int | None
     lettered: bool
@@ -56,7 +56,7 @@ def values_of(text: str) -> set[Key]:
 
 
 def telling(text: str) -> frozenset[Key]:
-    """Return the values of a text that say what it says by themselves: of a date not its day, of a fraction not its parts."""
+    """Return the values that identify a text by themselves: of a date not the day alone, of a fraction not its parts."""
     values = values_of(text)
     kinds = {kind for kind, _ in values}
     if "p" in kinds and "/" in text:
@@ -67,7 +67,7 @@ def telling(text: str) -> frozenset[Key]:
 
 
 def content(stems: Sequence[str] | frozenset[str]) -> frozenset[str]:
-    """Return the stems that carry content; all of them where none does."""
+    """Return the stems that carry content, or all of them if none does."""
     return frozenset(word for word in stems if word not in FUNCTION_WORDS or word in ANSWERS) or frozenset(stems)
 
 
@@ -75,39 +75,39 @@ def content(stems: Sequence[str] | frozenset[str]) -> frozenset[str]:
 def secrets_of(
     question: str, choices: tuple[str, ...], truths: tuple[str, ...], final_answer: str | None
 ) -> QuestionSecrets:
-    """Return what must not be told; the last ones are kept, since many texts are checked for the same.
+    """Return the secrets of a question; cached, since many texts are checked against the same secrets.
 
     Parameters are those of `find_leaks`.
     """
     options = choices or tuple(offered(question))
     right = _right(final_answer, options, lettered=bool(choices))
     answer = options[right] if right is not None else (final_answer or "").strip()
-    asked = frozenset(stems_of(question))
+    question_stems = frozenset(stems_of(question))
     if not answer and len(truths) == 1:
-        answer = _added(truths[0], question, asked)
+        answer = _added(truths[0], question, question_stems)
     values = telling(answer)
     words = content(stems_of(answer)) if answer else frozenset[str]()
     if values:
         words = frozenset(word for word in words if word not in UNITS or ordinal(word) is not None)
-    stated = values_of(question)
+    question_values = values_of(question)
     for at, option in enumerate(options):
-        stated |= telling(option) if at != right and choices else set()
+        question_values |= telling(option) if at != right and choices else set()
     return QuestionSecrets(
         answer=answer,
         words=words,
         values=values,
         truths=truths,
-        asked=asked,
-        asked_values=frozenset(stated),
-        choices=_told_apart(options),
+        question_stems=question_stems,
+        question_values=frozenset(question_values),
+        choices=_distinguishing_marks(options),
         right=right,
         lettered=bool(choices),
     )
 
 
-def _added(truth: str, question: str, asked: frozenset[str]) -> str:
-    """What a ground truth adds to the question in its own notation; empty where that is more than a few words."""
-    expected = asked | {stem(token) for token in read(question)[1]} | FUNCTION_WORDS - ANSWERS
+def _added(truth: str, question: str, question_stems: frozenset[str]) -> str:
+    """Return what a ground truth adds to the question, in its own notation; empty if that is more than a few words."""
+    expected = question_stems | {stem(token) for token in read(question)[1]} | FUNCTION_WORDS - ANSWERS
     added = [token for token in read(truth)[0] if stem(token.casefold()) not in expected and token not in _STOPS]
     return " ".join(added) if sum(token[0].isalnum() for token in added) <= SHORT else ""
 
@@ -126,14 +126,16 @@ def _right(final_answer: str | None, options: Sequence[str], *, lettered: bool) 
     if 0 <= index < len(options):
         return index
     answer_stems = content(stems_of(final_answer))
-    alike = [index for index, option in enumerate(_told_apart(options)) if option.stems == answer_stems]
+    alike = [index for index, option in enumerate(_distinguishing_marks(options)) if option.stems == answer_stems]
     return alike[0] if len(alike) == 1 else None
 
 
-def _told_apart(options: Sequence[str]) -> tuple[ChoiceMarks, ...]:
+def _distinguishing_marks(options: Sequence[str]) -> tuple[ChoiceMarks, ...]:
     stems = [content(stems_of(option)) for option in options]
     shared = frozenset[str].intersection(*stems) if len(stems) > 1 else frozenset[str]()
-    return tuple(ChoiceMarks(own - shared or own, telling(option)) for own, option in zip(stems, options, strict=True))
+    return tuple(
+        ChoiceMarks(marks - shared or marks, telling(option)) for marks, option in zip(stems, options, strict=True)
+    )
 
 
 _LISTED = re.compile(
@@ -143,7 +145,7 @@ _YES_OR_NO = re.compile(r"(?i)\W*(?:is|are|was|were|do|does|did|can|could|has|ha
 
 
 def offered(question: str) -> list[str]:
-    """Return the answers between which a question without choices leaves the choice: "left or right?", or yes and no.
+    """Return the answers that a question without choices offers: "left or right?", or yes and no.
 
     Examples
     --------

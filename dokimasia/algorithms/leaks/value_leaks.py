@@ -1,4 +1,4 @@
-"""Whether a sentence states a value of the answer or of a ground truth, in whatever notation, as what it is."""
+"""Whether a sentence states a value of the answer or of a ground truth, in any notation."""
 
 from collections.abc import Iterator, Sequence
 
@@ -9,10 +9,10 @@ from dokimasia.algorithms.leaks.wording import stem
 from dokimasia.algorithms.text.words import FUNCTION_WORDS
 
 SMALL = 12
-"""Whole numbers up to which one stands in a text by chance, as the count or the rank of something else."""
+"""The largest whole number that is common in texts as the count or the rank of something else."""
 
 NEAR = 6
-"""Tokens between a number and the word that it belongs to."""
+"""The most tokens between a number and the word that it belongs to."""
 
 # fmt: off
 _LABELS = frozenset((
@@ -37,85 +37,88 @@ _MANY = stem("many")
 def tells_value(sentence: str, secrets: QuestionSecrets) -> bool:
     """Return whether a sentence states a value of the answer that the question does not.
 
-    It does not where the value stands in a row with others of its kind, is denied or left open, is the number of a step
-    or of another label, or counts something that neither question nor answer speak of.
+    It does not if the value is part of a series, is denied or left open, is the number of a step or another label, or
+    counts something that neither the question nor the answer mentions.
     """
-    raw, low, stated = read(sentence)
-    wanted = secrets.values - secrets.asked_values
-    if len(secrets.values) > 1 and _all_of_right(low, stated, secrets):
+    raw, low, values = read(sentence)
+    secret_values = secrets.values - secrets.question_values
+    if len(secrets.values) > 1 and _all_of_right(low, values, secrets):
         return True
-    if not wanted or _other_choice(low, stated, wanted, secrets):
+    if not secret_values or _other_choice(low, values, secret_values, secrets):
         return False
-    own = secrets.asked | secrets.words | {noun for truth in secrets.truths for noun in _nouns(read(truth)[1])}
+    relevant = (
+        secrets.question_stems | secrets.words | {noun for truth in secrets.truths for noun in _nouns(read(truth)[1])}
+    )
     return any(
-        key_of(value) in wanted
+        key_of(value) in secret_values
         and _is_meant(raw, low, value)
         and not left_open(low, value.start, precise=not _is_small(value))
-        and not value_in_a_row(low, value, stated, wanted)
-        and not _stands_for_other(low, value, own, secrets)
-        for value in stated
+        and not value_in_a_row(low, value, values, secret_values)
+        and not _stands_for_other(low, value, relevant, secrets)
+        for value in values
     )
 
 
 def tells_truth_value(sentence: str, truth: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a sentence states a value of a ground truth together with what it is a value of."""
-    raw, low, stated = read(sentence)
+    """Return whether a sentence states a value of a ground truth together with the thing that has the value."""
+    raw, low, values = read(sentence)
     _, truth_low, truth_values = read(truth)
-    due: dict[Key, set[str]] = {}
+    nouns_of: dict[Key, set[str]] = {}
     for value in truth_values:
         before = token_before(truth_low, value.start)
         definite = before in _KNOWN and value.kind != "o"
-        if key_of(value) not in secrets.asked_values and value.value != 1 and not definite:
-            due.setdefault(key_of(value), set()).update(_around(truth_low, value))
-    if _other_choice(low, stated, frozenset(due), secrets):
+        if key_of(value) not in secrets.question_values and value.value != 1 and not definite:
+            nouns_of.setdefault(key_of(value), set()).update(_around(truth_low, value))
+    if _other_choice(low, values, frozenset(nouns_of), secrets):
         return False
     counts = {
         key_of(value)
-        for value in stated
-        if value.kind == "n" and due.get(key_of(value), set()) & set(_nouns(low[value.end : value.end + 1]))
+        for value in values
+        if value.kind == "n" and nouns_of.get(key_of(value), set()) & set(_nouns(low[value.end : value.end + 1]))
     }
     if len(counts) > 1:
         return True
-    for value in stated:
+    for value in values:
         key = key_of(value)
         before = token_before(low, value.start)
         definite = before in ("the", "these", "those") and value.kind != "o"
-        if key not in due or value.kind == "w" or not _is_meant(raw, low, value) or definite:
+        if key not in nouns_of or value.kind == "w" or not _is_meant(raw, low, value) or definite:
             continue
         if left_open(low, value.start, precise=not _is_small(value)) or value_in_a_row(
-            low, value, stated, frozenset(due)
+            low, value, values, frozenset(nouns_of)
         ):
             continue
         if not _is_small(value):
             return True
-        foreign = any(stem(noun) not in due[key] for noun in _counted(low, value))
-        if due[key] & set(_nouns(low[max(0, value.start - 2) : value.start]) if foreign else _around(low, value)):
+        foreign = any(stem(noun) not in nouns_of[key] for noun in _counted(low, value))
+        if nouns_of[key] & set(_nouns(low[max(0, value.start - 2) : value.start]) if foreign else _around(low, value)):
             return True
     return False
 
 
 def _other_choice(
-    low: Sequence[str], stated: Sequence[StatedValue], wanted: frozenset[Key], secrets: QuestionSecrets
+    low: Sequence[str], values: Sequence[StatedValue], secret_keys: frozenset[Key], secrets: QuestionSecrets
 ) -> bool:
-    """Whether the value of another choice is stated, too, and not only as a part of the one that is looked for."""
-    own = [value for value in stated if key_of(value) in wanted]
+    """Return whether the value of another choice is stated, too, other than as a part of the secret value."""
+    secret_values = [value for value in values if key_of(value) in secret_keys]
     keys = {
         key_of(value)
-        for value in stated
-        if low[value.start] != "one" and not any(other.start < value.end and value.start < other.end for other in own)
+        for value in values
+        if low[value.start] != "one"
+        and not any(other.start < value.end and value.start < other.end for other in secret_values)
     }
     return any(choice.values & keys for at, choice in enumerate(secrets.choices) if at != secrets.right)
 
 
-def _all_of_right(low: Sequence[str], stated: Sequence[StatedValue], secrets: QuestionSecrets) -> bool:
-    """Whether all numbers of the right choice are stated that make it up, and of no other choice all: "20 to 30"."""
-    keys = {key_of(value) for value in stated if value.kind == "n"}
-    whole = [at for at, choice in enumerate(secrets.choices) if len(choice.values) > 1 and choice.values <= keys]
-    return whole == [secrets.right] and all(kind == "n" for kind, _ in secrets.values)
+def _all_of_right(low: Sequence[str], values: Sequence[StatedValue], secrets: QuestionSecrets) -> bool:
+    """Return whether all numbers of the right choice are stated, and not all of any other choice: "20 to 30"."""
+    keys = {key_of(value) for value in values if value.kind == "n"}
+    complete = [at for at, choice in enumerate(secrets.choices) if len(choice.values) > 1 and choice.values <= keys]
+    return complete == [secrets.right] and all(kind == "n" for kind, _ in secrets.values)
 
 
 def _is_meant(raw: Sequence[str], low: Sequence[str], value: StatedValue) -> bool:
-    """Whether a word that is also another one is meant as a value: `May` the month, `quarter` the share, no `First find`."""
+    """Return whether an ambiguous word is meant as a value: `May` the month, `quarter` the share, but not `First find`."""
     word = low[value.start]
     if value.kind == "o" and value.end < len(low) and low[value.end] in _GUIDING:
         return value.start > 0 and low[value.start - 1] not in ENDS
@@ -132,9 +135,9 @@ def _is_small(value: StatedValue) -> bool:
 
 
 def _stands_for_other(
-    low: Sequence[str], value: StatedValue, own: frozenset[str] | set[str], secrets: QuestionSecrets
+    low: Sequence[str], value: StatedValue, relevant: frozenset[str] | set[str], secrets: QuestionSecrets
 ) -> bool:
-    """Whether a number is a pronoun, a label, or the count or rank of what is not asked for."""
+    """Return whether a number is a pronoun, a label, or the count or rank of something that is not asked for."""
     word = low[value.start]
     before = token_before(low, value.start)
     after = token_at(low, value.end)
@@ -143,7 +146,7 @@ def _stands_for_other(
     if word == "both":
         return True
     if word in _PRONOUNS and value.kind in "nw":
-        return before not in _EXACTLY and not (stem(after) in secrets.asked and before not in _KNOWN)
+        return before not in _EXACTLY and not (stem(after) in secrets.question_stems and before not in _KNOWN)
     if value.kind not in "nw":
         return False
     label = before
@@ -152,9 +155,10 @@ def _stands_for_other(
         if label in FUNCTION_WORDS:
             return False
     if before in _LABELS or label in _LABELS:
-        return _MANY in secrets.asked or (stem(label) not in secrets.asked and before not in ("number", "no", "#"))
-    foreign = [noun for noun in _counted(low, value) if stem(noun) not in own]
-    if not foreign or foreign[0] in _MEASURED:
+        in_question = stem(label) in secrets.question_stems
+        return _MANY in secrets.question_stems or (not in_question and before not in ("number", "no", "#"))
+    unrelated = [noun for noun in _counted(low, value) if stem(noun) not in relevant]
+    if not unrelated or unrelated[0] in _MEASURED:
         return before in _KNOWN and _is_small(value) and after not in ENDS
     if after == "of":
         return word not in _GROUPS
@@ -162,15 +166,15 @@ def _stands_for_other(
 
 
 def _ranks(low: Sequence[str], value: StatedValue, secrets: QuestionSecrets) -> bool:
-    """Whether a rank tells the answer: that of what is asked for, or of the last that is to be counted."""
+    """Return whether a rank gives the answer away: that of the thing asked for, or of the last one to be counted."""
     after = token_at(low, value.end)
-    if _MANY in secrets.asked:
-        return value.value > 2 and (bool(_LAST & set(low)) or stem(after) in secrets.asked)
-    return value.value > 2 or (stem(after) in secrets.asked and after not in FUNCTION_WORDS)
+    if _MANY in secrets.question_stems:
+        return value.value > 2 and (bool(_LAST & set(low)) or stem(after) in secrets.question_stems)
+    return value.value > 2 or (stem(after) in secrets.question_stems and after not in FUNCTION_WORDS)
 
 
 def _counted(low: Sequence[str], value: StatedValue) -> Iterator[str]:
-    """The plural noun behind a number, an adjective between them or not, or behind "of the"."""
+    """Yield the plural noun after a number, possibly with an adjective between them, or after "of the"."""
     ahead = list(low[value.end : value.end + 4])
     if ahead[:1] == ["of"]:
         ahead = [token for token in ahead[1:] if token not in ("the", "these", "those", "your")]

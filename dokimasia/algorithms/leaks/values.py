@@ -1,4 +1,4 @@
-"""The values that a text states, each in one reading whatever its notation: numbers, shares, clocks, quantities, dates."""
+"""The values that a text states, whatever their notation: numbers, shares, clock times, quantities, dates."""
 
 import re
 import unicodedata
@@ -47,13 +47,13 @@ _GLYPHS = str.maketrans(
 )
 _MARKS = re.compile(r"[*`~]+(?=\w)|(?<=\w)[*`~]+(?!\s*\d)|\*\*|(?<!\w)\*(?!\s*\d)")
 SENTENCE_END = re.compile(r"(?<=[.!?;])(?<!\b[Nn]o\.)\s+(?=[^a-z])|\n+")
-"""Where a sentence ends, but for an abbreviated number."""
+"""The end of a sentence; the full stop of an abbreviated number is not one."""
 
 _THOUSANDS = re.compile(r"(?<![\d.,])(\d{1,3})[ \u00a0\u202f'](?=\d{3}(?!\d))")
 
 
 class StatedValue(NamedTuple):
-    """A value in a text: of what kind, how much, and from which token to which it stands."""
+    """A value in a text: its kind, its amount, its first token and the one after its last."""
 
     kind: str
     value: float
@@ -62,18 +62,18 @@ class StatedValue(NamedTuple):
 
 
 def token_at(low: Sequence[str], index: int) -> str:
-    """Return the token at an index, a full stop where the sentence has ended."""
+    """Return the token at an index, or a full stop after the end of the sentence."""
     return low[index] if index < len(low) else "."
 
 
 def token_before(low: Sequence[str], index: int) -> str:
-    """Return the token before an index, nothing at the beginning."""
+    """Return the token before an index, empty at the beginning."""
     return low[index - 1] if index else ""
 
 
 @lru_cache(maxsize=2048)
 def bare(text: str) -> str:
-    """Return a text without what only decorates it: accents, invisible signs, marks of emphasis, odd spaces.
+    """Return a text without decoration: accents, invisible characters, marks of emphasis, unusual spaces.
 
     Examples
     --------
@@ -88,7 +88,7 @@ def bare(text: str) -> str:
 
 
 def split(text: str) -> list[str]:
-    """Return the words, figures and signs of a bare text as they stand there.
+    """Return the words, figures and signs of a bare text as written.
 
     Examples
     --------
@@ -100,17 +100,17 @@ def split(text: str) -> list[str]:
 
 @lru_cache(maxsize=2048)
 def read(text: str) -> tuple[tuple[str, ...], tuple[str, ...], tuple[StatedValue, ...]]:
-    """Return a text's tokens as they stand there and in lower case, and its values; the last texts are kept."""
+    """Return a text's tokens as written and in lower case, and its values; cached."""
     raw = tuple(split(bare(text)))
     low = tuple(token.casefold() for token in raw)
     return raw, low, tuple(values_in(low))
 
 
 def values_in(tokens: Sequence[str]) -> list[StatedValue]:
-    """Return the values that tokens in lower case state; one that can be read in two ways stands there in both.
+    """Return the values that tokens in lower case state; an ambiguous value is returned in both readings.
 
-    Kinds: `n` a number, `p` a share of one, `t` a clock in minutes past noon or midnight, `d` a day of the year,
-    `o` a rank, `w` a word for a number that says more than the number, and `u` with a base unit: a quantity.
+    Kinds: `n` a number, `p` a share of one, `t` a clock time in minutes past noon or midnight, `d` a day of the year,
+    `o` a rank, `w` a word that implies a number, and `u` with a base unit: a quantity.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def values_in(tokens: Sequence[str]) -> list[StatedValue]:
 
 
 def _numbers(low: list[str]) -> Iterator[Number]:
-    """Numbers with their decimals, hundreds by twos ("twenty sixteen") and scales behind figures ("1.2 k")."""
+    """Yield numbers with their decimals, pairs of two digits ("twenty sixteen") and scales after figures ("1.2 k")."""
     plain = list(numbers_in(low))
     yield from plain
     for number, after in pairwise(plain):
@@ -231,7 +231,7 @@ def _unit(word: str) -> tuple[str, float] | None:
 
 
 def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
-    """Temperatures in degrees Celsius, signs and all, and angles in degrees, from radians too."""
+    """Yield temperatures in degrees Celsius, signed, and angles in degrees, also from radians."""
     after = low[number.end : number.end + 3]
     below = number.start and (
         low[number.start - 1] == "minus" or {"below", "under"} & set(low[number.end : number.end + 4])
@@ -257,14 +257,14 @@ def _degrees(low: list[str], number: Number) -> Iterator[StatedValue]:
 
 
 def _following(low: list[str], at: int, base: str) -> tuple[float, int]:
-    """What a smaller unit right behind adds ("two hours and 5 minutes", "nineteen dollars fifty"), and its tokens."""
-    rest = low[at : at + 6]
-    skipped = 1 if rest and rest[0] in ("and", ",") else 0
-    rest = rest[skipped:]
-    added = next((number for number in numbers_in(rest) if number.start == 0), None)
+    """Return what a smaller unit after it adds ("two hours and 5 minutes", "nineteen dollars fifty"), and its tokens."""
+    tokens = low[at : at + 6]
+    skipped = 1 if tokens and tokens[0] in ("and", ",") else 0
+    tokens = tokens[skipped:]
+    added = next((number for number in numbers_in(tokens) if number.start == 0), None)
     if added is None:
-        return (0.5 * {"s": 3600}.get(base, 1), skipped + 2) if rest[:2] == ["a", "half"] else (0.0, 0)
-    word = rest[added.end] if added.end < len(rest) else ""
+        return (0.5 * {"s": 3600}.get(base, 1), skipped + 2) if tokens[:2] == ["a", "half"] else (0.0, 0)
+    word = tokens[added.end] if added.end < len(tokens) else ""
     unit = _unit(word)
     if unit is not None and unit[0] == base:
         return added.value * unit[1], skipped + added.end + 1
@@ -284,16 +284,16 @@ def _parts(low: list[str], numbers: list[Number]) -> Iterator[StatedValue]:
         if token in _PARTS:
             back = at - 1 if at and low[at - 1] != "-" else at - 2
             times = by_end.get(back + 1)
-            many = times.value if times is not None and times.value < _PARTS[token] else 1.0
-            if token.endswith("s") or many == 1.0 or times is not None:
-                yield StatedValue("p", many / _PARTS[token], at, at + 1)
+            count = times.value if times is not None and times.value < _PARTS[token] else 1.0
+            if token.endswith("s") or count == 1.0 or times is not None:
+                yield StatedValue("p", count / _PARTS[token], at, at + 1)
         if (token == "of" and at > 1 and low[at - 1] == "out") or (token in ("in", "over") and by_end.get(at)):
-            first = by_end.get(at - 1) if token == "of" else by_end.get(at)
-            if first is None and token == "of":
-                first = next((number for number in numbers if at - 4 <= number.end < at), None)
-            whole = next((number for number in numbers if at < number.start <= at + 3), None)
-            if first is not None and whole is not None and whole.value > first.value:
-                yield StatedValue("p", first.value / whole.value, first.start, whole.end)
+            part = by_end.get(at - 1) if token == "of" else by_end.get(at)
+            if part is None and token == "of":
+                part = next((number for number in numbers if at - 4 <= number.end < at), None)
+            total = next((number for number in numbers if at < number.start <= at + 3), None)
+            if part is not None and total is not None and total.value > part.value:
+                yield StatedValue("p", part.value / total.value, part.start, total.end)
 
 
 def _clocks(low: list[str], numbers: list[Number]) -> Iterator[StatedValue]:
@@ -355,9 +355,9 @@ def _dates(low: list[str], numbers: list[Number]) -> Iterator[StatedValue]:
             for day in days:
                 yield StatedValue("d", MONTHS[token] * 100 + day, at, at + 1)
     for at, token in enumerate(low):
-        written = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(?:\d{2}|\d{4})", token)
-        if written and 1 <= int(written[2]) <= 12 and 1 <= int(written[1]) <= 31:
-            yield StatedValue("d", float(int(written[2]) * 100 + int(written[1])), at, at + 1)
+        date = re.fullmatch(r"(\d{1,2})\.(\d{1,2})\.(?:\d{2}|\d{4})", token)
+        if date and 1 <= int(date[2]) <= 12 and 1 <= int(date[1]) <= 31:
+            yield StatedValue("d", float(int(date[2]) * 100 + int(date[1])), at, at + 1)
     for first, second in pairwise(numbers):
         if low[first.end : second.start] in (["/"], ["-"], ["."]):
             for month, day in ((first.value, second.value), (second.value, first.value)):

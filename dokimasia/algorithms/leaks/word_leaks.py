@@ -1,4 +1,4 @@
-"""Whether a text says the answer's own word, in disguise or not, or repeats a ground truth."""
+"""Whether a text states the answer's own words, disguised or not, or repeats a ground truth."""
 
 import re
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ from dokimasia.algorithms.leaks.wording import plain_words, stem, stems_of
 from dokimasia.algorithms.text.words import ARTICLES, FUNCTION_WORDS, NUMBER_WORDS
 
 RUN = 5
-"""Words in a row of a ground truth that are a quotation; a ground truth of fewer words is one as a whole."""
+"""The least number of consecutive words of a ground truth that count as a quotation; a shorter one counts as a whole."""
 
 SHORTEST = 3
-"""Words of a ground truth from which it can be quoted as a whole."""
+"""The least number of words of a ground truth that can be quoted as a whole."""
 
 SHORTEST_GAPPED = 3
-"""Letters of a word from which one with other gaps is told from chance."""
+"""The least number of letters of a word that is searched for with other gaps."""
 
 # fmt: off
 _TWO_MEANINGS_TEXT = """
@@ -27,7 +27,7 @@ _TWO_MEANINGS_TEXT = """
     one all end middle top bottom side front back call order set match present past round square cross run start stop go high low
     long short full empty sign letter word number plain check line"""
 _TWO_MEANINGS = frozenset(map(stem, _TWO_MEANINGS_TEXT.split()))
-_SAID = frozenset((
+_SAYING = frozenset((
     "is", "are", "was", "of", "say", "says", "read", "reads", "written", "be", "called", "but", "it's", "answer", "simply",
     "just", ":", '"', "'"))
 _DASHES = frozenset(("-", "\u2013", "\u2014"))
@@ -38,46 +38,48 @@ _DERIVED = frozenset(("n", "en", "y", "d", "ion", "tion", "ation", "al", "er", "
 
 
 def tells_word(sentence: str, text: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a sentence names what the answer names, and nothing else that it could be.
+    """Return whether a sentence names the answer and none of the other choices.
 
-    A word that the question has tells nothing, unless the sentence says of what is asked that it is so. What stands in
-    a row, belongs to another thing, is denied or left open tells nothing either.
+    A word of the question gives nothing away, unless the sentence states it about the thing asked for. A word in a series,
+    or one that belongs to another thing, is denied or left open gives nothing away either.
     """
     raw, low, _ = read(sentence)
     stems = [stem(token.removesuffix("'s")) for token in low]
-    wanted = secrets.words
+    answer_stems = secrets.words
     if secrets.right is not None:
-        wanted = secrets.choices[secrets.right].stems
+        answer_stems = secrets.choices[secrets.right].stems
         text_stems = set(stems_of(re.sub(r"(?i)\bone\b", " ", text)))
         if any(
-            _named(choice.stems, wanted, text_stems) for at, choice in enumerate(secrets.choices) if at != secrets.right
+            _mentions(choice.stems, answer_stems, text_stems)
+            for at, choice in enumerate(secrets.choices)
+            if at != secrets.right
         ):
             return False
     else:
-        wanted = frozenset(wanted - secrets.asked) or wanted
-    if not wanted:
+        answer_stems = frozenset(answer_stems - secrets.question_stems) or answer_stems
+    if not answer_stems:
         return False
-    if any(len(word) == 1 or word[0].isdigit() for word in wanted):
+    if any(len(word) == 1 or word[0].isdigit() for word in answer_stems):
         return _in_order(low, secrets)
-    indices = [_index(word, low, stems) for word in wanted]
+    indices = [_index(word, low, stems) for word in answer_stems]
     if min(indices) < 0:
         return False
-    if wanted & ANSWERS:
+    if answer_stems & ANSWERS:
         return _answers(low, indices[0])
-    if wanted <= secrets.asked:
+    if answer_stems <= secrets.question_stems:
         return _is_stated(sentence, raw, low, indices, secrets)
-    return _is_meant(sentence, raw, low, indices, wanted, secrets)
+    return _is_meant(sentence, raw, low, indices, answer_stems, secrets)
 
 
 def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a text repeats a run of a ground truth's words that holds one which the question has not.
+    """Return whether a text repeats consecutive words of a ground truth, at least one of them not in the question.
 
-    Five words are such a run, or fewer that are all of the truth.
+    Five words are enough, or fewer if they are the whole truth.
     """
     run, text_stems = stems_of(truth), stems_of(text)
     if len(run) < SHORTEST or plain_words(truth) == plain_words(secrets.answer):
         return False
-    fresh = content(frozenset(run)) - secrets.asked
+    fresh = content(frozenset(run)) - secrets.question_stems
     joined = f" {' '.join(text_stems)} "
     least = min(RUN, len(run))
     for start in range(len(run) - least + 1):
@@ -88,7 +90,7 @@ def repeats(text: str, truth: str, secrets: QuestionSecrets) -> bool:
 
 
 def _index(word: str, low: Sequence[str], stems: Sequence[str]) -> int:
-    """Where a word of the answer stands in a sentence, itself or shortened with a full stop; -1 where it does not."""
+    """Return the position of a word of the answer in a sentence, as it is or abbreviated; -1 if it is not there."""
     for at, token_stem in enumerate(stems):
         if _same(token_stem, word) or ("." in low[at + 1 : min(at + 2, len(low) - 1)] and _shortens(low[at], word)):
             return at
@@ -96,37 +98,39 @@ def _index(word: str, low: Sequence[str], stems: Sequence[str]) -> int:
 
 
 def _shortens(short: str, word: str) -> bool:
-    """Whether letters are the abbreviation of a word: its first one, and others of it in order."""
-    rest = iter(word)
-    return 2 <= len(short) <= 4 < len(word) and short[0] == word[0] and all(letter in rest for letter in short)
+    """Return whether letters abbreviate a word: its first letter and others of it in order."""
+    letters = iter(word)
+    return 2 <= len(short) <= 4 < len(word) and short[0] == word[0] and all(letter in letters for letter in short)
 
 
 def _same(first: str, second: str) -> bool:
-    """Whether two stems are of one word, or one is made from the other: wood and wooden."""
+    """Return whether two stems belong to one word, or one is derived from the other: wood and wooden."""
     if first == second:
         return True
     shorter, longer = sorted((first, second), key=len)
     return len(shorter) > 2 and longer.startswith(shorter) and longer[len(shorter) :] in _DERIVED and len(longer) > 4
 
 
-def _named(stems: frozenset[str], wanted: frozenset[str], text_stems: set[str]) -> bool:
-    return bool((content(stems) - wanted or stems) & text_stems)
+def _mentions(stems: frozenset[str], answer_stems: frozenset[str], text_stems: set[str]) -> bool:
+    return bool((content(stems) - answer_stems or stems) & text_stems)
 
 
 def _answers(low: Sequence[str], at: int) -> bool:
-    """Whether yes, no, true or false is said as an answer: first of all and for itself, in quotes, or after a verb of saying."""
+    """Return whether yes, no, true or false is said as an answer: at the start, in quotes, or after a verb of saying."""
     after = token_at(low, at + 1)
     if not at:
         return (after in ENDS or after in _DASHES) and "but" not in low
     if low[at - 1] in ('"', "'") and sum(token in ('"', "'") for token in low) == 2:
         return True
-    return not left_open(low, at) and after in ENDS and (low[at - 1] in _SAID or low[at - 1] in ("with", "a", "clear"))
+    return (
+        not left_open(low, at) and after in ENDS and (low[at - 1] in _SAYING or low[at - 1] in ("with", "a", "clear"))
+    )
 
 
 def _is_stated(
     sentence: str, raw: Sequence[str], low: Sequence[str], indices: Sequence[int], secrets: QuestionSecrets
 ) -> bool:
-    """Whether what the question offers is said of what it asks about: "the gate is closed", "LEFT", "panel 4"."""
+    """Return whether an option of the question is stated about the thing asked for: "the gate is closed", "LEFT", "panel 4"."""
     at = max(indices)
     after = token_at(low, at + 1)
     if left_open(low, at) or word_in_a_row(low, at):
@@ -138,25 +142,25 @@ def _is_stated(
         and low[at - 1] in ("is", "are", "was", "were")
         and (
             low[at - 2] in ("it", "answer", "that")
-            or (stem(low[at - 2]) in secrets.asked and low[at - 2] not in FUNCTION_WORDS)
+            or (stem(low[at - 2]) in secrets.question_stems and low[at - 2] not in FUNCTION_WORDS)
         )
         and after in ENDS
     )
 
 
 def _in_order(low: Sequence[str], secrets: QuestionSecrets) -> bool:
-    """Whether an answer of several words, not all of them numbers, stands in a sentence word by word, not left open."""
+    """Return whether a sentence contains an answer of several words, not all numbers, word by word and not left open."""
     skipped = _NUMBERING | ARTICLES
-    own = [word for word in plain_words(secrets.answer) if word not in skipped]
+    answer_words = [word for word in plain_words(secrets.answer) if word not in skipped]
     flat = [(word, at) for at, token in enumerate(low) for word in plain_words(token) if word not in skipped]
     return (
-        len(own) > 1
-        and any(word.isalpha() for word in own)
+        len(answer_words) > 1
+        and any(word.isalpha() for word in answer_words)
         and any(
-            [word for word, _ in flat[start : start + len(own)]] == own
+            [word for word, _ in flat[start : start + len(answer_words)]] == answer_words
             and not left_open(low, flat[start][1])
             and not word_in_a_row(low, flat[start][1])
-            for start in range(len(flat) - len(own) + 1)
+            for start in range(len(flat) - len(answer_words) + 1)
         )
     )
 
@@ -166,27 +170,31 @@ def _is_meant(
     raw: Sequence[str],
     low: Sequence[str],
     indices: Sequence[int],
-    wanted: frozenset[str],
+    answer_stems: frozenset[str],
     secrets: QuestionSecrets,
 ) -> bool:
-    """Whether words of the answer stand for what they are in the answer, and not by the way or in another sense."""
+    """Return whether words have the sense that they have in the answer, and are not mentioned in passing."""
     at, last = min(indices), max(indices)
     if secrets.right is None and word_in_a_row(low, at):
         return False
     if _stands_out(sentence, raw, at):
         return not left_open(low, at, precise=True) or '"' in raw or "'" in raw
     after = token_at(low, last + 1)
-    beside = {token_before(low, at), after}
-    if left_open(low, at) or "-" in beside or low[last].endswith("ish"):
+    neighbours = {token_before(low, at), after}
+    if left_open(low, at) or "-" in neighbours or low[last].endswith("ish"):
         return False
-    if wanted <= _TWO_MEANINGS and not _in_order(low, secrets) and not _as_a_name(raw, low, at, secrets.asked):
+    if (
+        answer_stems <= _TWO_MEANINGS
+        and not _in_order(low, secrets)
+        and not _as_a_name(raw, low, at, secrets.question_stems)
+    ):
         return False
     belongs = (
-        secrets.asked & _ATTRIBUTES
+        secrets.question_stems & _ATTRIBUTES
         and low[at] in plain_words(secrets.answer)
-        and len(wanted) == 1
+        and len(answer_stems) == 1
         and after[0].isalpha()
-        and stem(after) not in secrets.asked
+        and stem(after) not in secrets.question_stems
         and after not in FUNCTION_WORDS
         and after not in ("one", "ones", "there", "here", "when", "if", "so")
     )
@@ -194,7 +202,7 @@ def _is_meant(
 
 
 def _stands_out(sentence: str, raw: Sequence[str], at: int) -> bool:
-    """Whether a word is the whole sentence, or set off in it by capitals, by emphasis or by quotation marks."""
+    """Return whether a word is the whole sentence, or set off in it by capitals, emphasis or quotation marks."""
     word = raw[at]
     if len([token for token in raw if token[0].isalnum()]) == 1:
         return True
@@ -208,37 +216,39 @@ def _stands_out(sentence: str, raw: Sequence[str], at: int) -> bool:
     )
 
 
-def _as_a_name(raw: Sequence[str], low: Sequence[str], at: int, asked: frozenset[str]) -> bool:
-    """Whether a word of two meanings stands as a name or ends a statement: "it reads open.", "made of stone"."""
+def _as_a_name(raw: Sequence[str], low: Sequence[str], at: int, question_stems: frozenset[str]) -> bool:
+    """Return whether an ambiguous word is used as a name or ends a statement: "it reads open.", "made of stone"."""
     after = token_at(low, at + 1)
-    if stem(after) in asked and low[at] != "right" and at and low[at - 1] == "the":
+    if stem(after) in question_stems and low[at] != "right" and at and low[at - 1] == "the":
         return True
     return (
-        bool(at) and low[at - 1] in _SAID and (after in ENDS or (stem(after) in asked and after not in FUNCTION_WORDS))
+        bool(at)
+        and low[at - 1] in _SAYING
+        and (after in ENDS or (stem(after) in question_stems and after not in FUNCTION_WORDS))
     )
 
 
 def spelt_out(text: str, secrets: QuestionSecrets) -> bool:
-    """Return whether a text writes the answer with other gaps than it has: c l o s e d, FreshFishDaily, to-morrow.
+    """Return whether a text spells the answer with other gaps: c l o s e d, FreshFishDaily, to-morrow.
 
-    Of a number its Roman numeral counts, too.
+    For a number its Roman numeral counts, too.
     """
     numbers = [int(value) for kind, value in secrets.values if kind == "n"]
     if any(_digit_by_digit(str(number), text) for number in numbers):
         return True
-    named = re.search(r"(?i)\broman\b", text)
+    names_roman = re.search(r"(?i)\broman\b", text)
     for form in (secrets.answer, *map(_roman, numbers)):
-        if len(re.sub(r"[\W_]", "", form)) < SHORTEST_GAPPED and not form.isdigit() and not named:
+        if len(re.sub(r"[\W_]", "", form)) < SHORTEST_GAPPED and not form.isdigit() and not names_roman:
             continue
         for match in _gapped(form).finditer(text):
             usual = " ".join(form.strip(_SIGNS).split()).casefold()
-            if " ".join(match[0].split()).casefold() not in (usual, f"{usual}s") or named:
+            if " ".join(match[0].split()).casefold() not in (usual, f"{usual}s") or names_roman:
                 return True
     return False
 
 
 def _digit_by_digit(number: str, text: str) -> bool:
-    """Whether a text names the digits of a number of several digits one after the other: "four, eight and two"."""
+    """Return whether a text names the digits of a number one after the other: "four, eight and two"."""
     words = re.sub(r"[\s,]+(?:and\s+|then\s+)*", " ", text.casefold()).split(" ")
     digits = (NUMBER_WORDS.get(word.strip(".!?;:"), "?" if word == "or" else "-") for word in words)
     return len(number) > 1 and re.search(rf"(?<![\d?]){number}(?![\d?])", "".join(digits)) is not None
@@ -249,7 +259,7 @@ _SIGNS = "$\u20ac\u00a3.,;:!?'\"()[]% \u00b0"
 
 @lru_cache(maxsize=512)
 def _gapped(form: str) -> re.Pattern[str]:
-    """A form with gaps between its letters, or between its digits where they are spaces or its own signs."""
+    """Return a pattern of a text with any gaps between letters, and spaces between digits."""
     parts = re.findall(r"[^\W_]|[\W_]+", form.strip(_SIGNS))
     pattern = ""
     sign = r"[\W_]{0,3}" if min(map(len, re.split(r"[\W_]+", form.strip(_SIGNS)))) > 1 else r"[\W_]{1,3}"
@@ -263,7 +273,7 @@ def _gapped(form: str) -> re.Pattern[str]:
 
 
 def _gap(sign: str, after: str) -> str:
-    """What may stand between two signs of an answer: any marks between letters, spaces between digits."""
+    """Return the pattern between two characters of an answer: any marks between letters, spaces between digits."""
     if sign.isalpha() and after.isalpha():
         return r"[\W_]{0,9}"
     return r"\s{0,2}" if sign.isdigit() and after.isdigit() else r"[\s-]{0,2}"
@@ -276,7 +286,7 @@ _ROMAN = (
 
 
 def _roman(number: int) -> str:
-    """A whole number as a Roman numeral in lower case; empty where it has none, or is one."""
+    """Return a whole number as a Roman numeral in lower case; empty for 1 and for numbers without a numeral."""
     if not 1 < number < 4000:
         return ""
     numeral = ""

@@ -1,4 +1,4 @@
-"""Words of a text by their stems, so that a word is found again in its plural, its tense or the other spelling."""
+"""Stems of words, so that a word matches its plural, its other tenses and its other spelling."""
 
 import unicodedata
 from functools import lru_cache
@@ -31,7 +31,7 @@ def _plain_words(text: str) -> tuple[str, ...]:
 
 @lru_cache(maxsize=16384)
 def stem(word: str) -> str:
-    """Return a word without the ending of its plural, its tense or its adverb, and without a last e or y.
+    """Return a word without the ending of a plural, tense or adverb, and without a final e or y.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Duels: verdicts counted, rewards, what the places do to them, ratings of many models, and how far a judge is from people."""
+"""Duels: counts of verdicts, rewards, position bias, ratings of many models, and agreement of a judge with people."""
 
 from dokimasia.algorithms.pairwise.draws import all_pairs, most_rounds, swiss_round
 from dokimasia.algorithms.pairwise.people import CLOSE, consistency, mae, to_category

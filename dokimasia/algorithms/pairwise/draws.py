@@ -1,4 +1,4 @@
-"""Who meets whom: all pairs of models, or rounds of a Swiss draw, in which models meet that stand close together."""
+"""Which models meet: all pairs, or rounds of a Swiss draw, which pairs models of similar standing."""
 
 from collections.abc import Collection, Mapping, Sequence
 from itertools import combinations
@@ -19,7 +19,7 @@ def all_pairs(models: Sequence[str]) -> list[Pair]:
 
 
 def most_rounds(models: int) -> int:
-    """Return in how many rounds a Swiss draw of so many models can go without a pair that meets again.
+    """Return the most rounds of a Swiss draw of so many models without a repeated pair.
 
     Examples
     --------
@@ -30,31 +30,31 @@ def most_rounds(models: int) -> int:
 
 
 def swiss_round(models: Sequence[str], points: Mapping[str, float], met: Collection[Pair], *, seed: int) -> list[Pair]:
-    """Return the pairs of the next round of a Swiss draw: as many as can be, none that met, models of like points.
+    """Return the pairs of the next round of a Swiss draw: as many as possible, none repeated, of models with similar points.
 
     Parameters
     ----------
     models : sequence of str
-        All that take part.
+        All models that take part.
     points : mapping
-        What each has so far, such as its mean of 1 for a win, 1/2 for a tie, 0 for a loss; a model that has nothing yet
-        is left out, and stands in the middle.
+        The points of each model, such as its mean of 1 for a win, 1/2 for a tie, 0 for a loss; a model without points is
+        left out and ranks in the middle.
     met : collection of pairs
-        Those of earlier rounds, either way round. With an odd number of models one rests, each at most once as long as
+        The pairs of earlier rounds, in either order. With an odd number of models one rests, each at most once as long as
         another can.
     seed : int
-        Decides the first round, and who stands first among equals. Equal arguments give equal pairs.
+        Decides the first round and the order among equals. Equal arguments give equal pairs.
 
     Returns
     -------
     list of pairs
-        Those that stand highest first; in each pair the models are in the order of `models`. Empty where all have met.
+        Highest ranks first; in each pair the models are in the order of `models`. Empty if all have met.
 
     Notes
     -----
-    Of all ways to pair as many as can be, the one in which the places of those that meet lie closest together: a matching
-    of least weight, the weight of a pair being the square of how many places it lies apart, so that no choice at the top
-    leaves only pairs at the bottom that met before.
+    Of all ways to pair as many models as possible, this is the one in which the ranks of opponents are closest: a matching
+    of least weight, where the weight of a pair is the square of the distance of its ranks, so that no choice at the top
+    leaves only repeated pairs at the bottom.
 
     Examples
     --------
@@ -65,16 +65,16 @@ def swiss_round(models: Sequence[str], points: Mapping[str, float], met: Collect
 
     shuffled = sorted(models)
     Random(seed).shuffle(shuffled)
-    standing = sorted(shuffled, key=lambda name: -points.get(name, 0.5))
-    place = {name: at for at, name in enumerate(standing)}
-    known = {frozenset(pair) for pair in met}
-    games = {name: sum(name in pair for pair in known) for name in models}
+    ranking = sorted(shuffled, key=lambda name: -points.get(name, 0.5))
+    place = {name: at for at, name in enumerate(ranking)}
+    met_pairs = {frozenset(pair) for pair in met}
+    games = {name: sum(name in pair for pair in met_pairs) for name in models}
     most = max(games.values(), default=0)
     graph: nx.Graph[str] = nx.Graph()
-    for one, other in combinations(standing, 2):
-        if frozenset((one, other)) not in known:
-            rested = len(models) ** 3 * sum(games[name] < most for name in (one, other))
-            graph.add_edge(one, other, weight=rested - (place[other] - place[one]) ** 2)
+    for first, second in combinations(ranking, 2):
+        if frozenset((first, second)) not in met_pairs:
+            rested = len(models) ** 3 * sum(games[name] < most for name in (first, second))
+            graph.add_edge(first, second, weight=rested - (place[second] - place[first]) ** 2)
     matched = {frozenset(pair) for pair in nx.max_weight_matching(graph, maxcardinality=True)}
     pairs = [pair for pair in all_pairs(models) if frozenset(pair) in matched]
     return sorted(pairs, key=lambda pair: min(place[name] for name in pair))

@@ -1,10 +1,10 @@
-"""How far a judge is from people: the mean absolute error, and the share within one point."""
+"""Agreement of a judge with people: the mean absolute error, and the share within one point."""
 
 from collections.abc import Sequence
 from math import floor
 
 CLOSE = 1.0
-"""A judge is consistent with a human rating that it misses by no more than this."""
+"""The largest distance from a human rating that counts as consistent."""
 
 
 def mae(judged: Sequence[float], human: Sequence[float]) -> float:
@@ -13,8 +13,7 @@ def mae(judged: Sequence[float], human: Sequence[float]) -> float:
     Parameters
     ----------
     judged, human : sequence of float
-        The judge's rating of each thing and the (mean) human one, in the same order. A thing that lacks one has no
-        place here.
+        The judge's rating of each item and the (mean) human one, in the same order. Leave out items that lack one.
 
     Raises
     ------
@@ -31,11 +30,11 @@ def mae(judged: Sequence[float], human: Sequence[float]) -> float:
     1.0
     """
     check_pairs(judged, human)
-    return sum(abs(one - other) for one, other in zip(judged, human, strict=True)) / len(judged)
+    return sum(abs(rating - truth) for rating, truth in zip(judged, human, strict=True)) / len(judged)
 
 
 def consistency(judged: Sequence[float], human: Sequence[float]) -> float:
-    """Return the share, 0 to 1, of things whose rating misses the human one by at most 1; higher is better.
+    """Return the share, 0 to 1, of items whose rating differs from the human one by at most 1; higher is better.
 
     Parameters
     ----------
@@ -57,18 +56,18 @@ def consistency(judged: Sequence[float], human: Sequence[float]) -> float:
     0.75
     """
     check_pairs(judged, human)
-    close = sum(abs(one - other) <= CLOSE + 1e-9 for one, other in zip(judged, human, strict=True))
+    close = sum(abs(rating - truth) <= CLOSE + 1e-9 for rating, truth in zip(judged, human, strict=True))
     return close / len(judged)
 
 
-def check_pairs(one: Sequence[float], other: Sequence[float]) -> None:
-    """Raise ValueError unless there are as many of the one as of the other, and some."""
-    if len(one) != len(other) or not len(one):
-        raise ValueError(f"the same things are rated twice, at least one: {len(one)} and {len(other)} ratings")
+def check_pairs(first: Sequence[float], second: Sequence[float]) -> None:
+    """Raise ValueError unless both sequences have the same length and are not empty."""
+    if len(first) != len(second) or not len(first):
+        raise ValueError(f"the same things are rated twice, at least one: {len(first)} and {len(second)} ratings")
 
 
 def to_category(value: float, low: int, high: int) -> int:
-    """Return the nearest whole rating of a scale; what lies halfway between two takes the one nearer to the middle.
+    """Return the nearest whole rating of a scale; a value halfway between two takes the one nearer to the middle.
 
     Parameters
     ----------

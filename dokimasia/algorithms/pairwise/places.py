@@ -1,4 +1,4 @@
-"""What the places do to a judge: how often both orders agree, and how much the place shown first gains."""
+"""Position effects of a judge: how often both orders agree, and how much the place shown first gains."""
 
 from collections.abc import Hashable, Sequence
 
@@ -14,8 +14,8 @@ def position_consistency(first: Sequence[int], swapped: Sequence[int]) -> float:
     ----------
     first, swapped : sequence of int
         Each pair's verdict with the evaluated model shown first, and with places swapped, both as values for the
-        evaluated model (+2 to -2). Win, tie and loss are told apart, by how much is not. A pair that lacks a valid
-        verdict in one order has no place here.
+        evaluated model (+2 to -2). Only win, tie and loss are distinguished. Leave out pairs that lack a valid verdict in
+        one order.
 
     Raises
     ------
@@ -69,13 +69,13 @@ def position_bias(first: Sequence[int], swapped: Sequence[int]) -> float:
     ----------
     first, swapped : sequence of int
         As `position_consistency`: each pair's verdict with the evaluated model shown first, and with places swapped,
-        both as values for the evaluated model. A pair that lacks a valid verdict in one order has no place here.
+        both as values for the evaluated model. Leave out pairs that lack a valid verdict in one order.
 
     Returns
     -------
     float
-        50 times the mean of (first - swapped) / 2. Above 0 the judge favours what it is shown first, below 0 what it is
-        shown second, 0 where the places do nothing on the whole; 100 where the first place always wins by far.
+        50 times the mean of (first - swapped) / 2. Above 0 the judge favours the response shown first, below 0 the one shown
+        second; 0 if the places have no effect overall; 100 if the first place always wins clearly.
 
     Raises
     ------
@@ -84,11 +84,11 @@ def position_bias(first: Sequence[int], swapped: Sequence[int]) -> float:
 
     Notes
     -----
-    With places swapped both responses stand in the first place once, so that an impartial judge gives that place a
-    reward of 0 over both orders, whatever the responses are worth: what it has above 0 is the bias. It is also what one
-    order alone would be wrong by: over the same pairs the reward with the evaluated model always first is the reward of
-    both orders plus the bias, and with the evaluated model always second it is that reward less the bias. Whether it may
-    be chance, `sign_flip_test` says of first - swapped, clustered by case.
+    With places swapped both responses take the first place once, so that an impartial judge gives that place a reward of 0
+    over both orders, whatever the quality of the responses: the excess over 0 is the bias. It is also the error of one
+    order alone: over the same pairs the reward with the evaluated model always first is the reward of both orders plus
+    the bias, and with the evaluated model always second it is that reward minus the bias. Test it for chance by
+    `sign_flip_test` of first - swapped, clustered by case.
 
     Examples
     --------
@@ -133,14 +133,14 @@ def position_bias_interval(
 
 
 def _gains(first: Sequence[int], swapped: Sequence[int]) -> list[float]:
-    """Return each pair's reward of the place shown first, over both orders."""
+    """Return for each pair the reward of the place shown first, over both orders."""
     _check(first, swapped)
-    return [50 * (one - other) / 2 for one, other in zip(first, swapped, strict=True)]
+    return [50 * (as_first - as_second) / 2 for as_first, as_second in zip(first, swapped, strict=True)]
 
 
 def _same_side(first: Sequence[int], swapped: Sequence[int]) -> list[bool]:
     _check(first, swapped)
-    return [_sign(one) == _sign(other) for one, other in zip(first, swapped, strict=True)]
+    return [_sign(as_first) == _sign(as_second) for as_first, as_second in zip(first, swapped, strict=True)]
 
 
 def _check(first: Sequence[int], swapped: Sequence[int]) -> None:

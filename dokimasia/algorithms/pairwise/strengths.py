@@ -1,4 +1,4 @@
-"""Strengths from wins, ties and losses by Davidson's model: whether they are finite, and many fits at once."""
+"""Strengths from wins, ties and losses by Davidson's model: whether they are finite, and batches of fits."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
@@ -16,7 +16,7 @@ _LONGEST = 2.0
 _CLOSE = 1e-9
 _RIDGE = 1e-12
 _FAR = 30.0
-"""Strengths further apart than this, as logarithms, are on their way to infinity."""
+"""The difference of log-strengths beyond which a fit is taken to diverge."""
 
 NEVER_MET = "never met the others, directly or by way of others"
 ONE_SIDED = "always won or always lost against all others"
@@ -24,17 +24,17 @@ TIES = "no circle of verdicts in which wins outnumber ties"
 
 
 class PairOutcome(NamedTuple):
-    """A verdict on two models, by name: 1 where the first won, 0 for a tie, -1 where the second won."""
+    """A verdict on two models, by name: 1 if the first won, 0 for a tie, -1 if the second won."""
 
-    one: str
-    other: str
+    first: str
+    second: str
     outcome: int
 
 
 class OutcomeTables(NamedTuple):
-    """Outcomes counted: `counts` has for each cluster and pair (places in `names`) the wins, ties and losses of the first.
+    """Counted outcomes: `counts` has for each cluster and pair (places in `names`) the wins, ties and losses of the first.
 
-    Clusters stand in an order that depends on nothing but their counts.
+    The order of clusters depends only on their counts.
     """
 
     names: tuple[str, ...]
@@ -43,7 +43,7 @@ class OutcomeTables(NamedTuple):
 
 
 class Fits(NamedTuple):
-    """Many fits: a row each of log-strengths of mean 0, the logarithm of the tie parameter, and whether they are finite."""
+    """A batch of fits, one per row: log-strengths of mean 0, the logarithm of the tie parameter, and whether they are finite."""
 
     strengths: Floats
     ties: Floats
@@ -51,28 +51,28 @@ class Fits(NamedTuple):
 
 
 def tables(comparisons: Sequence[PairOutcome], clusters: NDArray[np.intp], names: Sequence[str]) -> OutcomeTables:
-    """Return the outcomes among some models, counted by cluster and pair; other comparisons are passed over."""
+    """Return the outcomes among some models, counted by cluster and pair; other comparisons are ignored."""
     place = {name: at for at, name in enumerate(names)}
     rows: list[tuple[int, int, int, int]] = []
-    for (one, other, outcome), cluster in zip(comparisons, clusters.tolist(), strict=True):
-        if one in place and other in place:
-            first, second = place[one], place[other]
+    for (first_name, second_name, outcome), cluster in zip(comparisons, clusters.tolist(), strict=True):
+        if first_name in place and second_name in place:
+            first, second = place[first_name], place[second_name]
             rows.append((first, second, outcome, cluster) if first < second else (second, first, -outcome, cluster))
     pairs = sorted({(first, second) for first, second, _, _ in rows})
     numbers = {pair: at for at, pair in enumerate(pairs)}
     counts = np.zeros((int(clusters.max()) + 1, len(pairs), 3))
     for first, second, outcome, cluster in rows:
         counts[cluster, numbers[first, second], 1 - outcome] += 1
-    kept = counts[counts.any(axis=(1, 2))]
-    order = np.lexsort(kept.reshape(len(kept), -1).T)
-    return OutcomeTables(tuple(names), np.array(pairs, dtype=np.intp).reshape(-1, 2), kept[order])
+    occupied = counts[counts.any(axis=(1, 2))]
+    order = np.lexsort(occupied.reshape(len(occupied), -1).T)
+    return OutcomeTables(tuple(names), np.array(pairs, dtype=np.intp).reshape(-1, 2), occupied[order])
 
 
 def groups(comparisons: Sequence[PairOutcome]) -> list[tuple[str, ...]]:
-    """Return the models in groups within which each has won or tied against each, directly or by way of others.
+    """Return the models in groups within which each has won or tied against every other, directly or through others.
 
-    The difference of two strengths of different groups has no finite estimate. A group comes after those that lost to
-    nobody outside but won against it; groups that never met stand in the order of their names.
+    The difference of two strengths of different groups has no finite estimate. A group comes after those that won against
+    it and never lost to it; groups that never met are in the order of their names.
 
     Examples
     --------
@@ -81,43 +81,45 @@ def groups(comparisons: Sequence[PairOutcome]) -> list[tuple[str, ...]]:
     """
     import networkx as nx
 
-    graph = _points(comparisons)
-    whole = nx.condensation(graph)
-    members = {node: tuple(sorted(whole.nodes[node]["members"])) for node in whole}
-    order = nx.lexicographical_topological_sort(whole, key=members.__getitem__)
+    graph = _outcome_graph(comparisons)
+    condensed = nx.condensation(graph)
+    members = {node: tuple(sorted(condensed.nodes[node]["members"])) for node in condensed}
+    order = nx.lexicographical_topological_sort(condensed, key=members.__getitem__)
     return [members[node] for node in order]
 
 
 def unbounded(comparisons: Sequence[PairOutcome], group: Sequence[str]) -> str:
-    """Return why the strengths of a group have no finite estimate; empty where they have one.
+    """Return why the strengths of a group have no finite estimate; empty if they have one.
 
     Notes
     -----
     The likelihood of Davidson's model has a maximum unless parameters can be moved without end so that no observed
     outcome becomes less likely. Moving strengths alone is the known case (Ford, 1957): some models never lost a point to
-    the others, and `groups` sets them apart. Strengths and tie parameter together can be moved where every observed win
-    is over models that can lie apart by at least as much as any that tied: a system of differences, which is solvable
-    unless a circle of verdicts, followed from winner to loser and along ties, has more wins than ties.
+    the others, and `groups` separates them. Strengths and tie parameter together can be moved if every observed win is
+    between models that can lie at least as far apart as any that tied: a system of differences, which is solvable
+    unless a cycle of verdicts, followed from winner to loser and along ties, has more wins than ties.
     """
     import networkx as nx
 
     if len(group) == 1:
-        met = any(group[0] in (comparison.one, comparison.other) for comparison in comparisons)
+        met = any(group[0] in (comparison.first, comparison.second) for comparison in comparisons)
         return ONE_SIDED if met else NEVER_MET
     weights: dict[tuple[str, str], int] = {}
-    for one, other, outcome in comparisons:
-        if one in group and other in group:
-            ways = [(one, other), (other, one)] if outcome == 0 else [(one, other) if outcome > 0 else (other, one)]
-            for source, target in ways:
+    for first, second, outcome in comparisons:
+        if first in group and second in group:
+            edges = [(first, second), (second, first)]
+            if outcome:
+                edges = [(first, second) if outcome > 0 else (second, first)]
+            for source, target in edges:
                 weight = 1 if outcome == 0 else -1
                 weights[source, target] = min(weight, weights.get((source, target), 1))
     inside: nx.DiGraph[str] = nx.DiGraph()
-    inside.add_weighted_edges_from((*way, weight) for way, weight in weights.items())
+    inside.add_weighted_edges_from((*edge, weight) for edge, weight in weights.items())
     return "" if nx.negative_edge_cycle(inside) else TIES
 
 
 def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
-    """Fit Davidson's model to many tables at once: Newton's method on a concave likelihood.
+    """Fit Davidson's model to many tables at once, by Newton's method on a concave likelihood.
 
     Parameters
     ----------
@@ -126,12 +128,12 @@ def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
     counts : array, (B, P, 3)
         For each fit and pair the wins, ties and losses of the first; whole or weighted.
     models : int
-        How many models there are.
+        The number of models.
 
     Notes
     -----
     With u half the difference of log-strengths and t the tie parameter's logarithm, win, tie and loss are as likely as
-    exp(u), exp(t), exp(-u). Fits without a tie leave t out. A fit whose strengths part without end is marked.
+    exp(u), exp(t), exp(-u). Fits without a tie leave t out. A fit whose strengths diverge is marked as not finite.
     """
     fits, (first, second) = len(counts), pairs.T
     signs = np.zeros((len(pairs), models))
@@ -171,28 +173,28 @@ def fit(pairs: NDArray[np.intp], counts: Floats, models: int) -> Fits:
 
 
 def _connected(pairs: NDArray[np.intp], games: Floats, models: int) -> NDArray[np.bool_]:
-    """Return for each fit whether all models met, directly or by way of others."""
+    """Return for each fit whether all models met, directly or through others."""
     import networkx as nx
 
-    patterns, which = np.unique(games > 0, axis=0, return_inverse=True)
-    whole = np.zeros(len(patterns), dtype=bool)
+    patterns, pattern_of = np.unique(games > 0, axis=0, return_inverse=True)
+    connected = np.zeros(len(patterns), dtype=bool)
     for at, pattern in enumerate(patterns):
         graph: nx.Graph[int] = nx.Graph()
         graph.add_nodes_from(range(models))
         graph.add_edges_from(map(tuple, pairs[pattern].tolist()))
-        whole[at] = nx.is_connected(graph)
-    return whole[which.reshape(-1)]
+        connected[at] = nx.is_connected(graph)
+    return connected[pattern_of.reshape(-1)]
 
 
-def _points(comparisons: Sequence[PairOutcome]) -> "nx.DiGraph[str]":
-    """Return who has won or tied against whom, as arrows from the one to the other."""
+def _outcome_graph(comparisons: Sequence[PairOutcome]) -> "nx.DiGraph[str]":
+    """Return a graph with an edge from each model to those that it has won or tied against."""
     import networkx as nx
 
     graph: nx.DiGraph[str] = nx.DiGraph()
     graph.add_nodes_from(sorted({name for comparison in comparisons for name in comparison[:2]}))
-    for one, other, outcome in comparisons:
+    for first, second, outcome in comparisons:
         if outcome >= 0:
-            graph.add_edge(one, other)
+            graph.add_edge(first, second)
         if outcome <= 0:
-            graph.add_edge(other, one)
+            graph.add_edge(second, first)
     return graph

@@ -1,4 +1,4 @@
-"""Verdicts counted, rewards and win rates, with their intervals and with what failed verdicts leave open."""
+"""Counts of verdicts, rewards and win rates, with their intervals, and with bounds for failed verdicts."""
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
@@ -25,10 +25,10 @@ class WinRateBounds(NamedTuple):
 
 
 class VerdictCounts(NamedTuple):
-    """How the verdicts on one model fell, over both orders; higher reward and win rate are better.
+    """The verdicts on one model by kind, over both orders; higher reward and win rate are better.
 
-    `failed` verdicts are no ties: they leave the denominators, and `reward_bounds` says what they leave open. Without a
-    valid verdict reward and win rate are None.
+    `failed` verdicts are not ties: they are excluded from the denominators, and `reward_bounds` accounts for them. Without
+    a valid verdict reward and win rate are None.
 
     References
     ----------
@@ -53,7 +53,7 @@ class VerdictCounts(NamedTuple):
 
     @property
     def n_valid(self) -> int:
-        """How many verdicts there are without the failed ones."""
+        """The number of verdicts without the failed ones."""
         return self.much_better + self.better + self.tie + self.worse + self.much_worse
 
     @property
@@ -63,7 +63,7 @@ class VerdictCounts(NamedTuple):
 
     @property
     def win_rate(self) -> float | None:
-        """Percent of the valid verdicts that are better or much better; ties are not half wins."""
+        """The percentage of valid verdicts that are better or much better; ties are not half wins."""
         return 100 * (self.much_better + self.better) / self.n_valid if self.n_valid else None
 
     @property
@@ -86,12 +86,12 @@ class VerdictCounts(NamedTuple):
 
 
 def count_verdicts(verdicts: Sequence[int], failed: int = 0) -> VerdictCounts:
-    """Return verdicts counted: +2 to -2 for the evaluated model, both orders together, and how many more failed.
+    """Return the counts of verdicts, +2 to -2 for the evaluated model, over both orders, and of failed ones.
 
     Raises
     ------
     ValueError
-        If a verdict is not a whole number within -2 to 2, or the failed ones are fewer than none.
+        If a verdict is not a whole number within -2 to 2, or `failed` is negative.
 
     Examples
     --------
@@ -113,10 +113,10 @@ def reward_interval(
     Parameters
     ----------
     verdicts : sequence of int
-        +2 to -2 for the evaluated model, both orders. A failed verdict has no place here; `reward_bounds` is for them.
+        +2 to -2 for the evaluated model, both orders. Leave out failed verdicts; `reward_bounds` accounts for them.
     clusters : sequence of hashable, optional
         The case of each verdict (or what several cases share, such as an image): both orders of a case are one cluster.
-        Without it each verdict is its own.
+        Without it each verdict is its own cluster.
     level, seed
         As `bootstrap_interval`, whose refusals hold here too.
 

@@ -1,6 +1,6 @@
 # pyright: standard
-# SciPy ships no types; what it returns here is made a list of floats at once.
-"""The front door of the numbers: intervals, shares, correlations, and the correction for looking at many things."""
+# SciPy ships no types; what it returns is converted to floats at once.
+"""Intervals, shares, correlations, and the correction of p-values for multiple tests."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -30,21 +30,21 @@ Dependence = Literal["positive", "any"]
 
 
 def false_discovery_rate(p_values: Sequence[float], *, dependence: Dependence = "positive") -> tuple[float, ...]:
-    """Return p-values adjusted for looking at many things at once.
+    """Return p-values adjusted for multiple tests.
 
     Parameters
     ----------
     p_values : sequence of float
-        One a test, 0 to 1, in any order. A test that was not made has no place here.
+        One per test, 0 to 1, in any order. Leave out tests that were not made.
     dependence : {"positive", "any"}
-        "positive": Benjamini and Hochberg, for tests that are independent or go together; "any": Benjamini and
-        Yekutieli, for tests that depend on each other in whatever way.
+        "positive": Benjamini and Hochberg, for tests that are independent or positively dependent; "any": Benjamini and
+        Yekutieli, for any dependence.
 
     Returns
     -------
     tuple of float
-        In the order given. Calling all those at or below q findings keeps the expected share of false ones among them
-        at q or lower. No test, no value.
+        In the order given; empty without tests. If all those at or below q count as findings, the expected share of false
+        ones among them is at most q.
 
     Raises
     ------
@@ -73,12 +73,12 @@ def false_discovery_rate(p_values: Sequence[float], *, dependence: Dependence = 
 
 
 def adjusted(p_values: Sequence[float | None]) -> list[float | None]:
-    """Return p-values adjusted as by `false_discovery_rate`; None, a test that was not made, stays where it is.
+    """Return p-values adjusted by `false_discovery_rate`; None, for a test that was not made, stays in its place.
 
     Examples
     --------
     >>> adjusted([0.04, None, 0.01])
     [0.04, None, 0.02]
     """
-    known = iter(false_discovery_rate([value for value in p_values if value is not None]))
-    return [None if value is None else next(known) for value in p_values]
+    q_values = iter(false_discovery_rate([value for value in p_values if value is not None]))
+    return [None if value is None else next(q_values) for value in p_values]

@@ -1,6 +1,6 @@
 # pyright: standard
-# krippendorff ships no types; what it returns here is made a float at once.
-"""How far raters agree beyond chance: Cohen's and Fleiss' kappa, and Krippendorff's alpha."""
+# krippendorff ships no types; what it returns is converted to a float at once.
+"""Agreement of raters beyond chance: Cohen's and Fleiss' kappa, and Krippendorff's alpha."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -19,18 +19,17 @@ def cohen_kappa(
     weights: Weights | None = None,
     categories: Sequence[Hashable] | None = None,
 ) -> float:
-    """Return Cohen's kappa: how far two raters agree beyond what their habits alone would bring.
+    """Return Cohen's kappa: the agreement of two raters beyond what their marginal frequencies bring by chance.
 
     Parameters
     ----------
     first, second : sequence of hashable
-        The category that each rater gave to each thing, in the same order. A thing that one of them did not rate has no
-        place here.
+        The category that each rater gave to each item, in the same order. Leave out items that only one of them rated.
     weights : "linear" or "quadratic", optional
-        Count a disagreement by how many categories lie between the two, or by its square; without it all count alike.
+        Weigh a disagreement by the distance of the categories, or by its square; without it all count equally.
     categories : sequence of hashable, optional
-        All categories in their order, also those that nobody used; needed with weights unless the ratings sort into the
-        right order and leave no category out.
+        All categories in order, including unused ones; needed with weights unless the ratings sort into the right order
+        and use every category.
 
     Returns
     -------
@@ -40,8 +39,8 @@ def cohen_kappa(
     Raises
     ------
     ValueError
-        If the lengths differ or are 0, a rating is no category, or both raters gave one and the same category to
-        everything, so that chance alone explains full agreement.
+        If the lengths differ or are 0, a rating is not a category, or both raters gave everything the same category, so
+        that chance alone explains full agreement.
 
     References
     ----------
@@ -68,13 +67,13 @@ def cohen_kappa(
 
 
 def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
-    """Return Fleiss' kappa: how far any number of raters, not always the same ones, agree beyond chance.
+    """Return Fleiss' kappa: the agreement beyond chance of any number of raters, not always the same ones.
 
     Parameters
     ----------
     ratings : sequence of sequence of hashable
-        For each thing the categories that it was given, as many for each thing and at least two; their order within a
-        thing does not matter. Where ratings are missing, use `krippendorff_alpha`.
+        For each item its categories, the same number for each item and at least two; their order within an item does not
+        matter. If ratings are missing, use `krippendorff_alpha`.
 
     Returns
     -------
@@ -84,7 +83,7 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
     Raises
     ------
     ValueError
-        If there is nothing, the numbers of ratings differ or are below two, or all ratings are one category.
+        If there is no item, the numbers of ratings differ or are below two, or all ratings are one category.
 
     References
     ----------
@@ -112,15 +111,15 @@ def fleiss_kappa(ratings: Sequence[Sequence[Hashable]]) -> float:
 
 
 def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, scale: Scale = "nominal") -> float:
-    """Return Krippendorff's alpha: agreement beyond chance for any number of raters, ratings missing or not.
+    """Return Krippendorff's alpha: agreement beyond chance for any number of raters, even with missing ratings.
 
     Parameters
     ----------
     ratings : sequence of sequence of hashable
-        For each thing one place a rater, in the same order: a category or, on the other scales, a number; None where
-        the rater gave none. A thing with fewer than two ratings counts for nothing.
+        For each item one entry per rater, in the same order: a category or, on the other scales, a number; None for a
+        missing rating. Items with fewer than two ratings are ignored.
     scale : {"nominal", "ordinal", "interval"}
-        What a disagreement is worth: all alike; by how many ratings lie between the two; by the squared difference.
+        The weight of a disagreement: all equal; by the number of ratings between the two; by the squared difference.
 
     Returns
     -------
@@ -130,8 +129,8 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, scale: S
     Raises
     ------
     ValueError
-        If the numbers of places differ or are below two, no thing has two ratings, all ratings that count are one
-        value, or a rating is no finite number where the scale asks for one.
+        If the numbers of entries differ or are below two, no item has two ratings, all counted ratings are one value, or
+        a rating is not a finite number although the scale requires one.
 
     References
     ----------
@@ -158,7 +157,7 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, scale: S
 
 
 def _places(ratings: Sequence[Hashable], categories: Sequence[Hashable] | None) -> dict[Hashable, int]:
-    """Return each category's place in their order; without categories the ratings' own order where they have one."""
+    """Return the position of each category in their order; without categories the ratings' own order if they have one."""
     if categories is not None:
         places = {category: at for at, category in enumerate(categories)}
         unknown = [rating for rating in ratings if rating not in places]

@@ -1,4 +1,4 @@
-"""Values that belong together: grouped by cluster, and what leaving one cluster out tells of an estimate's error."""
+"""Clustered values: their sums by cluster, and an estimate's error from leaving out one cluster at a time."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -13,14 +13,14 @@ ROUNDING = 1e-12
 
 
 class Clusters(NamedTuple):
-    """Values summed by cluster, in an order that depends on nothing but the values."""
+    """Values summed by cluster, in an order that depends only on the values."""
 
     sums: Floats
     sizes: Floats
 
     @property
     def number(self) -> int:
-        """How many clusters there are."""
+        """The number of clusters."""
         return len(self.sums)
 
     @property
@@ -30,18 +30,18 @@ class Clusters(NamedTuple):
 
     @property
     def alike(self) -> bool:
-        """Whether all clusters have the same mean, but for rounding."""
+        """Whether all clusters have the same mean, up to rounding."""
         means = self.sums / self.sizes
         return bool(np.ptp(means) <= ROUNDING * np.abs(means).max())
 
     @property
     def left_out(self) -> Floats:
-        """The mean without each cluster in turn; there are at least two."""
+        """The mean without each cluster in turn; needs at least two clusters."""
         return (self.sums.sum() - self.sums) / (self.sizes.sum() - self.sizes)
 
 
 def finite(values: Sequence[float]) -> Floats:
-    """Return values as an array; there is at least one, and all are finite, else ValueError."""
+    """Return values as an array; raise ValueError if there are none or one is not finite."""
     array = np.asarray(values, dtype=np.float64)
     if array.ndim != 1 or not np.isfinite(array).all():
         raise ValueError("the values are one sequence of finite numbers; what is missing is left out before")
@@ -51,7 +51,7 @@ def finite(values: Sequence[float]) -> Floats:
 
 
 def number_clusters(clusters: Sequence[Hashable], n: int) -> NDArray[np.intp]:
-    """Return each of n things' cluster as a number from 0, in order of appearance."""
+    """Return the cluster of each of n items as a number from 0, in order of appearance."""
     if len(clusters) != n:
         raise ValueError(f"{n} values for {len(clusters)} cluster names")
     numbers: dict[Hashable, int] = {}
@@ -59,7 +59,7 @@ def number_clusters(clusters: Sequence[Hashable], n: int) -> NDArray[np.intp]:
 
 
 def by_cluster(array: Floats, clusters: Sequence[Hashable] | None) -> Clusters:
-    """Return values summed by cluster; without clusters each value is its own."""
+    """Return values summed by cluster; without clusters each value is its own cluster."""
     if clusters is None:
         ordered = np.sort(array)
         return Clusters(ordered, np.ones_like(ordered))
@@ -72,22 +72,22 @@ def by_cluster(array: Floats, clusters: Sequence[Hashable] | None) -> Clusters:
 
 
 def effective_number(sizes: Floats) -> float:
-    """Return how many clusters of equal size clusters of these sizes are worth: (sum n)^2 / sum n^2 (Kish)."""
+    """Return the effective number of clusters of these sizes: (sum n)^2 / sum n^2 (Kish)."""
     weights = sizes / sizes.sum()
     return float(1 / np.square(weights).sum())
 
 
 def jackknife_error(left_out: Floats) -> float:
-    """Return the standard error of an estimate from what it is without each of G clusters in turn."""
+    """Return the standard error of an estimate from its values without each cluster in turn."""
     count = len(left_out)
     return math.sqrt((count - 1) / count * float(np.square(left_out - left_out.mean()).sum()))
 
 
 def trusted_df(left_out: Floats) -> float:
-    """Return the degrees of freedom of a jackknife's standard error: G - 1, fewer where a few clusters make most of it.
+    """Return the degrees of freedom of a jackknife's standard error: G - 1, or fewer if a few clusters dominate it.
 
-    The variance of an estimated variance grows with the kurtosis k: it is as well known as one with 2 (G - 1) / (k - 1)
-    degrees of freedom, which is G - 1 for normal values (k = 3).
+    The variance of an estimated variance grows with the kurtosis k: it is known as precisely as one with
+    2 (G - 1) / (k - 1) degrees of freedom, which is G - 1 for normal values (k = 3).
     """
     count = len(left_out)
     deviations = left_out - left_out.mean()
@@ -100,7 +100,7 @@ def trusted_df(left_out: Floats) -> float:
 
 
 def skewness(left_out: Floats) -> float:
-    """Return the skewness of what clusters add to an estimate, above 0 where a few add much; 0 where all are alike."""
+    """Return the skewness of the clusters' contributions to an estimate, above 0 if a few add much; 0 if all are equal."""
     deviations = left_out.mean() - left_out
     largest = float(np.abs(deviations).max())
     if largest == 0:

@@ -1,4 +1,4 @@
-"""The difference of two estimates from their own intervals, which near the end of a scale lean to one side."""
+"""The interval of a difference of two estimates from their own intervals, which may be asymmetric."""
 
 from math import hypot
 
@@ -6,21 +6,20 @@ from dokimasia.algorithms.statistics.shares import Interval
 
 
 def contrast_interval(first: float, first_interval: Interval, second: float, second_interval: Interval) -> Interval:
-    """Return an interval of the first estimate minus the second, as sure as the intervals of both.
+    """Return an interval of the first estimate minus the second, at the level of the two intervals.
 
     Parameters
     ----------
     first, second : float
-        Two estimates in the same unit, from different values.
+        Two estimates in the same unit, from different data.
     first_interval, second_interval : Interval
-        Each estimate's own interval, which contains it; both of one level.
+        Each estimate's own interval, which contains it; both at one level.
 
     Returns
     -------
     Interval
-        Each limit is as far from the difference as the two distances that would move it there, put together like the
-        sides of a right angle. Values that belong together across the two and go the same way make it wider than it
-        need be.
+        The distance of each limit from the difference is the square root of the sum of squares of the two distances that
+        would move it there. If the two estimates are positively correlated, the interval is wider than necessary.
 
     Raises
     ------

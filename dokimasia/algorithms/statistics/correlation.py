@@ -1,6 +1,6 @@
 # pyright: standard
-# SciPy ships no types; what it returns here is made a float at once.
-"""How two measurements of the same things go together: correlations, and an interval of them."""
+# SciPy ships no types; what it returns is converted to a float at once.
+"""Correlations of two measurements of the same items, and their intervals."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -18,7 +18,7 @@ Method = Literal["pearson", "spearman", "kendall"]
 
 _NEARLY_ONE = 1 - 1e-12
 FEW_PAIRS = 10
-"""Below so many pairs, or clusters of equal size, a correlation has no interval that holds its level."""
+"""The fewest pairs, or clusters of equal size, with which the interval of a correlation holds its level."""
 
 _FEWEST = 5
 _NO_VARIANCE = 1e-14
@@ -30,12 +30,12 @@ def pearson(x: Sequence[float], y: Sequence[float]) -> float:
     Parameters
     ----------
     x, y : sequence of float
-        Two measurements of each thing, in the same order, in any units. A thing that lacks one has no place here.
+        Two measurements of each item, in the same order, in any units. Leave out items that lack one.
 
     Returns
     -------
     float
-        1 where the two lie on a rising line, -1 on a falling one.
+        1 if the points lie on a rising line, -1 on a falling one.
 
     Raises
     ------
@@ -69,7 +69,7 @@ def spearman(x: Sequence[float], y: Sequence[float]) -> float:
 
 
 def kendall(x: Sequence[float], y: Sequence[float]) -> float:
-    """Return Kendall's rank correlation tau-b, -1 to 1: concordant less discordant pairs, corrected for ties.
+    """Return Kendall's rank correlation tau-b, -1 to 1: concordant minus discordant pairs, corrected for ties.
 
     Raises
     ------
@@ -116,20 +116,20 @@ def correlation_interval(
     Parameters
     ----------
     x, y : sequence of float
-        As `pearson`; at least five clusters, for fewer bound nothing, and ten for an interval.
+        As `pearson`; at least five clusters, and ten for an interval.
     method : {"pearson", "spearman", "kendall"}
-        Which correlation.
+        The kind of correlation.
     clusters : sequence of hashable, optional
-        The cluster that each pair belongs to; without it each is its own.
+        The cluster that each pair belongs to; without it each pair is its own cluster.
     level : float
         Nominal coverage, strictly between 0 and 1.
 
     Returns
     -------
     Interval
-        Within -1 to 1. There is none below ten clusters, or where those of unequal size are worth fewer; where one side
-        hardly varies (`too_little_variation`, of ranks for a correlation of ranks); and where the correlation is the same
-        without any of the clusters (1, say). Its `reason` says why then, and its limits are -1 and 1.
+        Within -1 to 1. There is none below ten clusters, or an effective number of ten; if one side hardly varies
+        (`too_little_variation`, of ranks for a rank correlation); and if the correlation is the same without any of the
+        clusters (1, say). Its `reason` then says why, and its limits are -1 and 1.
 
     Raises
     ------
@@ -138,8 +138,8 @@ def correlation_interval(
 
     Notes
     -----
-    Clusters of unequal size say less of how well the jackknife's standard error is known: the degrees of freedom are
-    taken times (E - 1) / (G - 1), with E the effective number of the G clusters.
+    With clusters of unequal size the jackknife's standard error is less precise: the degrees of freedom are multiplied by
+    (E - 1) / (G - 1), with E the effective number of the G clusters.
 
     References
     ----------
@@ -163,19 +163,21 @@ def correlation_interval(
     index = np.arange(len(first)) if clusters is None else number_clusters(clusters, len(first))
     effective = effective_number(np.bincount(index).astype(np.float64))
     if effective < FEW_PAIRS - ROUNDING:
-        said = f"{count} clusters of unequal size are worth {effective:.1f} equal ones"
-        return Interval(-1.0, 1.0, f"{said}, and a correlation needs {FEW_PAIRS}")
+        worth_text = f"{count} clusters of unequal size are worth {effective:.1f} equal ones"
+        return Interval(-1.0, 1.0, f"{worth_text}, and a correlation needs {FEW_PAIRS}")
     for side in (first, second):
         if reason := too_little_variation(side if method == "pearson" else _ranks(side), clusters):
             return Interval(-1.0, 1.0, reason)
     if method == "pearson":
         left_out = _without_each(first, second, index)
     else:
-        apart = (np.flatnonzero(index != one) for one in range(count))
-        left_out = np.array([correlate(first[use].tolist(), second[use].tolist()) for use in apart])
+        remaining = (np.flatnonzero(index != cluster) for cluster in range(count))
+        left_out = np.array([correlate(first[use].tolist(), second[use].tolist()) for use in remaining])
     worth = (effective_number(np.bincount(index).astype(np.float64)) - 1) / (count - 1)
-    found = jackknifed(float(_on_fishers_scale(correlate(x, y))), _on_fishers_scale(left_out), level=level, worth=worth)
-    return Interval(math.tanh(found.low), math.tanh(found.high), found.reason)
+    limits = jackknifed(
+        float(_on_fishers_scale(correlate(x, y))), _on_fishers_scale(left_out), level=level, worth=worth
+    )
+    return Interval(math.tanh(limits.low), math.tanh(limits.high), limits.reason)
 
 
 def _on_fishers_scale(values: float | Floats) -> Floats:
@@ -183,7 +185,7 @@ def _on_fishers_scale(values: float | Floats) -> Floats:
 
 
 def _without_each(first: Floats, second: Floats, index: NDArray[np.intp]) -> Floats:
-    """Return Pearson's correlation without each cluster, from the sums over all less those of the cluster.
+    """Return Pearson's correlation without each cluster, from the total sums minus those of the cluster.
 
     Raises
     ------
@@ -209,7 +211,7 @@ def _pairs(x: Sequence[float], y: Sequence[float]) -> tuple[Floats, Floats]:
 
 
 def _standard(array: Floats) -> Floats:
-    """Centre and scale to length one, through the largest deviation, so that nothing over- or underflows."""
+    """Return an array centred and scaled to length one, by way of the largest deviation to avoid over- and underflow."""
     centred = array - array.mean()
     centred = centred / np.abs(centred).max()
     return centred / math.sqrt(float(centred @ centred))

@@ -1,4 +1,4 @@
-"""Whether a correlation differs from none: the two-sided p-value of Pearson's r, of single pairs or of whole clusters."""
+"""The two-sided p-value of Pearson's correlation, for independent pairs or for whole clusters."""
 
 import math
 from collections.abc import Hashable, Sequence
@@ -14,7 +14,7 @@ _ROUNDING = 1e-9
 
 
 class ExchangeTest(NamedTuple):
-    """A two-sided p-value from exchanges of whole clusters; None, and the reason, where fewer than 200 differ."""
+    """A two-sided p-value from exchanges of whole clusters; None, with the reason, if fewer than 200 are distinct."""
 
     p_value: float | None
     reason: str = ""
@@ -28,8 +28,8 @@ def correlation_p_value(r: float, n: int) -> float:
     r : float
         Pearson's correlation, -1 to 1.
     n : int
-        How many independent pairs it was computed from, at least 3. Pairs that share an image are not independent: then
-        the value is too small.
+        The number of independent pairs, at least 3. Pairs that share an image are not independent: for them the value is
+        too small.
 
     Raises
     ------
@@ -65,21 +65,21 @@ def correlation_exchange_test(
     seed: int,
     permutations: int = PERMUTATIONS,
 ) -> ExchangeTest:
-    """Return how often chance brings a correlation as large as the one seen, either way, where pairs share clusters.
+    """Return the two-sided p-value of a correlation by permutation of whole clusters.
 
-    The x of whole clusters are exchanged between clusters with equal numbers of pairs, so that what repeats and questions
-    about one image have in common counts once.
+    The x values of whole clusters are exchanged between clusters with equal numbers of pairs, so that what repeats and
+    questions about one image have in common counts once.
 
     Parameters
     ----------
     x, y : sequence of float
         Pairs, in any units.
     clusters : sequence of hashable
-        Each pair's cluster. The order of the pairs within a cluster matters, that of the clusters does not.
+        The cluster of each pair. The order of pairs within a cluster matters, that of clusters does not.
     seed : int
-        Of the exchanges.
+        Seed of the exchanges.
     permutations : int
-        How many are drawn, at least 1.
+        The number of draws, at least 1.
 
     Raises
     ------
@@ -89,7 +89,7 @@ def correlation_exchange_test(
     References
     ----------
     Phipson and Smyth, Permutation p-values should never be zero, 2010; Pearson's r as in PerceptionRubrics, section 5.2,
-    whose p-values take responses for independent.
+    whose p-values treat responses as independent.
 
     Examples
     --------
@@ -108,6 +108,6 @@ def correlation_exchange_test(
     if reason := exchange.untested(kinds.astype(np.intp)):
         return ExchangeTest(None, reason.replace("leaves", "values").replace("criteria", "responses"))
     first, second = first - first.mean(), second - second.mean()
-    seen = abs(float(first @ second)) * (1 - _ROUNDING)
-    beyond = sum(abs(float(first[source] @ second)) >= seen for source in exchange.draw(permutations, seed=seed))
+    observed = abs(float(first @ second)) * (1 - _ROUNDING)
+    beyond = sum(abs(float(first[source] @ second)) >= observed for source in exchange.draw(permutations, seed=seed))
     return ExchangeTest((1 + beyond) / (1 + permutations))

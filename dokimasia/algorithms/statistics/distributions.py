@@ -1,6 +1,6 @@
 # pyright: standard
-# SciPy ships no types: this file gives them, so that those who import it are checked strictly.
-"""Distribution functions that intervals and tests need, from SciPy, which is loaded when one is first called."""
+# SciPy ships no types: this file adds them, so that its importers are checked strictly.
+"""Distribution functions for intervals and tests; SciPy is imported at the first call."""
 
 
 def beta_quantile(p: float, a: float, b: float) -> float:
@@ -55,7 +55,7 @@ def student_t_quantile(p: float, df: float) -> float:
 
 
 def student_t_tails(t: float, df: float) -> float:
-    """Return the probability that Student's t with `df` degrees of freedom lies at least as far from 0 as t, either way.
+    """Return the two-sided probability that Student's t with `df` degrees of freedom lies at least as far from 0 as t.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Chance that respects clusters: what belongs to a cluster's criteria moves as a whole, between clusters of equal size."""
+"""Permutations that respect clusters: the leaves of a cluster move as a whole, between clusters of equal size."""
 
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
@@ -14,14 +14,14 @@ Whole = NDArray[np.intp]
 Source = NDArray[np.intp] | NDArray[np.uint16]
 
 FEWEST_EXCHANGES = 200
-"""With fewer distinct exchanges there is no p-value."""
+"""The fewest distinct exchanges with which there is a p-value."""
 
-_KEPT = 8_000_000
-"""Up to so many places what was drawn is kept for the next test: at most 16 MB each."""
+_MOST_CACHED = 8_000_000
+"""The most positions of draws that are cached for the next test: at most 16 MB each."""
 
 
 class Exchange:
-    """Criteria in an order in which exchanges between clusters with equal numbers of them are cheap.
+    """Criteria in an order that makes exchanges between clusters with equal numbers of them cheap.
 
     Parameters
     ----------
@@ -31,11 +31,11 @@ class Exchange:
     Attributes
     ----------
     order : array of int
-        The criteria's positions, smallest clusters first; a cluster's criteria stand together, in the order given.
+        The positions of the criteria, smallest clusters first; the criteria of a cluster are adjacent, in the order given.
     cluster : array of int
         The cluster of each criterion in that order, numbered from 0.
     start : array of int
-        The place in that order at which each criterion's cluster begins.
+        The position in that order at which each criterion's cluster begins.
 
     Examples
     --------
@@ -60,11 +60,11 @@ class Exchange:
 
     @property
     def share(self) -> float:
-        """The share of criteria that can be moved: those of clusters whose size another cluster has too."""
+        """The share of criteria that can move: those of clusters whose size another cluster has too."""
         return sum(stratum.size for stratum in self._strata) / len(self.order) if len(self.order) else 0.0
 
     def distinct(self, leaf: Whole) -> float:
-        """Return in how many different ways the exchanges can hand out the leaves, the one seen among them.
+        """Return the number of distinct ways in which exchanges can assign the leaves, including the observed one.
 
         Parameters
         ----------
@@ -84,7 +84,7 @@ class Exchange:
         return round(exp(ways)) if ways < 30 else inf
 
     def untested(self, leaf: Whole) -> str:
-        """Return why there is no p-value, in words for readers; empty where there are exchanges enough."""
+        """Return why there is no p-value, in words for readers; empty if there are enough exchanges."""
         ways = self.distinct(leaf)
         if ways >= FEWEST_EXCHANGES:
             return ""
@@ -94,19 +94,19 @@ class Exchange:
         )
 
     def draw(self, permutations: int, *, seed: int) -> Iterator[Source]:
-        """Yield for each permutation where each criterion's leaf comes from, in the order; do not change what you get."""
-        shapes = tuple((int(one[0, 0]), *one.shape) for one in self._strata)
-        few = permutations * len(self.order) <= _KEPT and len(self.order) <= np.iinfo(np.uint16).max
-        draw = _kept if few else _drawn
+        """Yield for each permutation the source of each criterion's leaf, in the order; do not modify the arrays."""
+        shapes = tuple((int(stratum[0, 0]), *stratum.shape) for stratum in self._strata)
+        cacheable = permutations * len(self.order) <= _MOST_CACHED and len(self.order) <= np.iinfo(np.uint16).max
+        draw = _cached if cacheable else _drawn
         yield from draw(len(self.order), shapes, permutations, seed)
 
 
 def _drawn(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> Iterator[Whole]:
-    """Yield the exchanges within strata, each with its first place, its clusters and their size; one array, filled anew."""
+    """Yield exchanges within strata, given as first position, number of clusters and their size; the array is reused."""
     generator = np.random.default_rng(seed)
     source = np.arange(length, dtype=np.intp)
-    seen = [source[first : first + count * size].reshape(count, size) for first, count, size in strata]
-    moves = [(stratum.copy().take, len(stratum), stratum) for stratum in seen]
+    views = [source[first : first + count * size].reshape(count, size) for first, count, size in strata]
+    moves = [(stratum.copy().take, len(stratum), stratum) for stratum in views]
     for _ in range(permutations):
         for take, count, place in moves:
             take(generator.permutation(count), axis=0, out=place, mode="clip")
@@ -114,10 +114,10 @@ def _drawn(length: int, strata: tuple[tuple[int, int, int], ...], permutations: 
 
 
 @lru_cache(maxsize=4)
-def _kept(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> NDArray[np.uint16]:
-    """Return what `_drawn` yields, a row each: figures of several models on the same images draw the same exchanges."""
-    kept = np.empty((permutations, length), dtype=np.uint16)
+def _cached(length: int, strata: tuple[tuple[int, int, int], ...], permutations: int, seed: int) -> NDArray[np.uint16]:
+    """Return what `_drawn` yields, one per row; cached, since models on the same images draw the same exchanges."""
+    draws = np.empty((permutations, length), dtype=np.uint16)
     for at, source in enumerate(_drawn(length, strata, permutations, seed)):
-        kept[at] = source
-    kept.flags.writeable = False
-    return kept
+        draws[at] = source
+    draws.flags.writeable = False
+    return draws

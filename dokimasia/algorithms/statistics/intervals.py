@@ -1,4 +1,4 @@
-"""Intervals that keep their word with few values, with values that belong together, and near the end of a scale."""
+"""Intervals that hold their level with few values, with clustered values, and near the end of a scale."""
 
 import math
 from collections.abc import Callable, Hashable, Iterator, Sequence
@@ -25,17 +25,17 @@ from dokimasia.algorithms.statistics.shares import Interval, check_level, cloppe
 
 RESAMPLES = 2000
 FEW_CLUSTERS = 6
-"""Below so many clusters the values seen say nothing of the scale that they come from."""
+"""The fewest clusters whose observed range stands for the scale of the values."""
 
 _DRAWS_AT_ONCE = 2_000_000
-_KEPT_CLUSTERS = 250
-"""With up to so many clusters what was drawn is kept for the next interval: at most 4 MB each."""
+_MOST_CACHED_CLUSTERS = 250
+"""The most clusters whose draws are cached for the next interval: at most 4 MB each."""
 
-_KEPT_INTERVALS = 4096
-"""So many intervals of up to `_KEPT_CLUSTERS` clusters are kept: at most 4 KB each."""
+_CACHED_INTERVALS = 4096
+"""The number of cached intervals of up to `_MOST_CACHED_CLUSTERS` clusters: at most 4 KB each."""
 
 _CLUSTERS_A_KIND = 20
-"""With so many clusters to each different one it is quicker to draw how often each kind comes than each cluster."""
+"""The number of clusters per distinct cluster from which drawing counts is faster than drawing clusters."""
 
 
 def bootstrap_interval(
@@ -51,21 +51,21 @@ def bootstrap_interval(
     Parameters
     ----------
     values : sequence of float
-        The measured values, in any unit. What was not measured has no place here.
+        The measured values, in any unit. Leave out missing ones.
     clusters : sequence of hashable, optional
-        The cluster that each value belongs to (values that share an image, say); without it each value is its own.
+        The cluster of each value (values that share an image, say); without it each value is its own cluster.
     level : float
         Nominal coverage, strictly between 0 and 1.
     seed : int
-        Equal values, clusters and seed give the equal interval, whatever the order of the values.
+        Equal values, clusters and seed give equal intervals, whatever the order of the values.
     bounds : tuple of float, optional
-        The lowest and the highest value that can occur (1 and 5 for a checkpoint score). The interval stays within, and
-        values that are all equal get the width that they deserve (see Notes).
+        The lowest and the highest possible value (1 and 5 for a checkpoint score). The interval stays within them, and has
+        a width even if all values are equal (see Notes).
 
     Returns
     -------
     Interval
-        It contains the mean of the values. Where there is none, its `reason` says why, and its limits are the bounds.
+        It contains the mean of the values. If there is none, its `reason` says why, and its limits are the bounds.
 
     Raises
     ------
@@ -74,24 +74,24 @@ def bootstrap_interval(
 
     Notes
     -----
-    A bootstrap of few clusters is too narrow, more so where values crowd at one end of their scale: what would widen it
-    is what was not seen. At each end this takes the farther of two limits.
+    A bootstrap of few clusters is too narrow, especially if values crowd at one end of their scale: the values that would
+    widen it were not observed. Each end of this interval is the outer one of two limits.
 
     *The bootstrap*: bias-corrected and accelerated, over clusters, its normal quantiles replaced by those of Student's
     t with G - 1 degrees of freedom for G clusters.
 
-    *The scale*: the mean's place on its scale is taken for a share, known as well as one of n* trials would be, and gets
-    Clopper and Pearson's limits; they lean away from the near end of the scale. n* follows from the standard error of
-    the jackknife over clusters and from Student's t, whose degrees of freedom are G - 1, or fewer where the clusters'
-    kurtosis says that the standard error itself is poorly known. The scale is the bounds; without bounds it is the
-    range of the values seen, and below six clusters, where that range says too little, the plain t interval counts too.
+    *The scale*: the mean's position on its scale is treated as a share of n* effective trials and gets Clopper and
+    Pearson's limits, which extend away from the near end of the scale. n* follows from the standard error of the
+    jackknife over clusters and from Student's t, whose degrees of freedom are G - 1, or fewer if the clusters' kurtosis
+    shows that the standard error itself is imprecise. The scale is the bounds; without bounds it is the observed range,
+    and below six clusters, where that range says too little, the plain t interval counts, too.
 
-    *Too little spread* to hold the level is told by `refusal`, from the number and sizes of the clusters and how far they
-    differ on the scale: there is no interval then, and its reason says why. Without bounds that cannot be told.
-    *One cluster* says nothing of how clusters differ: the interval is the bounds, and without bounds there is none.
-    *Equal means in all clusters* show no spread: without bounds the interval is that point; with bounds it reaches as
-    far as the clusters that were never seen may: with p the largest share of other clusters that is compatible with
-    none among G (Clopper and Pearson), from mean - p (mean - low) to mean + p (high - mean).
+    *Too little spread* to hold the level is detected by `refusal`, from the number and sizes of the clusters and their
+    differences on the scale: there is no interval then, and its reason says why. Without bounds that cannot be detected.
+    *One cluster* does not show how clusters differ: the interval is the bounds, and without bounds there is none.
+    *Equal means in all clusters* show no spread: without bounds the interval is that point; with bounds it allows for
+    unobserved clusters: with p the largest share of other clusters that is compatible with none among G (Clopper and
+    Pearson), it reaches from mean - p (mean - low) to mean + p (high - mean).
 
     References
     ----------
@@ -121,10 +121,10 @@ def bootstrap_interval(
         unseen = clopper_pearson(0, count, level).high
         return Interval(mean - unseen * (mean - low), mean + unseen * (high - mean))
     scale = bounds or (float(array.min()), float(array.max()))
-    if count > _KEPT_CLUSTERS:
-        return _farther(grouped, level, seed, *scale, bounded=bounds is not None)
+    if count > _MOST_CACHED_CLUSTERS:
+        return _outer_limits(grouped, level, seed, *scale, bounded=bounds is not None)
     sums, sizes = (part.tobytes() for part in grouped)
-    return _remembered(sums, sizes, level, seed, *scale, bounded=bounds is not None)
+    return _cached_limits(sums, sizes, level, seed, *scale, bounded=bounds is not None)
 
 
 def difference_interval(
@@ -136,23 +136,23 @@ def difference_interval(
     seed: int,
     bounds: tuple[float, float] | None = None,
 ) -> Interval:
-    """Return a confidence interval of the mean of second minus first, measured on the same things.
+    """Return a confidence interval of the mean of second minus first, measured on the same items.
 
     Parameters
     ----------
     first, second : sequence of float
-        Two measurements of each thing, in the same order and unit. A thing that lacks one of them has no place here.
+        Two measurements of each item, in the same order and unit. Leave out items that lack one.
     clusters : sequence of hashable, optional
-        The cluster that each thing belongs to.
+        The cluster of each item.
     level, seed
         As `bootstrap_interval`.
     bounds : tuple of float, optional
-        The lowest and highest value that one measurement can have; a difference reaches from low - high to high - low.
+        The lowest and highest possible measurement; a difference lies between low - high and high - low.
 
     Returns
     -------
     Interval
-        In the unit of the measurements; above 0 where the second is significantly higher.
+        In the unit of the measurements; above 0 if the second is significantly higher.
 
     Raises
     ------
@@ -184,29 +184,29 @@ def jackknife_interval(
     level: float = 0.95,
     bounds: tuple[float, float] | None = None,
 ) -> Interval:
-    """Return a confidence interval of any figure that is computed from n things, leaving out one cluster at a time.
+    """Return a confidence interval of any figure computed from n items, by leaving out one cluster at a time.
 
     Parameters
     ----------
     statistic : callable
-        Given the positions (0 to n - 1, in order) of the things to use, returns the figure; smooth in its values (a
-        coefficient of agreement, a difference of rates; no median and no maximum). It raises where it has no value.
+        Takes the positions (0 to n - 1, in order) of the items to use and returns the figure, which must be smooth (a
+        coefficient of agreement, a difference of rates; not a median or a maximum). It raises if it has no value.
     n : int
-        How many things there are.
+        The number of items.
     clusters : sequence of hashable, optional
-        The cluster that each thing belongs to; without it each is its own.
+        The cluster of each item; without it each item is its own cluster.
     level : float
         Nominal coverage, strictly between 0 and 1.
     bounds : tuple of float, optional
-        The lowest and highest value that the figure can have.
+        The lowest and highest possible value of the figure.
 
     Returns
     -------
     Interval
-        The figure, plus and minus Student's t times the jackknife's standard error, farther on the side to which the
-        clusters lean (see Notes), cut at the bounds. Where there is none, its `reason` says why, and its limits are the
-        bounds, or infinite: for clusters without which the figure is always the same, with bounds where `refusal` finds
-        too little spread, and without bounds for one cluster; with them that one has the whole scale.
+        The figure, plus and minus Student's t times the jackknife's standard error, extended on the side to which the
+        clusters are skewed (see Notes), and clipped to the bounds. If there is none, its `reason` says why, and its limits
+        are the bounds, or infinite: if the figure is the same without any of the clusters; with bounds, if `refusal` finds
+        too little spread; and without bounds for one cluster, whose interval with bounds is the whole scale.
 
     Raises
     ------
@@ -215,9 +215,9 @@ def jackknife_interval(
 
     Notes
     -----
-    On a scale with ends, where a few clusters make most of a figure, what would widen the interval on their side is what
-    was not seen. With g the skewness of what the clusters add, G their number and t the quantile, the limit on that side
-    lies further out by g (1 + 2 t^2) / (6 sqrt(G)) standard errors; the other stays.
+    On a scale with ends, if a few clusters dominate a figure, the clusters that would widen the interval on their side
+    were not observed. With g the skewness of the clusters' contributions, G their number and t the quantile, the limit on
+    that side moves out by g (1 + 2 t^2) / (6 sqrt(G)) standard errors; the other stays.
 
     References
     ----------
@@ -240,12 +240,12 @@ def jackknife_interval(
     if count == 1:
         return Interval(low, high, "" if bounds else ONE_CLUSTER)
     figure = statistic(range(n))
-    without = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
-    left_out = finite([statistic(positions) for positions in without])
+    remaining = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
+    left_out = finite([statistic(positions) for positions in remaining])
     if bounds is not None and np.ptp(left_out) > ROUNDING * np.abs(left_out).max():
         sizes = np.bincount(index).astype(np.float64)
-        each = figure + (figure - left_out) * (n - sizes) / sizes
-        if reason := refusal(Clusters(each * sizes, sizes), bounds):
+        pseudovalues = figure + (figure - left_out) * (n - sizes) / sizes
+        if reason := refusal(Clusters(pseudovalues * sizes, sizes), bounds):
             return Interval(low, high, reason)
     return jackknifed(figure, left_out, level=level, bounds=(low, high))
 
@@ -260,7 +260,7 @@ def jackknifed(
 ) -> Interval:
     """Return the interval of `jackknife_interval` from the figure and its values without each cluster.
 
-    `worth` is the share of the degrees of freedom that is left, where clusters of unequal size are worth fewer.
+    `worth` is the factor of the degrees of freedom for clusters of unequal size.
     """
     if np.ptp(left_out) <= ROUNDING * np.abs(left_out).max():
         return Interval(*bounds, NO_SPREAD)
@@ -279,16 +279,16 @@ def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, fl
     return low, high
 
 
-@lru_cache(maxsize=_KEPT_INTERVALS, typed=True)
-def _remembered(
+@lru_cache(maxsize=_CACHED_INTERVALS, typed=True)
+def _cached_limits(
     sums: bytes, sizes: bytes, level: float, seed: int, low: float, high: float, *, bounded: bool
 ) -> Interval:
-    """Return what `_farther` does: the figures of one run ask for the same interval several times."""
-    return _farther(Clusters(np.frombuffer(sums), np.frombuffer(sizes)), level, seed, low, high, bounded=bounded)
+    """Return what `_outer_limits` does; cached, since the figures of one run need the same interval several times."""
+    return _outer_limits(Clusters(np.frombuffer(sums), np.frombuffer(sizes)), level, seed, low, high, bounded=bounded)
 
 
-def _farther(grouped: Clusters, level: float, seed: int, low: float, high: float, *, bounded: bool) -> Interval:
-    """Return the farther of the bootstrap's and the scale's limits at each end, for clusters that are not all alike."""
+def _outer_limits(grouped: Clusters, level: float, seed: int, low: float, high: float, *, bounded: bool) -> Interval:
+    """Return the outer one of the bootstrap's and the scale's limits at each end, for clusters that are not all equal."""
     if bounded and (reason := refusal(grouped, (low, high))):
         return Interval(low, high, reason)
     count, mean, left_out = grouped.number, grouped.mean, grouped.left_out
@@ -314,12 +314,12 @@ def _resampled_means(grouped: Clusters, seed: int) -> Floats:
     count = len(sums)
     kinds = np.flatnonzero(np.concatenate(([True], (np.diff(sums) != 0) | (np.diff(sizes) != 0))))
     if len(kinds) * _CLUSTERS_A_KIND <= count:
-        often = generator.multinomial(count, np.diff(kinds, append=count) / count, size=RESAMPLES)
-        return (often * sums[kinds]).sum(axis=1) / (often * sizes[kinds]).sum(axis=1)
+        counts = generator.multinomial(count, np.diff(kinds, append=count) / count, size=RESAMPLES)
+        return (counts * sums[kinds]).sum(axis=1) / (counts * sizes[kinds]).sum(axis=1)
     equal = bool(np.ptp(sizes) == 0)
     means = np.empty(RESAMPLES)
     step = max(1, _DRAWS_AT_ONCE // count)
-    blocks = [_drawn(seed, count)] if count <= _KEPT_CLUSTERS else _draws(generator, count, step)
+    blocks = [_drawn(seed, count)] if count <= _MOST_CACHED_CLUSTERS else _draws(generator, count, step)
     start = 0
     for block in blocks:
         weight = count * sizes[0] if equal else sizes.take(block).sum(axis=1)
@@ -330,21 +330,21 @@ def _resampled_means(grouped: Clusters, seed: int) -> Floats:
 
 @lru_cache(maxsize=16)
 def _drawn(seed: int, count: int) -> NDArray[np.intp]:
-    """Return which clusters each resample holds: figures of one run draw the same ones over and over."""
+    """Return the clusters of each resample; cached, since the figures of one run draw the same ones repeatedly."""
     (drawn,) = _draws(np.random.default_rng(seed), count, RESAMPLES)
     drawn.flags.writeable = False
     return drawn
 
 
 def _draws(generator: np.random.Generator, count: int, step: int) -> Iterator[NDArray[np.intp]]:
-    """Yield which clusters the resamples hold, so many resamples at a time."""
+    """Yield the clusters of the resamples, `step` resamples at a time."""
     for start in range(0, RESAMPLES, step):
         size = (min(step, RESAMPLES - start), count)
         yield generator.integers(0, count, size=size, dtype=np.int32).astype(np.intp)
 
 
 def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) -> Interval:
-    """Return the bias-corrected and accelerated limits, `width` standard deviations to either side; not all left out alike."""
+    """Return the bias-corrected and accelerated limits, `width` standard deviations to either side; `left_out` must vary."""
     normal, drawn = NormalDist(), len(resampled)
     below = (np.count_nonzero(resampled < mean) + np.count_nonzero(resampled == mean) / 2) / drawn
     bias = normal.inv_cdf(min(max(below, 1 / drawn), 1 - 1 / drawn))
@@ -363,9 +363,9 @@ def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) 
 
 
 def _quantile(ordered: Floats, share: float) -> float:
-    """Return a quantile of ordered values as `numpy.quantile` does, which takes ten times as long for a few thousand."""
+    """Return a quantile of ordered values like `numpy.quantile`, which is ten times slower for a few thousand values."""
     place = (len(ordered) - 1) * share
     before = int(place)
-    here, there = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
-    part, gap = place - before, there - here
-    return there - gap * (1 - part) if part >= 0.5 else here + gap * part
+    lower, upper = float(ordered[before]), float(ordered[min(before + 1, len(ordered) - 1)])
+    fraction, gap = place - before, upper - lower
+    return upper - gap * (1 - fraction) if fraction >= 0.5 else lower + gap * fraction

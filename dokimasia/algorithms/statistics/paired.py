@@ -1,4 +1,4 @@
-"""Paired comparisons: whether differences between two measurements of the same things may be chance."""
+"""Paired comparisons: whether differences between two measurements of the same items may be chance."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
@@ -14,7 +14,7 @@ _FLIPPED_AT_ONCE = 8
 
 
 class SignFlips(NamedTuple):
-    """A sign-flip test: its two-sided p-value (0 to 1), how many sign patterns it rests on, and whether those are all."""
+    """A sign-flip test: its two-sided p-value (0 to 1), the number of sign patterns, and whether those are all."""
 
     p_value: float
     patterns: int
@@ -28,29 +28,29 @@ def sign_flip_test(
     seed: int,
     permutations: int = PERMUTATIONS,
 ) -> SignFlips:
-    """Return how often chance alone would bring a mean difference as large as this one, either way.
+    """Return the two-sided p-value of a mean difference by flipping signs.
 
-    Under the null hypothesis that the two measurements of a pair could as well be exchanged, each cluster's differences
-    have either sign with equal probability, all of them together.
+    Under the null hypothesis that the two measurements of a pair are exchangeable, the differences of each cluster have
+    either sign with equal probability, all of them together.
 
     Parameters
     ----------
     differences : sequence of float
-        Second minus first, one a pair, in any unit.
+        Second minus first, one per pair, in any unit.
     clusters : sequence of hashable, optional
-        The cluster that each pair belongs to (pairs that share an image, say), whose signs flip as one; without it each
-        pair is its own.
+        The cluster of each pair (pairs that share an image, say), whose signs flip as one; without it each pair is its own
+        cluster.
     seed : int
-        Of the random patterns, where there are too many for all. The order of the pairs does not matter.
+        Seed of the random patterns, if there are too many to count all. The order of the pairs does not matter.
     permutations : int
-        How many random patterns to draw, at least 1.
+        The number of random patterns, at least 1.
 
     Returns
     -------
     SignFlips
         With at most 14 clusters that differ from zero, all patterns are counted and the p-value is exact; else the
-        observed pattern counts as one of the drawn ones, so that the p-value is valid and never 0. Where no cluster
-        differs it is 1.
+        observed pattern counts as one of the drawn ones, so that the p-value is valid and never 0. If no cluster
+        differs from zero it is 1.
 
     Raises
     ------
@@ -85,18 +85,18 @@ def sign_flip_test(
         return SignFlips(_as_large(totals, limit) / len(totals), len(totals), exact=True)
     generator, totals = np.random.default_rng(seed), np.zeros(permutations)
     for start in range(0, len(sizes), _FLIPPED_AT_ONCE):
-        together = sizes[start : start + _FLIPPED_AT_ONCE]
-        every = _signs(len(together)) @ together
-        totals += every[generator.integers(0, len(every), size=permutations, dtype=np.uint8)]
+        batch = sizes[start : start + _FLIPPED_AT_ONCE]
+        batch_totals = _signs(len(batch)) @ batch
+        totals += batch_totals[generator.integers(0, len(batch_totals), size=permutations, dtype=np.uint8)]
     return SignFlips((1 + _as_large(totals, limit)) / (1 + permutations), 1 + permutations, exact=False)
 
 
 def _signs(count: int) -> Floats:
-    """Return all patterns of so many signs, 1 and -1, one a row."""
+    """Return all patterns of so many signs, 1 and -1, one per row."""
     flipped = (np.arange(1 << count)[:, None] >> np.arange(count)) & 1
     return 1.0 - 2.0 * flipped.astype(np.float64)
 
 
 def _as_large(totals: Floats, limit: float) -> int:
-    """Count the totals that are at least the limit on either side."""
+    """Return the number of totals that reach the limit on either side."""
     return int(np.count_nonzero(np.abs(totals) >= limit))

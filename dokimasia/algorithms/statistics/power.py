@@ -1,4 +1,4 @@
-"""How many samples would show a difference, and how small a difference so many samples show."""
+"""The number of samples needed to show a difference, and the smallest difference that so many samples show."""
 
 import math
 from bisect import bisect_left
@@ -14,10 +14,10 @@ _MOST_SAMPLES = 1 << 40
 
 
 class Design(NamedTuple):
-    """What a pilot tells of paired differences: their standard deviation, and how they hang together.
+    """A pilot's paired differences: their standard deviation, and their correlation within clusters.
 
-    `sd` in the unit of the score; `cluster_size` the mean number of samples that share a cluster (an image);
-    `design_effect` how many samples of the pilot are worth one independent one, at least 1.
+    `sd` is in the unit of the score; `cluster_size` is the mean number of samples that share a cluster (an image);
+    `design_effect` is the number of the pilot's samples worth one independent sample, at least 1.
     """
 
     sd: float
@@ -26,14 +26,14 @@ class Design(NamedTuple):
 
 
 def pilot_design(differences: Sequence[float], *, clusters: Sequence[Hashable] | None = None) -> Design:
-    """Return what a pilot's paired differences say about the samples to come.
+    """Return the design of a study, from the paired differences of a pilot.
 
     Parameters
     ----------
     differences : sequence of float
-        Second minus first, one a sample, at least two. What was not measured has no place here.
+        Second minus first, one per sample, at least two. Leave out missing ones.
     clusters : sequence of hashable, optional
-        The cluster that each sample belongs to, at least two of them; without it each is its own.
+        The cluster of each sample, at least two clusters; without it each sample is its own cluster.
 
     Returns
     -------
@@ -71,16 +71,16 @@ def pilot_design(differences: Sequence[float], *, clusters: Sequence[Hashable] |
 
 
 def power(n: int, difference: float, design: Design, *, level: float = 0.95) -> float:
-    """Return the probability, 0 to 1, that n samples show a difference: that the paired test finds it.
+    """Return the power, 0 to 1: the probability that the paired test of n samples detects a difference.
 
     Parameters
     ----------
     n : int
-        Samples, so many that they make at least two clusters.
+        The number of samples, enough for at least two clusters.
     difference : float
         The true mean difference, in the score's unit; its sign does not matter.
     design : Design
-        How paired differences vary.
+        The variation of paired differences.
     level : float
         1 minus the rate of false alarms of the two-sided test, strictly between 0 and 1.
 
@@ -106,23 +106,23 @@ def power(n: int, difference: float, design: Design, *, level: float = 0.95) -> 
 
 
 def samples_needed(difference: float, design: Design, *, chance: float = 0.8, level: float = 0.95) -> int:
-    """Return the least number of samples that show a difference with the given chance.
+    """Return the least number of samples that show a difference with a given power.
 
     Parameters
     ----------
     difference : float
-        The true mean difference to be shown, in the score's unit (points), not 0.
+        The true mean difference, in the score's unit (points), not 0.
     design : Design
-        How paired differences vary: from `pilot_design`, or assumed.
+        The variation of paired differences: from `pilot_design`, or assumed.
     chance : float
-        The power asked for, strictly between 0 and 1.
+        The required power, strictly between 0 and 1.
     level : float
         1 minus the rate of false alarms of the two-sided test.
 
     Raises
     ------
     ValueError
-        If an argument cannot be used, or more than a million million samples would be needed.
+        If an argument cannot be used, or more than a trillion samples would be needed.
 
     References
     ----------
@@ -148,14 +148,14 @@ def samples_needed(difference: float, design: Design, *, chance: float = 0.8, le
 
 
 def smallest_difference(n: int, design: Design, *, chance: float = 0.8, level: float = 0.95) -> float:
-    """Return the smallest difference, in the score's unit, that n samples show with the given chance.
+    """Return the smallest difference, in the score's unit, that n samples show with a given power.
 
     Parameters
     ----------
     n, design, level
         As `power`.
     chance : float
-        The power asked for, strictly between 0 and 1, above the rate of false alarms.
+        The required power, strictly between 0 and 1, above the rate of false alarms.
 
     Raises
     ------

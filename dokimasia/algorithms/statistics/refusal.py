@@ -1,4 +1,4 @@
-"""When there is no interval: the one rule by which data too thin for their level are told from those that carry it."""
+"""When there is no interval: the rule that detects data with too little spread to hold the level."""
 
 from collections.abc import Hashable, Sequence
 
@@ -14,32 +14,32 @@ LEAST_SPREAD = 1.5
 _NEAR = 0.15
 _ROUNDING = 1e-9
 _APART = 0.25
-"""A cluster counts in full from this share of the way to the farther end of the scale on."""
+"""The share of the distance to the farther end of the scale from which a cluster counts in full."""
 
 
 def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
-    """Return why clusters carry no interval of their mean; empty where they do.
+    """Return why there is no interval of a mean over clusters; empty if there is one.
 
     Parameters
     ----------
     grouped : Clusters
-        At least two, which are not all alike. (Those that are have an interval of their own, from what was never seen.)
+        At least two clusters that are not all equal. (Equal clusters have an interval of their own.)
     scale : tuple of float
-        The lowest and highest value that can occur.
+        The lowest and highest possible value.
 
     Notes
     -----
-    Near the end of a scale most clusters agree, and the few that do not make the mean. Where a sample has drawn none of
-    these, or only small ones, all that an interval could be made of looks well-behaved, and it is too narrow. So what the
-    clusters show is held against what they could: the *effective number that differ from the median* (the median by
-    size). One counts in full that lies a quarter of the way to the farther end of the scale from there, or more, and in
-    part below; the mean of these counts by size is taken times the *effective* number of clusters, (sum n)^2 / sum n^2
-    for clusters of n values, since a few large ones decide alone. Below 1.5 there is no interval.
+    Near the end of a scale most clusters agree, and the few that do not determine the mean. If a sample contains none of
+    these, or only small ones, the data look well-behaved, and the interval is too narrow. So the rule computes the
+    *effective number that differ from the median* (weighted by size). A cluster counts in full if it lies at least a
+    quarter of the way from the median to the farther end of the scale, and in part below; the mean of these counts,
+    weighted by size, is multiplied by the *effective* number of clusters, (sum n)^2 / sum n^2 for clusters of n values,
+    since a few large ones may dominate. Below 1.5 there is no interval.
 
     References
     ----------
-    Kish, Survey Sampling, 1965, section 11.7 (the effective number). The rule is ours; its two constants were fixed on
-    worlds drawn apart from those that it is held to (`benchmarks/calibration/independent`).
+    Kish, Survey Sampling, 1965, section 11.7 (the effective number). The rule is this project's; its two constants were
+    fixed on other simulated data than those that verify it (`benchmarks/calibration/independent`).
 
     Examples
     --------
@@ -55,28 +55,24 @@ def refusal(grouped: Clusters, scale: tuple[float, float]) -> str:
     spread = _spread(np.abs(means - middle), sizes, farther)
     if spread >= LEAST_SPREAD - _ROUNDING:
         return ""
-    end = _NEAR * (scale[1] - scale[0])
-    where = (
-        "at the ceiling" if middle >= scale[1] - end else "at the floor" if middle <= scale[0] + end else "nearly alike"
-    )
-    return _told(f"{grouped.number} clusters {where}", spread)
+    return _message(f"{grouped.number} clusters {_region(middle, scale)}", spread)
 
 
 def too_little_variation(values: Floats, clusters: Sequence[Hashable] | None) -> str:
-    """Return why one side of a correlation varies too little to carry an interval of it; empty where it does.
+    """Return why one side of a correlation varies too little for an interval; empty if it varies enough.
 
     Parameters
     ----------
     values : array
-        One of the two measurements of each thing, as the correlation takes it; not all equal.
+        One of the two measurements of each item, as the correlation uses it; not all equal.
     clusters : sequence of hashable, optional
-        The cluster that each belongs to; without it each is its own.
+        The cluster of each item; without it each item is its own cluster.
 
     Notes
     -----
-    The rule of `refusal`, with the range of the values as their scale. What lies apart are not the clusters' means but the
-    values in them, in the mean over each cluster and from the value in their middle: clusters that are alike carry a
-    correlation all the same if what is in them varies.
+    The rule of `refusal`, with the range of the values as their scale. It uses not the clusters' means but the distances of
+    their values from the median, averaged over each cluster: clusters with equal means allow a correlation if the values
+    within them vary.
 
     Examples
     --------
@@ -87,11 +83,17 @@ def too_little_variation(values: Floats, clusters: Sequence[Hashable] | None) ->
     middle = float(np.median(values))
     sums, sizes = grouped = by_cluster(np.abs(values - middle), clusters)
     spread = _spread(sums / sizes, sizes, max(scale[1] - middle, middle - scale[0]))
-    return (
-        ""
-        if spread >= LEAST_SPREAD - _ROUNDING
-        else _told(f"one side hardly varies over {grouped.number} clusters", spread)
-    )
+    if spread >= LEAST_SPREAD - _ROUNDING:
+        return ""
+    return _message(f"one side hardly varies over {grouped.number} clusters", spread)
+
+
+def _region(middle: float, scale: tuple[float, float]) -> str:
+    """Return where on a scale the median of the clusters lies, in words."""
+    end = _NEAR * (scale[1] - scale[0])
+    if middle >= scale[1] - end:
+        return "at the ceiling"
+    return "at the floor" if middle <= scale[0] + end else "nearly alike"
 
 
 def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
@@ -99,8 +101,6 @@ def _spread(distances: Floats, sizes: Floats, farther: float) -> float:
     return effective_number(sizes) * float(apart @ sizes / sizes.sum())
 
 
-def _told(what: str, spread: float) -> str:
-    shown = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to what is needed
-    return (
-        f"{what}: the effective number that differ from the median is {shown:.1f}, at least {LEAST_SPREAD} are needed"
-    )
+def _message(subject: str, spread: float) -> str:
+    printed = min(spread, LEAST_SPREAD - 0.1)  # never rounded up to what is needed
+    return f"{subject}: the effective number that differ from the median is {printed:.1f}, at least {LEAST_SPREAD} are needed"

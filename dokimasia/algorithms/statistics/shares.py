@@ -1,4 +1,4 @@
-"""Intervals of shares: exact for independent trials, by effective trials where trials belong together."""
+"""Intervals of shares: exact for independent trials, by effective trials for clustered ones."""
 
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple, Self
@@ -15,14 +15,14 @@ class _Limits(NamedTuple):
 
 
 class Interval(_Limits):
-    """A confidence interval: its lower and upper limit, in the unit of what it is about; or why there is none.
+    """A confidence interval: its lower and upper limit, in the unit of the estimate; or the reason why there is none.
 
     Attributes
     ----------
     low, high : float
-        The limits. Where the data cannot tell any, they are those of the whole scale, infinite where it has no ends.
+        The limits. If the data allow none, they are the ends of the whole scale, infinite if it has no ends.
     reason : str
-        Why there is no interval to print, as a phrase; empty where there is one. Intervals are compared by their limits.
+        Why there is no interval to print, as a phrase; empty if there is one. Intervals compare by their limits.
 
     Examples
     --------
@@ -35,9 +35,9 @@ class Interval(_Limits):
 
     def __new__(cls, low: float, high: float, reason: str = "") -> Self:
         """Return an interval."""
-        made = super().__new__(cls, low, high)
-        made.reason = reason
-        return made
+        interval = super().__new__(cls, low, high)
+        interval.reason = reason
+        return interval
 
 
 def clopper_pearson(k: int, n: int, level: float = 0.95) -> Interval:
@@ -77,22 +77,22 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> Interval:
 
 
 def rate_interval(hits: Sequence[bool], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95) -> Interval:
-    """Return a confidence interval of a rate whose trials may belong together: the share of hits that are true.
+    """Return a confidence interval of a rate whose trials may be clustered: the share of hits that are true.
 
     Parameters
     ----------
     hits : sequence of bool
-        One a trial; at least one.
+        One per trial; at least one.
     clusters : sequence of hashable, optional
-        The cluster that each trial belongs to; without it, or where each is alone, the interval is exact.
+        The cluster of each trial; without it, or if each trial is its own cluster, the interval is exact.
     level : float
         Nominal coverage, strictly between 0 and 1.
 
     Returns
     -------
     Interval
-        Shares, 0 to 1; never narrower than Clopper and Pearson's. Where all clusters have the same rate, so that they
-        do not show how they differ, each counts as one trial.
+        Shares, 0 to 1; never narrower than Clopper and Pearson's. If all clusters have the same rate, each counts as one
+        trial.
 
     Raises
     ------
@@ -121,10 +121,10 @@ def rate_interval(hits: Sequence[bool], *, clusters: Sequence[Hashable] | None =
     if grouped.number == 1:
         return Interval(0.0, 1.0)
     if grouped.alike:
-        whole = _trials(grouped.mean * grouped.number, grouped.number, (1 - level) / 2)
+        clustered = _trials(grouped.mean * grouped.number, grouped.number, (1 - level) / 2)
     else:
-        whole = share_of_scale(grouped, level, (0.0, 1.0))
-    return Interval(min(exact.low, whole.low), max(exact.high, whole.high))
+        clustered = share_of_scale(grouped, level, (0.0, 1.0))
+    return Interval(min(exact.low, clustered.low), max(exact.high, clustered.high))
 
 
 def check_level(level: float) -> None:
@@ -134,7 +134,7 @@ def check_level(level: float) -> None:
 
 
 def share_of_scale(grouped: Clusters, level: float, scale: tuple[float, float]) -> Interval:
-    """Return the limits of a mean, its place on a scale taken for a share; the clusters are not all alike."""
+    """Return the limits of a mean, treating its position on a scale as a share; the clusters must not all be equal."""
     low, span = scale[0], scale[1] - scale[0]
     placed = Clusters((grouped.sums - low * grouped.sizes) / span, grouped.sizes)
     limits = effective_share(min(1.0, max(0.0, placed.mean)), placed.left_out, level)
@@ -142,7 +142,7 @@ def share_of_scale(grouped: Clusters, level: float, scale: tuple[float, float]) 
 
 
 def effective_share(share: float, left_out: Floats, level: float) -> Interval:
-    """Return the limits of an estimated share from what it is without each cluster, which is not always the same."""
+    """Return the limits of an estimated share from its values without each cluster, which must vary."""
     quantile = (1 + level) / 2
     ratio = normal_quantile(quantile) / student_t_quantile(quantile, trusted_df(left_out))
     error = max(jackknife_error(left_out), _MOST_TRIALS**-0.5)
@@ -151,7 +151,7 @@ def effective_share(share: float, left_out: Floats, level: float) -> Interval:
 
 
 def _trials(k: float, n: float, tail: float) -> Interval:
-    """Return the limits of a share that was seen as k of n trials, whole or not."""
+    """Return the limits of a share observed as k of n trials, whole numbers or not."""
     low = 0.0 if k <= 0 else beta_quantile(tail, k, n - k + 1)
     high = 1.0 if k >= n else beta_quantile(1 - tail, k + 1, n - k)
     return Interval(low, high)

@@ -1,4 +1,4 @@
-"""Each column of a table against the others: chance that lets columns change places within a cluster, and never between."""
+"""Each column of a table against the others, by permutation of columns within clusters."""
 
 from collections.abc import Hashable, Sequence
 
@@ -9,17 +9,17 @@ from dokimasia.algorithms.statistics.clusters import Floats, number_clusters
 
 FEWEST_DRAWS = 4_000
 DRAWS_A_TEST = 100
-"""So many draws for each test of a family let a single finding stand after the correction, with room to spare."""
+"""The number of draws per test of a family, enough for a single finding to remain after the correction."""
 
 _ENOUGH = 50
-"""A p-value that so many draws have reached is known well enough."""
+"""The number of draws beyond the observed value with which a p-value is precise enough."""
 
 _STEP, _AT_ONCE = 2_000, 250_000
 _ROUNDING = 1e-9
 
 
 def draws_for(tests: int) -> int:
-    """Return how many draws p-values need that are adjusted together over so many tests.
+    """Return the number of draws for p-values that are adjusted over so many tests.
 
     Examples
     --------
@@ -40,54 +40,55 @@ def gaps_to_others(values: Floats) -> Floats:
     Returns
     -------
     array of float
-        NaN where the value is missing, or no other one is known.
+        NaN where the value is missing, or all others in its row are.
 
     Examples
     --------
     >>> gaps_to_others(np.array([[100.0, 50.0, 0.0], [80.0, np.nan, 60.0], [10.0, np.nan, np.nan]])).tolist()
     [[75.0, 0.0, -75.0], [20.0, nan, -20.0], [nan, nan, nan]]
     """
-    known = np.isfinite(values)
-    others = known.sum(axis=1, keepdims=True) - 1
-    sums = np.where(known, values, 0.0).sum(axis=1, keepdims=True) - values
-    return values - np.divide(sums, others, out=np.full_like(values, np.nan), where=known & (others > 0))
+    present = np.isfinite(values)
+    others = present.sum(axis=1, keepdims=True) - 1
+    sums = np.where(present, values, 0.0).sum(axis=1, keepdims=True) - values
+    return values - np.divide(sums, others, out=np.full_like(values, np.nan), where=present & (others > 0))
 
 
 def exchange_p_values(
     gaps: Floats, clusters: Sequence[Hashable], *, seed: int, draws: int = FEWEST_DRAWS
 ) -> list[float]:
-    """Return of each column how likely chance alone would bring its mean gap as far from 0, on either side.
+    """Return for each column the two-sided p-value of its mean gap.
 
     Parameters
     ----------
     gaps : array of float, rows by columns
         As from `gaps_to_others`.
     clusters : sequence of hashable
-        What each row shares its image with.
+        The cluster (image) of each row.
     seed : int
-        Of the draws.
+        Seed of the draws.
     draws : int
-        How many exchanges are drawn at most (`draws_for`); fewer where p-values are known well enough before.
+        The most exchanges to draw (`draws_for`); fewer if p-values are precise enough before.
 
     Returns
     -------
     list of float
-        Two-sided p-values by column: twice the smaller tail, since chance need not be the same on both sides. 1 where
-        no exchange makes a difference. They are not adjusted for the many columns.
+        Two-sided p-values by column: twice the smaller tail, since the null distribution may be asymmetric. 1 if no
+        exchange makes a difference. They are not adjusted for the number of columns.
 
     Notes
     -----
     Under the null hypothesis the columns are alike on every cluster, however hard it is: each could as well have the
     values of any other one there. So a column's gaps in a cluster, all together, are replaced by those of a column drawn
-    from all that are known wherever this one is, in every cluster by itself. The gaps of a row stay the same numbers
-    under all exchanges, since these do not depend on who has which. What a column lacks, it lacks in every exchange. A
-    cluster on which no other column is known in all its places cannot be exchanged and bears on no p-value.
+    from all that are present wherever this one is, separately for every cluster. The gaps of a row stay the same numbers
+    under all exchanges, since they do not depend on which column has which. A value that a column lacks is missing in
+    every exchange. A cluster in which no other column is present in all its places cannot be exchanged and affects no
+    p-value.
 
     Flipping signs would not do: a value minus the mean of several others has no symmetric distribution under this null
     hypothesis, least of all near an end of the scale.
 
-    What is compared is Student's statistic, the sum over clusters by the root of its squares, so that a column whose
-    values spread more than those of the others is not found different for that.
+    The test uses Student's statistic, the sum over clusters divided by the root of the sum of squares, so that a column is
+    not found different merely because its values vary more.
 
     References
     ----------
@@ -103,13 +104,13 @@ def exchange_p_values(
     number = number_clusters(clusters, len(gaps))
     by_cluster = np.argsort(number, kind="stable")
     gaps, number = gaps[by_cluster], number[by_cluster]
-    known = np.isfinite(gaps)
-    alike: dict[bytes, list[int]] = {}
+    present = np.isfinite(gaps)
+    columns_by_presence: dict[bytes, list[int]] = {}
     for column in range(gaps.shape[1]):
-        alike.setdefault(known[:, column].tobytes(), []).append(column)
+        columns_by_presence.setdefault(present[:, column].tobytes(), []).append(column)
     p_values = np.ones(gaps.shape[1])
-    for columns in alike.values():
-        rows = known[:, columns[0]]
+    for columns in columns_by_presence.values():
+        rows = present[:, columns[0]]
         if rows.any():
             start = np.flatnonzero(np.diff(number[rows], prepend=-1))
             p_values[columns] = _p_values(np.add.reduceat(gaps[rows], start, axis=0), columns, seed=seed, draws=draws)
@@ -117,32 +118,32 @@ def exchange_p_values(
 
 
 def _p_values(sums: Floats, columns: Sequence[int], *, seed: int, draws: int) -> Floats:
-    """Return the p-values of columns that are known in the same places, from sums by cluster and column."""
+    """Return the p-values of columns that are present in the same places, from sums by cluster and column."""
     ordered = np.sort(sums, axis=1)
-    known = np.isfinite(ordered).sum(axis=1)
-    spread = ordered[np.arange(len(sums)), known - 1] - ordered[:, 0]
+    counts = np.isfinite(ordered).sum(axis=1)
+    spread = ordered[np.arange(len(sums)), counts - 1] - ordered[:, 0]
     moving = spread > _ROUNDING * np.nanmax(np.abs(sums))
     if not moving.any():
         return np.ones(len(columns))
-    seen = _student(sums[moving][:, columns].T)
-    ordered, known = ordered[moving], known[moving]
-    by_value = np.lexsort((*ordered.T[::-1], known))
-    ordered, known = ordered[by_value], known[by_value]
+    observed = _student(sums[moving][:, columns].T)
+    ordered, counts = ordered[moving], counts[moving]
+    by_value = np.lexsort((*ordered.T[::-1], counts))
+    ordered, counts = ordered[by_value], counts[by_value]
     place = np.arange(len(ordered)) * ordered.shape[1]
-    above, below, made = np.ones(len(columns)), np.ones(len(columns)), 0
+    above, below, n_drawn = np.ones(len(columns)), np.ones(len(columns)), 0
     generator = np.random.default_rng(seed)
     step = min(_STEP, max(1, _AT_ONCE // len(ordered)))
-    while made < draws and (made < _STEP or np.minimum(above, below).min() < _ENOUGH):
-        now = min(step, draws - made)
-        drawn: NDArray[np.intp] = (generator.random((now, len(ordered))) * known).astype(np.intp) + place
-        found = np.sort(_student(ordered.ravel()[drawn]))
-        above += now - np.searchsorted(found, seen - _ROUNDING, side="left")
-        below += np.searchsorted(found, seen + _ROUNDING, side="right")
-        made += now
-    return np.minimum(1.0, 2 * np.minimum(above, below) / (1 + made))
+    while n_drawn < draws and (n_drawn < _STEP or np.minimum(above, below).min() < _ENOUGH):
+        batch = min(step, draws - n_drawn)
+        drawn: NDArray[np.intp] = (generator.random((batch, len(ordered))) * counts).astype(np.intp) + place
+        statistics = np.sort(_student(ordered.ravel()[drawn]))
+        above += batch - np.searchsorted(statistics, observed - _ROUNDING, side="left")
+        below += np.searchsorted(statistics, observed + _ROUNDING, side="right")
+        n_drawn += batch
+    return np.minimum(1.0, 2 * np.minimum(above, below) / (1 + n_drawn))
 
 
 def _student(sums: Floats) -> Floats:
-    """Return each row's sum by the root of the sum of its squares; 0 where all are 0."""
+    """Return each row's sum divided by the root of the sum of its squares; 0 if all are 0."""
     squares = np.einsum("ij,ij->i", sums, sums)
     return sums.sum(axis=1) / np.sqrt(np.where(squares > 0, squares, 1.0))

@@ -1,1 +1,1 @@
-"""Texts compared without a model: words, answers, likeness, names."""
+"""Texts compared without a model: words, answers, similarity, names."""

@@ -1,4 +1,4 @@
-"""Whose text it is taken out of a text: names of models and makers, and what a model says of itself (ATOM, appendix G.1)."""
+"""Texts without signs of their author: names of models and makers, and statements of a model about itself (ATOM, G.1)."""
 
 import re
 from collections.abc import Sequence
@@ -17,14 +17,14 @@ from dokimasia.algorithms.text.model_names import (
 from dokimasia.algorithms.text.name_places import name_places
 
 NAME = "[model]"
-"""What stands where a name was."""
+"""The replacement of a name."""
 
 _KIND = (
     r"(?:\bA\.?I\.?(?![-\s]?(?:generated|made|created|produced|designed|drawn)|\w)|\bartificial intelligence\b"
     r"|\blanguage[-\s]model\b|\b(?:L|VL|ML|LV)LM\b|\bVLM\b|\bchat-?bot\b|\bneural network\b"
     r"|\b(?:vision|visual|multi-?modal|virtual|digital|helpful|generative|large)\b[^,.;:\n]{0,30}\b(?:model|assistant)\b)"
 )
-"""What a model calls itself and nothing in a picture is called."""
+"""Words that a model calls itself and nothing in an image is called."""
 
 _MADE = (
     r"\b(?:trained|developed|created|made|built|designed|fine-?tuned|released|provided|powered|programmed|produced)\s+"
@@ -39,7 +39,7 @@ _WORD = (
     r"|system|bot|program|tool|one|version|\[model\])"
 )
 _FEW, _FEW_BEFORE = rf"(?:\s{_WORD}){{0,6}}", rf"(?:{_WORD}\s){{0,6}}"
-"""Words between "I am" and "trained by"; no others, since much in a picture is made by somebody."""
+"""Words between "I am" and "trained by"; no others, since many things in an image are made by somebody."""
 
 _AS = re.compile(
     rf"\b(?:as|being|speaking as|in my (?:role|capacity) as|"
@@ -91,36 +91,36 @@ _BEGINNING = re.compile(r"^[,;:]?[ \t]+|^[,;:]+")
 
 
 class Anonymised(NamedTuple):
-    """A text without what says whose it is, and how many pieces were taken out."""
+    """A text without signs of its author, and the number of removed pieces."""
 
     text: str
     removed: int
 
 
 def anonymise(text: str, names: Sequence[str], *, others: Sequence[str] = ()) -> Anonymised:
-    """Return a text without names of models and makers and without what a model says of itself.
+    """Return a text without names of models and makers, and without statements of a model about itself.
 
     Parameters
     ----------
     text : str
-        A response, or a report, as it stands.
+        A response, or a report.
     names : sequence of str
-        The names and ids of the models that are to be told apart. They are taken out in any case and with any signs
-        between their pieces, whole, as beginnings (`claude-opus-4`: *Claude 4*), and by each word that tells something
-        (*opus*), also where it means something else: *the twins of Gemini* loses its name where a Gemini is asked about.
+        The names and ids of the models that must not be recognised. They are removed in any case and with any signs
+        between their pieces, whole, as beginnings (`claude-opus-4`: *Claude 4*), and by each distinctive word (*opus*),
+        even if it means something else: *the twins of Gemini* loses its name if a Gemini is among the models.
     others : sequence of str
-        Names and ids of further models: taken out whole, in any writing; ordinary words in them stay.
+        Names and ids of further models: removed as a whole, in any spelling; ordinary words in them stay.
 
     Returns
     -------
     Anonymised
-        Names give way to ``[model]``; a clause such as "As a large language model trained by X," goes whole, and so does a
-        sentence such as "I am X, an assistant made by Y." Well-known names of models and makers go whoever is asked about;
-        those that are ordinary words, too, only with a version or a variant ("Llama 3.1", "Claude Sonnet").
+        Names are replaced by ``[model]``; a clause such as "As a large language model trained by X," is removed as a whole,
+        and so is a sentence such as "I am X, an assistant made by Y." Well-known names of models and makers are always
+        removed; those that are also ordinary words only with a version or a variant ("Llama 3.1", "Claude Sonnet").
 
     Notes
     -----
-    How a text is worded and laid out stays as it is; a reader who knows a model's manner may still know the model.
+    Wording and layout stay as they are; a reader who knows a model's style may still recognise it.
 
     Examples
     --------
@@ -166,18 +166,18 @@ def anonymise_report(
     ids: Sequence[str] = (),
     others: Sequence[str] = (),
 ) -> str:
-    """Return a report's sentences, a line each, without names: *the model*, *another model*.
+    """Return a report's sentences, one per line, with names replaced by *the model* and *another model*.
 
     Parameters
     ----------
     sentences : sequence of str
-        Those that are verified, with their places printed.
+        The verified sentences, with their references replaced.
     subject : str
-        Whom the report is about.
+        The model that the report is about.
     names : sequence of str
-        All models as they are called in reports.
+        All models, as reports name them.
     ids, others : sequence of str
-        What else they are called: as `names` and `others` of `anonymise`. These become ``[model]``.
+        Other names of the models: as `names` and `others` of `anonymise`. These become ``[model]``.
     """
     lines: list[str] = []
     for text in sentences:

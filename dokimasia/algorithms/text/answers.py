@@ -1,4 +1,4 @@
-"""Whether two answers say the same, by rules that need no model; where the rules are silent a judge must say."""
+"""Whether two answers say the same, by rules that need no model; if no rule applies a judge must decide."""
 
 import re
 import unicodedata
@@ -52,7 +52,7 @@ _NOT_THE_NUMBER = frozenset({
     "more", "most", "nearly", "over", "than", "thousand", "trillion", "under", "until",
 })
 # fmt: on
-"""Words beside a number by which another number is meant, or none in particular."""
+"""Words beside a number that turn it into another number, or an inexact one."""
 
 
 def accepted_answer(
@@ -66,33 +66,33 @@ def accepted_answer(
 ) -> TextComparison:
     """Compare an answer with all accepted answers by rule.
 
-    The rules are those of `same_answer`, and these, which decide only what is beyond doubt:
+    The rules are those of `same_answer`, and the following, which decide only clear cases:
 
-    - *choice*: an option is also known by letter and text in other notations, or by its value (`Apr.` for `April`); where
-      `choices` is empty the options are those that the question lists by letter;
-    - *yes or no*, *number*, *date*, *month*, *weekday*, *time*, *rank*, *colour*, *side*: both say one value of the kind,
-      in whatever notation (`dokimasia.algorithms.text.closed`);
-    - *no answer*: it says that it does not know, and neither the reference nor an option may mean just that.
+    - *choice*: an option is also recognised by letter and text in other notations, or by its value (`Apr.` for `April`);
+      if `choices` is empty the options are those that the question lists by letter;
+    - *yes or no*, *number*, *date*, *month*, *weekday*, *time*, *rank*, *colour*, *side*: both state one value of the kind,
+      in any notation (`dokimasia.algorithms.text.closed`);
+    - *no answer*: the answer says that it does not know, and neither the reference nor an option may mean the same.
 
-    An answer that asks (`3?`), or states a number with doubt (`3 maybe`), is never the same by these rules.
+    An answer that asks (`3?`), or doubts its number (`3 maybe`), is never the same by these rules.
 
     Parameters
     ----------
     answer : str
         A short final answer.
     accepted : sequence of sequence of str
-        The alternatives, each as the parts that all have to be there, in any order.
+        The alternatives, each as parts that must all occur, in any order.
     choices : sequence of str
         The texts of the options in order (A, B, ...), if the question has options.
     tolerance : float
-        How far two numbers may lie apart, relative to the larger one.
+        The largest difference of two numbers, relative to the larger one.
     question : str, optional
-        Its words may be repeated by an answer in a sentence ("The bus is blue").
+        The question, whose words an answer in a sentence may repeat ("The bus is blue").
     contains : bool
-        Whether, with a question, an answer of at most 25 words, of which no other rule decides, counts as the same if it holds an
-        alternative's words one after another, and is compared by its number if it holds one alone and the alternative
-        is a number. What else it says has to be words of the question, or words without content: "dark red" is not
-        "red". It decides nothing where it asks, doubts or denies (`not`, `or`, ...), or names another option, too.
+        Whether, with a question, an answer of at most 25 words that no other rule decides counts as the same if it contains
+        an alternative's words in a row, and is compared by its number if it contains a single one and the alternative is a
+        number. Its other words must be words of the question, or words without content: "dark red" is not "red". The rule
+        does not apply if the answer asks, doubts or denies (`not`, `or`, ...), or names another option, too.
 
     Returns
     -------
@@ -115,160 +115,164 @@ def accepted_answer(
     (TextComparison(verdict='different', rule='no answer'), TextComparison(verdict='unsure', rule='none'))
     """
     answer = without_marks(answer)
-    asked = _Asked(question or "", tuple(choices) or options_in(question or ""), tolerance)
+    context = _Context(question or "", tuple(choices) or options_in(question or ""), tolerance)
     contains = contains and question is not None
-    found = [_with_parts(answer, parts, asked, contains=contains) for parts in accepted if parts]
-    same = next((one for one in found if one.verdict == "same"), None)
+    comparisons = [_with_parts(answer, parts, context, contains=contains) for parts in accepted if parts]
+    same = next((comparison for comparison in comparisons if comparison.verdict == "same"), None)
     if same is not None:
         return same
-    if found and all(one.verdict == "different" for one in found):
-        return found[0]
+    if comparisons and all(comparison.verdict == "different" for comparison in comparisons):
+        return comparisons[0]
     return _UNDECIDED
 
 
 _UNDECIDED = TextComparison("unsure", "none")
 
 
-class _Asked(NamedTuple):
-    """What answers are compared under: the question, its options, and how far two numbers may lie apart."""
+class _Context(NamedTuple):
+    """The context of a comparison: the question, its options, and the tolerance for numbers."""
 
     question: str
     choices: Sequence[str]
     tolerance: float
 
 
-def _with_parts(answer: str, parts: Sequence[str], asked: _Asked, *, contains: bool) -> TextComparison:
-    """Compare an answer with one alternative."""
+def _with_parts(answer: str, parts: Sequence[str], context: _Context, *, contains: bool) -> TextComparison:
+    """Return the comparison of an answer with one alternative."""
     if len(parts) == 1:
-        found = _decided(answer, parts[0], asked)
+        comparison = _compare_part(answer, parts[0], context)
     else:
-        items, alone = listed_items(answer), asked._replace(choices=())
-        whole = len(items) == len(parts) and all(
-            any(_decided(item, part, alone).verdict == "same" for item in items) for part in parts
+        items, without_choices = listed_items(answer), context._replace(choices=())
+        all_listed = len(items) == len(parts) and all(
+            any(_compare_part(item, part, without_choices).verdict == "same" for item in items) for part in parts
         )
-        found = TextComparison("same", "list") if whole else _without_answer(answer, parts, asked)
-    if found.verdict != "unsure" or not asked.question or misleads(answer, parts, asked.choices):
-        return found
-    if contains and _in_words_of(asked.question, answer, parts):
-        if all(_contains(answer, part, asked) for part in parts):
+        comparison = TextComparison("same", "list") if all_listed else _without_answer(answer, parts, context)
+    if comparison.verdict != "unsure" or not context.question or misleads(answer, parts, context.choices):
+        return comparison
+    if contains and _in_words_of(context.question, answer, parts):
+        if all(_contains(answer, part, context) for part in parts):
             return TextComparison("same", "contains")
         if len(parts) == 1:
-            return _only_number(answer, parts[0], asked.tolerance)
+            return _only_number(answer, parts[0], context.tolerance)
     framed = without_frame(plain_answer(answer))
     if len(parts) == 1 and words(framed) == words(parts[0]) and signs(framed) == signs(parts[0]) and "?" not in answer:
         return TextComparison("same", "exact")
-    return found
+    return comparison
 
 
-def _decided(answer: str, reference: str, asked: _Asked) -> TextComparison:
-    """Compare an answer with one part of an alternative by all rules but *contains*."""
+def _compare_part(answer: str, reference: str, context: _Context) -> TextComparison:
+    """Return the comparison of an answer with one part of an alternative by all rules except *contains*."""
     answer, reference = _in_figures(answer), _in_figures(reference)
-    found = same_answer(answer, reference, asked.choices, tolerance=asked.tolerance)
-    doubtful = found.verdict != "unsure" and is_in_doubt(found, answer, reference, asked.question)
-    if found.verdict == "unsure" and found.rule != "empty":
-        found = _by_meaning(unwrapped(answer), unwrapped(reference), asked)
-    doubtful |= may_mean_otherwise(found, answer, reference, asked.choices)
-    by_value = found.verdict == "same" and found.rule not in ("exact", "choice")
-    return _UNDECIDED if doubtful or (by_value and _names_several(answer, asked)) else found
+    comparison = same_answer(answer, reference, context.choices, tolerance=context.tolerance)
+    doubtful = comparison.verdict != "unsure" and is_in_doubt(comparison, answer, reference, context.question)
+    if comparison.verdict == "unsure" and comparison.rule != "empty":
+        comparison = _by_meaning(unwrapped(answer), unwrapped(reference), context)
+    doubtful |= may_mean_otherwise(comparison, answer, reference, context.choices)
+    by_value = comparison.verdict == "same" and comparison.rule not in ("exact", "choice")
+    return _UNDECIDED if doubtful or (by_value and _names_several(answer, context)) else comparison
 
 
-def _by_meaning(answer: str, reference: str, asked: _Asked) -> TextComparison:
-    """Compare by options and values in any notation, and tell an answer that gives none."""
-    if asked.choices:
-        picked, meant = _option(answer, asked), _option(reference, asked)
-        if picked is not None and meant is not None:
-            return TextComparison("same" if picked == meant else "different", "choice")
-    compared = _compare_values(answer, reference, asked)
-    return _without_answer(answer, [reference], asked) if compared is None else TextComparison(*compared)
+def _by_meaning(answer: str, reference: str, context: _Context) -> TextComparison:
+    """Return the comparison by options and values in any notation, and by the rule *no answer*."""
+    if context.choices:
+        picked, expected = _option(answer, context), _option(reference, context)
+        if picked is not None and expected is not None:
+            return TextComparison("same" if picked == expected else "different", "choice")
+    compared = _compare_values(answer, reference, context)
+    return _without_answer(answer, [reference], context) if compared is None else TextComparison(*compared)
 
 
-def _without_answer(answer: str, parts: Sequence[str], asked: _Asked) -> TextComparison:
-    """Return that an answer which gives none is different, where no part may mean just that."""
-    if not gives_no_answer(answer, asked.question):
+def _without_answer(answer: str, parts: Sequence[str], context: _Context) -> TextComparison:
+    """Return `different` for an answer that says it does not know, if no part may mean the same."""
+    if not gives_no_answer(answer, context.question):
         return _UNDECIDED
-    sure = all(is_surely_answered(part, asked.choices, asked.question) for part in parts)
+    sure = all(is_surely_answered(part, context.choices, context.question) for part in parts)
     return TextComparison("different", "no answer") if sure else _UNDECIDED
 
 
-def _compare_values(first: str, second: str, asked: _Asked) -> tuple[Verdict, Kind] | None:
-    readings = (closed_readings(text, asked.question) for text in (first, second))
-    return compare_closed(*readings, tolerance=asked.tolerance, question=asked.question)
+def _compare_values(first: str, second: str, context: _Context) -> tuple[Verdict, Kind] | None:
+    readings = (closed_readings(text, context.question) for text in (first, second))
+    return compare_closed(*readings, tolerance=context.tolerance, question=context.question)
 
 
-def _option(text: str, asked: _Asked) -> int | None:
-    """Return the position of the one option that a text names, in whatever notation, or None."""
+def _option(text: str, context: _Context) -> int | None:
+    """Return the position of the one option that a text names, in any notation, or None."""
     plain = _OPTION_FRAME.sub("", bare(text).strip("*_` ."))
-    named = named_option(plain, asked.choices)
-    if named is not None:
-        return named
+    option = named_option(plain, context.choices)
+    if option is not None:
+        return option
     pair = _LETTER_AND_TEXT.fullmatch(plain) or _TEXT_AND_LETTER.fullmatch(plain)
     if pair is not None:
         at = ord(pair["letter"]) - ord("a")
-        fits = at < len(asked.choices) and words(pair["text"]) == words(asked.choices[at])
+        fits = at < len(context.choices) and words(pair["text"]) == words(context.choices[at])
         return at if fits else None
-    alike = [
-        at for at, choice in enumerate(asked.choices) if (_compare_values(plain, choice, asked) or [""])[0] == "same"
+    equal = [
+        at
+        for at, choice in enumerate(context.choices)
+        if (_compare_values(plain, choice, context) or [""])[0] == "same"
     ]
-    return alike[0] if len(alike) == 1 else None
+    return equal[0] if len(equal) == 1 else None
 
 
-def _names_several(answer: str, asked: _Asked) -> bool:
-    """Return whether an answer says the same as several of the question's options."""
-    alone = asked._replace(choices=())
-    return sum(_decided(answer, choice, alone).verdict == "same" for choice in asked.choices) > 1
+def _names_several(answer: str, context: _Context) -> bool:
+    """Return whether an answer means the same as several of the question's options."""
+    without_choices = context._replace(choices=())
+    return sum(_compare_part(answer, choice, without_choices).verdict == "same" for choice in context.choices) > 1
 
 
 def _in_figures(text: str) -> str:
-    """Return a text with its percentages and mixed fractions in one notation: `2½` as `2.5`, `5 percent` as `5%`."""
-    whole = _VULGAR.sub(lambda match: repr(int(match[1]) + unicodedata.numeric(match[2])), text)
-    return _PERCENT.sub("%", whole)
+    """Return a text with percentages and mixed fractions in one notation: `2½` as `2.5`, `5 percent` as `5%`."""
+    decimal = _VULGAR.sub(lambda match: repr(int(match[1]) + unicodedata.numeric(match[2])), text)
+    return _PERCENT.sub("%", decimal)
 
 
 def _in_words_of(question: str, answer: str, parts: Sequence[str]) -> bool:
-    """Return whether all that an answer says beside numbers and the wanted words are words of the question, or say nothing."""
-    known = {word for part in parts for word in words(part)}.union(words(question), FUNCTION_WORDS, _SAYING)
-    return all(word in known or read_quantity(word) is not None for word in words(answer))
+    """Return whether an answer consists of numbers, expected words, words of the question, and words without content."""
+    allowed = {word for part in parts for word in words(part)}.union(words(question), FUNCTION_WORDS, _SAYING)
+    return all(word in allowed or read_quantity(word) is not None for word in words(answer))
 
 
 def _only_number(answer: str, reference: str, tolerance: float) -> TextComparison:
-    """Compare the one number in a short answer with a reference that is a bare number."""
-    said, wanted = words(answer), read_quantity(reference)
-    numbers = [quantity for word in said if (quantity := read_quantity(word)) is not None]
+    """Return the comparison of the only number in a short answer with a reference that is a bare number."""
+    answer_words, expected = words(answer), read_quantity(reference)
+    numbers = [quantity for word in answer_words if (quantity := read_quantity(word)) is not None]
     if (
-        wanted is None
-        or wanted.unit
+        expected is None
+        or expected.unit
         or len(numbers) != 1
         or set(signs(answer)) - _PLAIN_SIGNS
-        or _in_doubt(answer, said, words(reference))
+        or _in_doubt(answer, answer_words, words(reference))
     ):
         return _UNDECIDED
-    return TextComparison(compare_quantities(numbers[0], wanted, tolerance), "number")
+    return TextComparison(compare_quantities(numbers[0], expected, tolerance), "number")
 
 
-def _contains(answer: str, part: str, asked: _Asked) -> bool:
-    """Return whether a short answer holds the words of a part one after another, and nothing that casts doubt on them."""
-    said, wanted = words(answer), words(part)
-    if _in_doubt(answer, said, wanted) or (asked.choices and len(part.strip()) == 1):
+def _contains(answer: str, part: str, context: _Context) -> bool:
+    """Return whether a short answer contains the words of a part in a row, and nothing that casts doubt on them."""
+    answer_words, part_words = words(answer), words(part)
+    if _in_doubt(answer, answer_words, part_words) or (context.choices and len(part.strip()) == 1):
         return False
-    if wanted in (["yes"], ["no"]) and says_otherwise(plain_answer(answer), asked.question):
+    if part_words in (["yes"], ["no"]) and says_otherwise(plain_answer(answer), context.question):
         return False
-    if wanted == ["may"] or (_has_number(wanted) and set(signs(answer)) - {"#", "*", *signs(part)}):
+    if part_words == ["may"] or (_has_number(part_words) and set(signs(answer)) - {"#", "*", *signs(part)}):
         return False
-    if "or" in words(asked.question) and not {"and", "both"}.isdisjoint(set(said).difference(wanted)):
+    if "or" in words(context.question) and not {"and", "both"}.isdisjoint(set(answer_words).difference(part_words)):
         return False
-    others = {word for word in said if word[-1].isdigit()}.difference(wanted, words(asked.question))
-    options = [words(choice) for choice in asked.choices]
-    another = any(contains_run(said, option) for option in options if not contains_run(wanted, option))
-    return contains_run(said, wanted) and not another and not others
+    other_numbers = {word for word in answer_words if word[-1].isdigit()}.difference(
+        part_words, words(context.question)
+    )
+    options = [words(choice) for choice in context.choices]
+    names_other = any(contains_run(answer_words, option) for option in options if not contains_run(part_words, option))
+    return contains_run(answer_words, part_words) and not names_other and not other_numbers
 
 
-def _in_doubt(answer: str, said: Sequence[str], wanted: Sequence[str]) -> bool:
-    """Return whether a text is long, asks, doubts or denies, or states a number that is wanted as more or less than that."""
-    others = set(said) - set(wanted)
+def _in_doubt(answer: str, answer_words: Sequence[str], expected: Sequence[str]) -> bool:
+    """Return whether a text is long, asks, doubts or denies, or states an expected number inexactly."""
+    others = set(answer_words) - set(expected)
     doubted = not _DOUBTFUL.isdisjoint(others) or any(word.endswith("n't") for word in others)
-    inexact = _has_number(wanted) and not _NOT_THE_NUMBER.isdisjoint(others)
-    return len(said) > _LONGEST_CONTAINING or doubted or inexact or "?" in answer
+    inexact = _has_number(expected) and not _NOT_THE_NUMBER.isdisjoint(others)
+    return len(answer_words) > _LONGEST_CONTAINING or doubted or inexact or "?" in answer
 
 
-def _has_number(found: Sequence[str]) -> bool:
-    return any(word[-1].isdigit() for word in found)
+def _has_number(tokens: Sequence[str]) -> bool:
+    return any(word[-1].isdigit() for word in tokens)

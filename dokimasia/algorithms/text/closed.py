@@ -1,4 +1,4 @@
-"""Short answers whose meaning is beyond doubt since there are only so many: yes and no, numbers, months, colours, times."""
+"""Short answers from closed sets of values: yes and no, numbers, months, colours, times."""
 
 import re
 import unicodedata
@@ -16,7 +16,7 @@ Kind = Literal["yes or no", "number", "rank", "date", "month", "weekday", "time"
 MONTHS = 12
 Verdict = Literal["same", "different", "unsure"]
 LONGEST = 300
-"""Characters of an answer that is read; a longer one is free text."""
+"""The most characters of an answer that is read; a longer one is free text."""
 
 _QUOTES = str.maketrans({"\u2019": "'", "\u2018": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"', "\u2212": "-"})
 _FRAME = re.compile(
@@ -60,7 +60,7 @@ _ALIKE = frozenset(map(frozenset, (
     ("grey", "black"), ("grey", "blue"), ("grey", "brown"), ("grey", "green"), ("yellow", "white"), ("purple", "red"),
     ("black", "brown"), ("black", "blue"), ("pink", "white"),
 )))
-"""Colours that two people may call one surface."""
+"""Pairs of colours that two people may use for the same surface."""
 _SIDES = {name: name for name in ("left", "right", "north", "south", "east", "west")} | {
     f"{name} {of}".replace(" -", "-"): name for name in ("left", "right") for of in ("side", "hand side", "-hand side")
 }
@@ -78,8 +78,8 @@ DOUBT = frozenset((
     "times", "to", "unable", "unclear", "under", "unless", "unsure", "until", "usually", "whether", "with", "without",
     "x", "yet",
 ))
-"""Words beside a value by which it is doubted, denied, joined with another, or said of something else."""
-_ASKED_AWAY = FUNCTION_WORDS.union((
+"""Words that doubt or deny a value, join it with another, or apply it to something else."""
+_OPTIONAL_WORDS = FUNCTION_WORDS.union((
     "am", "answer", "any", "be", "can", "can't", "color", "colour", "could", "count", "depicted", "exactly", "get",
     "give", "have", "he", "he's", "her", "here", "his", "how", "i", "i'm", "image", "it's", "many", "may", "me", "month",
     "much", "my", "name", "number", "our", "photo", "photograph", "picture", "pictured", "please", "question", "said",
@@ -106,14 +106,14 @@ _CLOCK = re.compile(
 DECADE = re.compile(r"[0-9]0'?s\Z", re.IGNORECASE)
 """The end of a text that may name a decade: `the 2010s`."""
 _ALSO_WORDS = frozenset(("sun", "sat", "wed"))
-"""Abbreviations of weekdays that are words of their own."""
+"""Abbreviations of weekdays that are also words."""
 _ASKS_DAY = re.compile(r"day|\b(?:when|date)\b", re.IGNORECASE)
 _NOUGHT = frozenset(("none", "there are none", "there is none", "none at all"))
 _COUNTING = re.compile(r"\b(?:how many|the number of|count)\b", re.IGNORECASE)
 
 
 class Clock(NamedTuple):
-    """A time of day in minutes after midnight, and whether it cannot be anything else."""
+    """A time of day in minutes after midnight, and whether it is unambiguous."""
 
     minute: int
     certain: bool
@@ -126,7 +126,7 @@ class Day(NamedTuple):
 
     @property
     def shape(self) -> tuple[int, bool]:
-        """Which parts it has: how many, and whether a year is the first."""
+        """The number of parts, and whether the first is a year."""
         return len(self.parts), self.parts[0] > MONTHS
 
 
@@ -134,7 +134,7 @@ Value = str | int | Day | Quantity | Clock
 
 
 class Closed(NamedTuple):
-    """One reading of a text: of what kind, and its value."""
+    """One reading of a text: its kind and its value."""
 
     kind: Kind
     value: "Value"
@@ -142,19 +142,19 @@ class Closed(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def closed_readings(text: str, question: str = "") -> tuple[Closed, ...]:
-    """Return what a whole text says where it says one value of a closed set, in every kind that it can be read in.
+    """Return the readings of a text that states one value of a closed set, one for each kind that fits.
 
     Parameters
     ----------
     text : str
         A short answer: the value alone, or in a frame such as `It is ...`.
     question : str, optional
-        Given, a sentence is read, too, which repeats the question's words in their order and adds the value alone.
+        If given, a sentence that repeats the question's words in their order and adds only the value is read, too.
 
     Returns
     -------
     tuple of Closed
-        Empty for everything else: two values, doubt, a denied value, anything that the text says beside.
+        Empty for everything else: two values, doubt, a denied value, any other content.
 
     Examples
     --------
@@ -180,19 +180,19 @@ def closed_readings(text: str, question: str = "") -> tuple[Closed, ...]:
 def compare_closed(
     first: Sequence[Closed], second: Sequence[Closed], *, tolerance: float, question: str = ""
 ) -> tuple[Verdict, Kind] | None:
-    """Compare two texts by their readings: same or different, and in which kind; None where they have none in common.
+    """Return whether two texts are the same or different by their readings, and in which kind; None if they share no kind.
 
-    Two colours that people call the same surface by, and quantities in two units, are neither.
+    Two colours that people use for the same surface, and quantities in two units, are neither.
     """
-    for one in first:
-        for other in second:
-            if one.kind == other.kind and (verdict := _verdict(one, other, tolerance, question)) is not None:
-                return verdict, one.kind
+    for left in first:
+        for right in second:
+            if left.kind == right.kind and (verdict := _verdict(left, right, tolerance, question)) is not None:
+                return verdict, left.kind
     return None
 
 
 def plain_answer(text: str) -> str:
-    """Return a text on one line, case folded, without emphasis, quotation marks around it and a full stop at its end."""
+    """Return a text on one line, case folded, without emphasis, enclosing quotation marks and a final full stop."""
     plain = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
     plain = " ".join(plain.split()).strip("*_`\"' ")
     return plain.rstrip(".!").rstrip("*_`\"' ")
@@ -201,56 +201,58 @@ def plain_answer(text: str) -> str:
 def without_frame(plain: str) -> str:
     """Return a plain answer without words that only introduce it, such as `it is` or `the answer is`.
 
-    `That is right` agrees with somebody and names no side, so it stays whole.
+    `That is right` agrees with somebody and names no side, so it stays as it is.
     """
     bare = _FRAME.sub("", plain)
     return plain if bare == "right" and plain.startswith(("it", "that", "this")) else bare
 
 
 def says_otherwise(plain: str, question: str) -> bool:
-    """Return whether a plain answer that begins with yes or no says more than that, and not in the question's order.
+    """Return whether a plain answer that begins with yes or no adds something that may contradict it.
 
-    So do both words together, a denial behind yes, no denial behind no, and the question's words in another order.
+    That is both words together, a denial after yes, no denial after no, and the question's words in another order.
     """
     sentence = _SENTENCE.fullmatch(plain)
     if {"yes", "no"}.issubset(words(plain)):
         return True
     if sentence is None or not re.match(r"(?:yes|no)[,.:;]", plain):
         return False
-    said = (word for word in words(_DENIAL.sub(" ", sentence[2])) if word not in _ASKED_AWAY)
-    asked = iter(_asked(question))
-    return len(_DENIAL.findall(sentence[2])) != (sentence[1] == "no") or not all(word in asked for word in said)
+    statement = (word for word in words(_DENIAL.sub(" ", sentence[2])) if word not in _OPTIONAL_WORDS)
+    question_words = iter(_question_words(question))
+    return len(_DENIAL.findall(sentence[2])) != (sentence[1] == "no") or not all(
+        word in question_words for word in statement
+    )
 
 
-def _verdict(one: Closed, other: Closed, tolerance: float, question: str) -> Verdict | None:
-    if isinstance(one.value, Quantity) and isinstance(other.value, Quantity):
-        found = compare_quantities(one.value, other.value, tolerance)
-        return None if found == "unsure" or is_doubtful_pair(one.value, other.value, question) else found
-    if one.value == other.value:
+def _verdict(left: Closed, right: Closed, tolerance: float, question: str) -> Verdict | None:
+    if isinstance(left.value, Quantity) and isinstance(right.value, Quantity):
+        comparison = compare_quantities(left.value, right.value, tolerance)
+        return None if comparison == "unsure" or is_doubtful_pair(left.value, right.value, question) else comparison
+    if left.value == right.value:
         return "same"
-    if isinstance(one.value, Clock) and isinstance(other.value, Clock):
-        return _clocks(one.value, other.value)
-    if isinstance(one.value, Day) and isinstance(other.value, Day):
-        return "different" if one.value.shape == other.value.shape else None
-    pair = frozenset(map(str, (one.value, other.value)))
-    if one.kind == "yes or no":
+    if isinstance(left.value, Clock) and isinstance(right.value, Clock):
+        return _clocks(left.value, right.value)
+    if isinstance(left.value, Day) and isinstance(right.value, Day):
+        return "different" if left.value.shape == right.value.shape else None
+    pair = frozenset(map(str, (left.value, right.value)))
+    if left.kind == "yes or no":
         return "different" if pair in _CONTRARY else None
-    if one.kind == "colour":
+    if left.kind == "colour":
         return None if pair in _ALIKE else "different"
-    if one.kind == "side":
+    if left.kind == "side":
         return "different" if pair in _OPPOSED else None
     return "different"
 
 
-def _clocks(one: "Clock", other: "Clock") -> Verdict | None:
-    """Compare two times of day, of which one at least says that it is one: `20:15` alone may be a score."""
-    if not (one.certain or other.certain):
+def _clocks(left: "Clock", right: "Clock") -> Verdict | None:
+    """Return the comparison of two times of day, at least one of them unambiguous: `20:15` alone may be a score."""
+    if not (left.certain or right.certain):
         return None
-    return "same" if one.minute == other.minute else "different"
+    return "same" if left.minute == right.minute else "different"
 
 
 def _values(plain: str, *, counted: bool = False) -> Iterator[Closed]:
-    """Yield the readings of a text that holds a value and nothing else; a number that is `counted` has no unit."""
+    """Yield the readings of a text that is one value; a `counted` number has no unit."""
     if not plain:
         return
     for kind in ("month", "weekday", "date", "time", "side", "rank"):
@@ -268,7 +270,7 @@ def _values(plain: str, *, counted: bool = False) -> Iterator[Closed]:
 
 
 def _polar(plain: str, question: str) -> Closed | None:
-    """Read a text that says yes or no, true or false, and at most repeats the question."""
+    """Return the reading of a text that says yes or no, true or false, and at most repeats the question."""
     simple = " ".join(plain.replace(",", " ").split())
     if simple in _YES or _YES_CLAUSE.fullmatch(plain):
         return Closed("yes or no", "yes")
@@ -281,37 +283,43 @@ def _polar(plain: str, question: str) -> Closed | None:
     if sentence is None or not question or _DENIAL.search(question.casefold()):
         return None
     denials = len(_DENIAL.findall(sentence[2]))
-    said = [word for word in words(_DENIAL.sub(" ", sentence[2])) if word not in _ASKED_AWAY]
-    if denials != (sentence[1] == "no") or said != _asked(question) or not DOUBT.isdisjoint(_doubts(said, question)):
+    statement = [word for word in words(_DENIAL.sub(" ", sentence[2])) if word not in _OPTIONAL_WORDS]
+    if denials != (sentence[1] == "no") or statement != _question_words(question):
+        return None
+    if not DOUBT.isdisjoint(_doubts(statement, question)):
         return None
     return Closed("yes or no", sentence[1])
 
 
 def _left_of_sentence(plain: str, question: str) -> str:
-    """Return what a sentence adds to a question whose words it repeats in their order; empty where it does not."""
-    asked = _asked(question)
-    if not asked or re.search(r"[?;:]|n't\b|[.,]\s", plain):
+    """Return the words that a sentence adds to a question that it repeats in order; empty if it does not repeat it."""
+    question_words = _question_words(question)
+    if not question_words or re.search(r"[?;:]|n't\b|[.,]\s", plain):
         return ""
     tokens = plain.split()
-    known = words(plain)
-    if not DOUBT.isdisjoint(_doubts(known, question)) or not {"no", "not", "yes", "true", "false"}.isdisjoint(known):
+    sentence_words = words(plain)
+    if not {"no", "not", "yes", "true", "false"}.isdisjoint(sentence_words):
+        return ""
+    if not DOUBT.isdisjoint(_doubts(sentence_words, question)):
         return ""
     for length in (1, 2, 3):
         for at in range(len(tokens) - length + 1):
             value = " ".join(tokens[at : at + length]).strip(",")
-            rest = [word for word in words(" ".join(tokens[:at] + tokens[at + length :])) if word not in _ASKED_AWAY]
-            if [*map(_single, rest)] == [*map(_single, asked)] and any(_values(value)):
+            remaining = [
+                word for word in words(" ".join(tokens[:at] + tokens[at + length :])) if word not in _OPTIONAL_WORDS
+            ]
+            if [*map(_single, remaining)] == [*map(_single, question_words)] and any(_values(value)):
                 return value
     return ""
 
 
-def _asked(question: str) -> list[str]:
+def _question_words(question: str) -> list[str]:
     """Return the words of a question that an answer in a sentence has to repeat."""
-    return [word for word in words(question) if word not in _ASKED_AWAY]
+    return [word for word in words(question) if word not in _OPTIONAL_WORDS]
 
 
-def _doubts(said: Sequence[str], question: str) -> set[str]:
-    return set(said) - set(words(question))
+def _doubts(statement: Sequence[str], question: str) -> set[str]:
+    return set(statement) - set(words(question))
 
 
 def _single(word: str) -> str:
@@ -321,15 +329,15 @@ def _single(word: str) -> str:
 
 
 def _time(plain: str) -> Clock | None:
-    """Return a time of day in minutes; one that may be in the morning or in the evening is none."""
-    found = _CLOCK.fullmatch(plain.removesuffix(" o'clock"))
-    if found is None:
+    """Return a time of day in minutes; None if it may be in the morning or in the evening."""
+    match = _CLOCK.fullmatch(plain.removesuffix(" o'clock"))
+    if match is None:
         return None
-    if found["noon"]:
-        return Clock(0 if found["noon"] == "midnight" else 720, certain=True)
-    hour, minute = int(found["hour"]), int(found["minute"] or 0)
-    if found["half"] is not None:
-        return Clock((hour % 12 + 12 * (found["half"] == "p")) * 60 + minute, certain=True) if 1 <= hour <= 12 else None
+    if match["noon"]:
+        return Clock(0 if match["noon"] == "midnight" else 720, certain=True)
+    hour, minute = int(match["hour"]), int(match["minute"] or 0)
+    if match["half"] is not None:
+        return Clock((hour % 12 + 12 * (match["half"] == "p")) * 60 + minute, certain=True) if 1 <= hour <= 12 else None
     return Clock(hour * 60 + minute, certain=False) if ":" in plain and 13 <= hour <= 23 else None
 
 

@@ -41,7 +41,7 @@ class TextComparison(NamedTuple):
 def same_answer(
     answer: str, reference: str, choices: Sequence[str] = (), *, tolerance: float = RELATIVE_TOLERANCE
 ) -> TextComparison:
-    """Compare an answer with a reference answer by rule.
+    """Return the comparison of an answer with a reference answer by rule.
 
     Parameters
     ----------
@@ -50,22 +50,22 @@ def same_answer(
     choices : sequence of str
         The texts of the options in order (A, B, ...), if the question has options.
     tolerance : float
-        How far two numbers may lie apart, relative to the larger one.
+        The largest difference of two numbers, relative to the larger one.
 
     Returns
     -------
     TextComparison
-        `unsure` means that a judge must say. The rules, in order:
+        `unsure` means that a judge must decide. The rules, in order:
 
-        - *empty*: an empty answer is different, an empty reference leaves it unsure;
-        - *choice*: both name an option, by letter, by text, or by both where these agree;
+        - *empty*: an empty answer is different, an empty reference is unsure;
+        - *choice*: both name an option, by letter, by text, or by both if they agree;
         - *exact*: equal after NFKC and case folding, without punctuation and articles, number words in digits; signs
-          that carry meaning (`<`, `/`, a minus) have to agree too;
-        - *number*: both are one quantity, equal within the tolerance; a unit on one side alone is
-          overlooked, two different units leave it unsure;
+          that carry meaning (`<`, `/`, a minus) must agree, too;
+        - *number*: both are one quantity, equal within the tolerance; a unit on one side only is
+          ignored, two different units are unsure;
         - *yes or no*: one says yes, the other no;
-        - *date*: both are one calendar date, or one month of a year, in whatever order it is written;
-        - *list*: both list several things: the same if these are the same in the same order, different if all are
+        - *date*: both are one calendar date, or one month of a year, in any order;
+        - *list*: both list several items: the same if the items are the same in the same order, different if all are
           numbers and not the same ones;
         - *none*: no rule applies.
 
@@ -86,17 +86,19 @@ def same_answer(
     if not bare(answer):
         return TextComparison("different", "empty")
     if choices:
-        picked, meant = named_option(answer, choices), named_option(reference, choices)
-        if picked is not None and meant is not None:
-            return TextComparison("same" if picked == meant else "different", "choice")
-    mine, theirs = words(answer), words(reference)
-    if bare(answer) == bare(reference) or (mine and mine == theirs and signs(answer) == signs(reference)):
+        picked, expected = named_option(answer, choices), named_option(reference, choices)
+        if picked is not None and expected is not None:
+            return TextComparison("same" if picked == expected else "different", "choice")
+    answer_words, reference_words = words(answer), words(reference)
+    same_words = bool(answer_words) and answer_words == reference_words
+    if bare(answer) == bare(reference) or (same_words and signs(answer) == signs(reference)):
         return TextComparison("same", "exact")
     first, second = read_quantity(answer), read_quantity(reference)
     if first is not None and second is not None:
         return TextComparison(compare_quantities(first, second, tolerance), "number")
     for pair in (_YES_OR_NO, _TRUE_OR_FALSE):
-        if len(mine) == len(theirs) == 1 and mine != theirs and pair.issuperset(mine + theirs):
+        single_words = len(answer_words) == len(reference_words) == 1
+        if single_words and not same_words and pair.issuperset(answer_words + reference_words):
             return TextComparison("different", "yes or no")
     dates = read_date(answer), read_date(reference)
     if dates[0] is not None and dates[1] is not None and len(dates[0]) == len(dates[1]):
@@ -106,49 +108,49 @@ def same_answer(
 
 
 def unwrapped(text: str) -> str:
-    """Return an answer without the words that only say that it is one: `The correct answer is (B).`, `\\boxed{B}`."""
-    found = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
-    return next((group for group in found.groups() if group), text) if found else text
+    """Return an answer without the words that introduce it as one: `The correct answer is (B).`, `\\boxed{B}`."""
+    match = _WRAPPED.fullmatch(text.strip(" *_`").rstrip("."))
+    return next((group for group in match.groups() if group), text) if match else text
 
 
 def bare(text: str) -> str:
-    """Return a text as it stands, but for case, white space around it, and the Unicode form of its letters."""
+    """Return a text with case, surrounding white space and Unicode form normalised."""
     return unicodedata.normalize("NFKC", text).casefold().strip()
 
 
 def listed_items(text: str) -> list[str]:
-    """Return the things that a text lists; one or none where it is no list."""
+    """Return the items that a text lists; one or none if it is not a list."""
     items = [item.strip(" .") for item in _BETWEEN_ITEMS.split(text.strip())]
     return [item for item in items if item] if all(len(words(item)) <= _LONGEST_ITEM for item in items) else []
 
 
 def named_option(text: str, choices: Sequence[str]) -> int | None:
     """Return the position of the one option that a text names, or None if it names none or more than one."""
-    said = words(text)
-    by_text = [at for at, choice in enumerate(choices) if said and words(choice) == said]
+    text_words = words(text)
+    by_text = [at for at, choice in enumerate(choices) if text_words and words(choice) == text_words]
     match = _LETTER.fullmatch(bare(text).strip("*_` "))
     by_letter: list[int] = []
     if match:
         at = ord(match[1].upper()) - ord("A")
-        rest = words(match[2] or "")
-        if at < len(choices) and (not rest or rest == words(choices[at])):
+        choice_words = words(match[2] or "")
+        if at < len(choices) and (not choice_words or choice_words == words(choices[at])):
             by_letter = [at]
-    named = set(by_text) | set(by_letter)
-    return named.pop() if len(named) == 1 else None
+    positions = set(by_text) | set(by_letter)
+    return positions.pop() if len(positions) == 1 else None
 
 
 def _same(first: str, second: str, tolerance: float) -> bool:
     return same_answer(first, second, tolerance=tolerance).verdict == "same"
 
 
-def _listed(mine: Sequence[str], theirs: Sequence[str], tolerance: float) -> Verdict:
-    """Compare two lists of two things or more."""
-    if len(mine) < 2 or len(theirs) < 2:
+def _listed(first: Sequence[str], second: Sequence[str], tolerance: float) -> Verdict:
+    """Return the comparison of two lists of at least two items."""
+    if len(first) < 2 or len(second) < 2:
         return "unsure"
-    if len(mine) == len(theirs) and all(_same(a, b, tolerance) for a, b in zip(mine, theirs, strict=True)):
+    if len(first) == len(second) and all(_same(a, b, tolerance) for a, b in zip(first, second, strict=True)):
         return "same"
-    if not all(read_quantity(item) is not None for item in (*mine, *theirs)):
+    if not all(read_quantity(item) is not None for item in (*first, *second)):
         return "unsure"
-    found = [any(_same(a, b, tolerance) for b in theirs) for a in mine]
-    found += [any(_same(a, b, tolerance) for a in mine) for b in theirs]
-    return "unsure" if all(found) else "different"
+    matched = [any(_same(a, b, tolerance) for b in second) for a in first]
+    matched += [any(_same(a, b, tolerance) for a in first) for b in second]
+    return "unsure" if all(matched) else "different"

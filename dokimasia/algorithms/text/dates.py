@@ -1,4 +1,4 @@
-"""A calendar date as it is written in several ways, where these can be read in one way only."""
+"""Calendar dates in several notations, if they are unambiguous."""
 
 import re
 from datetime import date
@@ -25,9 +25,9 @@ _SLASHED = re.compile(r"([0-9]{1,2})[-/.]([0-9]{1,2})[-/.]([12][0-9]{3})")
 
 
 def read_date(text: str) -> tuple[int, ...] | None:
-    """Return the date that a whole text states as (year, month, day), or a month as (year, month); None for others.
+    """Return the date that a whole text states as (year, month, day), or a month as (year, month); else None.
 
-    A date in numbers whose day and month could change places (`03/05/2014`) is none.
+    A date in numbers whose day and month could be swapped (`03/05/2014`) is ambiguous and gives None.
 
     Examples
     --------
@@ -43,10 +43,10 @@ def read_date(text: str) -> tuple[int, ...] | None:
             return _real(year, second, first)
         return _real(year, first, second) if second > 12 else None
     for pattern in _WRITTEN:
-        found = pattern.fullmatch(plain)
-        if found is None:
+        match = pattern.fullmatch(plain)
+        if match is None:
             continue
-        parts = found.groupdict()
+        parts = match.groupdict()
         month = int(parts["number"]) if "number" in parts else _month(parts["month"])
         if month is None:
             return None
@@ -75,17 +75,17 @@ def day_of_year(text: str) -> tuple[int, ...] | None:
     ((3, 5), (3, 5), (2019, 3), None)
     """
     plain = " ".join(text.casefold().split()).strip(" .")
-    found = next((match for pattern in _DAYS if (match := pattern.fullmatch(plain))), None)
-    month = _month(found["month"]) if found else None
-    if found is None or month is None:
+    match = next((candidate for pattern in _DAYS if (candidate := pattern.fullmatch(plain))), None)
+    month = _month(match["month"]) if match else None
+    if match is None or month is None:
         return read_date(text)
-    return (month, int(found["day"])) if _real(2000, month, int(found["day"])) else None
+    return (month, int(match["day"])) if _real(2000, month, int(match["day"])) else None
 
 
 def _month(name: str) -> int | None:
     short = "sep" if name == "sept" else name
-    found = [number for number, month in enumerate(_MONTHS, start=1) if month == short or month[:3] == short]
-    return found[0] if found else None
+    numbers = [number for number, month in enumerate(_MONTHS, start=1) if month == short or month[:3] == short]
+    return numbers[0] if numbers else None
 
 
 def _real(year: int, month: int, day: int) -> tuple[int, ...] | None:

@@ -1,4 +1,4 @@
-"""Where an answer that looks like the reference, or unlike it, may mean something else: doubt, signs, letters, units."""
+"""Reasons why an answer may mean something else than it seems to: doubt, signs, letters, units."""
 
 import re
 from collections.abc import Sequence
@@ -19,29 +19,31 @@ _RAISED = re.compile(r"[0-9][\u00b2\u00b3\u00b9\u2070-\u2079]")
 def misleads(answer: str, parts: Sequence[str], choices: Sequence[str] = ()) -> bool:
     """Return whether a sign or a letter of an answer may give it another meaning than its words have.
 
-    That is a raised number, what stands behind the last word (`B-`, `5!`, `3A`), two letters in a row of which one is taken
-    for an article (`A, B`), and the letter of another option than that of its text.
+    That is a superscript number, a sign after the last word (`B-`, `5!`, `3A`), two letters in a row of which one is taken
+    for an article (`A, B`), and a letter that belongs to another option than its text.
     """
     if _RAISED.search(" ".join((answer, *parts))) and answer.strip() not in parts:
         return True
-    said, *others = (bare(unwrapped(text)).strip(_AROUND) for text in (answer, *parts))
-    if said in others:
-        return said in _also_options(choices)
-    letters = [other for other in others if len(other) == 1 and other.isalpha()]
-    if any(words(said) == [letter] and re.sub(r"[\W_]", "", said) != letter for letter in letters):
+    plain, *plain_parts = (bare(unwrapped(text)).strip(_AROUND) for text in (answer, *parts))
+    if plain in plain_parts:
+        return plain in _also_options(choices)
+    letters = [part for part in plain_parts if len(part) == 1 and part.isalpha()]
+    if any(words(plain) == [letter] and re.sub(r"[\W_]", "", plain) != letter for letter in letters):
         return True
-    if bool(_BEHIND.search(said)) != any(map(_BEHIND.search, others)):
+    if bool(_BEHIND.search(plain)) != any(map(_BEHIND.search, plain_parts)):
         return True
-    label = _LABEL.match(said)
-    named = [choice for at, choice in enumerate(choices) if label and chr(ord("a") + at) == label["letter"]]
-    return any(label is not None and words(label["text"]) != words(one) for one in named)
+    label = _LABEL.match(plain)
+    labelled = [choice for at, choice in enumerate(choices) if label and chr(ord("a") + at) == label["letter"]]
+    return any(label is not None and words(label["text"]) != words(choice) for choice in labelled)
 
 
 def _also_options(choices: Sequence[str]) -> set[str]:
-    """Return the letters that are the text of one option and call another."""
+    """Return the letters that are the text of one option and the label of another."""
     letters = [_letter(at) for at in range(len(choices))]
     return {
-        text for letter, one in zip(letters, choices, strict=True) if (text := bare(one)) in letters and text != letter
+        text
+        for letter, choice in zip(letters, choices, strict=True)
+        if (text := bare(choice)) in letters and text != letter
     }
 
 
@@ -49,8 +51,8 @@ def _letter(at: int) -> str:
     return chr(ord("a") + at)
 
 
-def may_mean_otherwise(found: TextComparison, answer: str, reference: str, choices: Sequence[str] = ()) -> bool:
-    """Return whether a decision rests on a text that asks, or whose signs, letters or digits may mean something else.
+def may_mean_otherwise(comparison: TextComparison, answer: str, reference: str, choices: Sequence[str] = ()) -> bool:
+    """Return whether a comparison rests on a text that asks, or whose signs, letters or digits may mean something else.
 
     Examples
     --------
@@ -60,16 +62,16 @@ def may_mean_otherwise(found: TextComparison, answer: str, reference: str, choic
     """
     if misleads(answer, [reference], choices):
         return True
-    if found.verdict == "same" and "?" in answer and not any("?" in text for text in (reference, *choices)):
+    if comparison.verdict == "same" and "?" in answer and not any("?" in text for text in (reference, *choices)):
         return True
-    numbers = found.rule in ("number", "list")
+    numbers = comparison.rule in ("number", "list")
     return numbers and (
         _halves(answer, reference) or any(DECADE.search(text.strip(" .")) for text in (answer, reference))
     )
 
 
-def is_in_doubt(found: TextComparison, answer: str, reference: str, question: str = "") -> bool:
-    """Return whether words of doubt stand beside a number, or its unit may be another than is meant.
+def is_in_doubt(comparison: TextComparison, answer: str, reference: str, question: str = "") -> bool:
+    """Return whether words of doubt accompany a number, or its unit may differ from the intended one.
 
     Examples
     --------
@@ -77,9 +79,9 @@ def is_in_doubt(found: TextComparison, answer: str, reference: str, question: st
     >>> is_in_doubt(same, "3 maybe", "3"), is_in_doubt(other, "1 hour", "60")
     (True, True)
     """
-    if found.rule not in ("number", "list"):
+    if comparison.rule not in ("number", "list"):
         return False
-    joined = {"and", "both"} if found.rule == "list" else set[str]()
+    joined = {"and", "both"} if comparison.rule == "list" else set[str]()
     if not DOUBT.difference(joined).isdisjoint(set(words(answer)) ^ set(words(reference))):
         return True
     first, second = read_any_quantity(answer), read_any_quantity(reference)
@@ -87,7 +89,7 @@ def is_in_doubt(found: TextComparison, answer: str, reference: str, question: st
 
 
 def without_marks(text: str) -> str:
-    """Return a text without emphasis and quotation marks around all of it.
+    """Return a text without emphasis and quotation marks that enclose all of it.
 
     Examples
     --------
@@ -101,9 +103,9 @@ def without_marks(text: str) -> str:
 
 
 def _halves(answer: str, reference: str) -> bool:
-    """Return whether one text is two numbers with a stroke between, and the other is one of them: `8/9` and `8`."""
-    for one, other in ((answer, reference), (reference, answer)):
-        stroke = _STROKE.fullmatch(one.strip())
-        if stroke is not None and other.strip() in stroke.groups():
+    """Return whether one text is two numbers with a slash between, and the other is one of them: `8/9` and `8`."""
+    for first, second in ((answer, reference), (reference, answer)):
+        stroke = _STROKE.fullmatch(first.strip())
+        if stroke is not None and second.strip() in stroke.groups():
             return True
     return False

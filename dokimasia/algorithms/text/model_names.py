@@ -1,4 +1,4 @@
-"""How models and their makers are written: patterns of one model's own name, and of the well-known names of all."""
+"""Patterns of the names of models and their makers: of given models, and of well-known ones."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -27,28 +27,28 @@ _WORDS = (
     "Claude|Gemini|Gemma|Llama|Vicuna|Phi|Nova|Titan|Falcon|Aria|Mistral|Bard|Granite|Kosmos|Grok|Command|Copilot|Ernie"
     "|Kimi|Ovis|Reka|Fuyu|Molmo|BLIP|Opus|Sonnet|Haiku"
 )
-"""Names that are ordinary words, or persons, or stars, as well."""
+"""Names that are also ordinary words, persons or stars."""
 
 PLAIN = re.compile(rf"(?<!\w)(?:{_PLAIN}){_VERSION}(?!\w)", re.IGNORECASE)
-"""Names that mean nothing else, with what of versions, sizes and variants follows; case does not matter."""
+"""Names that mean nothing else, with the versions, sizes and variants after them, in any case."""
 
 BY_VERSION = re.compile(
     rf"(?<!\w)(?:LLaMA|(?i:(?:{_WORDS})"
     rf"(?:-v?\d[\w.]*|[-\s_]?v?\d+\.\d+[a-z]?(?![\w%])|(?:[-\s_]v?\d+(?:\.\d+)*)?[-\s_](?:{_VARIANTS}|{_SIZE})(?![\w%])"
     rf"|-?\d+(?:\.\d+)?(?![\w%]))|Claude\s\d)(?i:{_VERSION}))(?!\w)"
 )
-"""The same of names that are ordinary words: only with what no ordinary word has, so that *Gemini 8* and *opus 27* stay."""
+"""Names that are also ordinary words, only with a version or variant, so that *Gemini 8* and *opus 27* stay."""
 
 BEHIND_I_AM = re.compile(rf"(?:{_PLAIN}|{_WORDS}){_VERSION}(?!\w)", re.IGNORECASE)
-"""Any of them; for places where nothing but a name can stand, such as behind *I am*."""
+"""Any of these names, for positions where only a name can follow, such as after *I am*."""
 
 CJK = re.compile(r"通义千问|千问|文心一言|豆包|智谱清言|智谱|阿里云|深度求索|月之暗面|书生[·・]?万象|混元")
-"""Names of models and makers in Chinese, which has no spaces around words."""
+"""Names of models and makers in Chinese, which does not put spaces around words."""
 
 COMPANIES = (
     r"(?:Google|Meta|Microsoft|Amazon|Apple|NVIDIA|IBM|Baidu|Tencent|Alibaba|Salesforce|Huawei|Mistral|Moonshot|Cohere)"
 )
-"""Makers whose names stand on signs and screens, too: taken out only where the text speaks of their model."""
+"""Makers whose names also appear on signs and screens: removed only if the text is about their model."""
 
 _ROUTES = frozenset(
     re.findall(
@@ -58,7 +58,7 @@ _ROUTES = frozenset(
         replicate deepinfra hosted_vllm vllm lm_studio text-completion-openai custom_openai litellm_proxy anyscale sambanova""",
     )
 )
-"""Parts of full names that say by which way, or company, a model is reached: no names on their own."""
+"""Parts of full names that stand for a route or company, not for a model."""
 
 _GENERIC = frozenset(
     f"{_VARIANTS}|the|and|for|model|models|judge|candidate|test|version|beta|alpha|release|full|long|short|new|old|reward|sim"
@@ -74,53 +74,55 @@ def whole_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
     Parameters
     ----------
     names : sequence of str
-        Full names such as `openrouter/anthropic/claude-opus-4`; each part between strokes is a name, too, but routes and
-        companies that stand on signs (`openrouter`, `google`) are none on their own.
+        Full names such as `openrouter/anthropic/claude-opus-4`; each part between slashes is a name, too, except for
+        routes and companies (`openrouter`, `google`).
     """
-    for pieces in sorted({part for name in names for part in _parts(name)}, key=lambda one: (-len("".join(one)), one)):
+    for pieces in sorted(
+        {part for name in names for part in _parts(name)}, key=lambda pieces: (-len("".join(pieces)), pieces)
+    ):
         if len(pieces) > 1 or not judges("".join(pieces)):
             yield _pattern(pieces, least=len(pieces))
 
 
 def family_patterns(names: Sequence[str]) -> Iterator[re.Pattern[str]]:
-    """Yield patterns of what a name begins with, to any length, and of each other word in it that tells something.
+    """Yield patterns of the beginnings of a name, of any length, and of each other distinctive word in it.
 
-    `claude-opus-4` is written *Claude*, *claude 4*, *Claude Opus*, *Opus*; `pro` and `mini` tell nothing.
+    `claude-opus-4` is written *Claude*, *claude 4*, *Claude Opus*, *Opus*; `pro` and `mini` are not distinctive.
     """
-    parts = sorted({part for name in names for part in _parts(name)}, key=lambda one: (-len(one), one))
+    parts = sorted({part for name in names for part in _parts(name)}, key=lambda pieces: (-len(pieces), pieces))
     for pieces in parts:
         if _tells(pieces):
             yield _pattern(pieces, least=2)
     words = {piece.casefold(): None for pieces in parts for piece in pieces}
     for word in words:
-        told = len(word) > 2 and word.isalpha() and word not in _GENERIC and word not in _ROUTES
-        if told and not judges(word):
+        distinctive = len(word) > 2 and word.isalpha() and word not in _GENERIC and word not in _ROUTES
+        if distinctive and not judges(word):
             yield _family(word)
 
 
 def spoken_words(names: Sequence[str]) -> tuple[str, ...]:
-    """Return names that are words of judgement, such as *strong*: they name a model only where no verb leads to them."""
-    found = {part[0] for name in names for part in _parts(name) if len(part) == 1 and judges(part[0])}
-    return tuple(sorted({form for one in found for form in (one, one.lower(), one.capitalize(), one.upper())}))
+    """Return names that are judging words, such as *strong*: they name a model only if no verb precedes them."""
+    spoken = {part[0] for name in names for part in _parts(name) if len(part) == 1 and judges(part[0])}
+    return tuple(sorted({form for word in spoken for form in (word, word.lower(), word.capitalize(), word.upper())}))
 
 
 @lru_cache(maxsize=1024)
 def _parts(name: str) -> tuple[tuple[str, ...], ...]:
-    """Return the pieces (words and numbers) of a name, whole and of each of its parts that is a name on its own."""
+    """Return the pieces (words and numbers) of a full name, and of each part that is a name on its own."""
     parts = [part for part in name.split("/") if part]
-    kept = [name, *(part for part in parts if part.casefold() not in _ROUTES)]
-    cut = (tuple(_PIECE.findall(part)) for part in kept)
-    return tuple(dict.fromkeys(pieces for pieces in cut if len("".join(pieces)) > 2 or len(pieces) == 2))
+    named = [name, *(part for part in parts if part.casefold() not in _ROUTES)]
+    split_parts = (tuple(_PIECE.findall(part)) for part in named)
+    return tuple(dict.fromkeys(pieces for pieces in split_parts if len("".join(pieces)) > 2 or len(pieces) == 2))
 
 
 def _tells(pieces: tuple[str, ...]) -> bool:
-    """Return whether the first piece names something, so that a beginning of two pieces does, too."""
+    """Return whether the first piece is distinctive, so that a beginning of two pieces is, too."""
     return len(pieces) > 2 and pieces[0].casefold() not in (_GENERIC | _ROUTES) and not judges(pieces[0])
 
 
 @lru_cache(maxsize=1024)
 def _pattern(pieces: tuple[str, ...], *, least: int) -> re.Pattern[str]:
-    """Return a pattern of the first `least` pieces, and of as many more as follow."""
+    """Return a pattern of the first `least` pieces, and of any further ones that follow."""
     body = _BETWEEN.join(map(re.escape, pieces[:least]))
     tail = ""
     for piece in reversed(pieces[least:]):

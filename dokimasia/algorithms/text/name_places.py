@@ -1,4 +1,4 @@
-"""Where a text speaks of something by its name, also where that name is a word of judgement such as *weak*."""
+"""The places where a text names something, even if the name is a judging word such as *weak*."""
 
 import re
 
@@ -25,23 +25,23 @@ _BEFORE_NOUN = re.compile(
 
 
 def judges(word: str) -> bool:
-    """Return whether a word by itself is one that compares or judges, such as *weak*."""
+    """Return whether a word compares or judges, such as *weak*."""
     return word.casefold() in _JUDGING
 
 
 def name_places(name: str, text: str) -> list[tuple[int, int]]:
-    """Return where a text speaks of something by its name; a model called *weak* is not named by "is weak at".
+    """Return the places where a text names something; a model called *weak* is not named by "is weak at".
 
     Examples
     --------
     >>> name_places("weak", "weak is weak at Counting")
     [(0, 4)]
     """
-    found = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
+    spans = [match.span() for match in re.finditer(rf"(?<!\w){re.escape(name)}(?!\w)", text)]
     if not judges(name):
-        return found
+        return spans
     return [
         (start, end)
-        for start, end in found
+        for start, end in spans
         if not _AFTER_VERB.search(text[:start]) and not _BEFORE_NOUN.match(text, end)
     ]

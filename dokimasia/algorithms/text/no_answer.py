@@ -1,4 +1,4 @@
-"""Answers that give none, such as `I don't know`, and references that may mean just that."""
+"""Answers that give none, such as `I don't know`, and references that may mean the same."""
 
 import re
 from collections.abc import Sequence
@@ -50,7 +50,7 @@ _ASKS_WHETHER_ONE_KNOWS = re.compile(
 
 
 def gives_no_answer(text: str, question: str = "") -> bool:
-    """Return whether a whole text says that it gives no answer, and nothing else but words of the question.
+    """Return whether a text says that it gives no answer, and nothing else except words of the question.
 
     Examples
     --------
@@ -60,31 +60,31 @@ def gives_no_answer(text: str, question: str = "") -> bool:
     (False, True)
     """
     plain = plain_answer(text)
-    found = _NO_ANSWER.fullmatch(plain) if len(text) <= LONGEST else None
-    if found is None or plain.endswith("?"):
+    match = _NO_ANSWER.fullmatch(plain) if len(text) <= LONGEST else None
+    if match is None or plain.endswith("?"):
         return False
     if "unclear" in plain and "clear" in question.casefold():
         return False
     if "possible to" in plain and not re.search(r"\b(?:not|impossible)\b|n't\b", plain):
         return False
-    tail = found["tail"] or ""
+    tail = match["tail"] or ""
     if re.search(r"[.,;:!?\n]|\bbut\b|\bexcept\b", tail):
         return False
-    known = _BESIDE.union(FUNCTION_WORDS, words(question))
-    return known.issuperset(words(tail))
+    allowed = _BESIDE.union(FUNCTION_WORDS, words(question))
+    return allowed.issuperset(words(tail))
 
 
 def is_surely_answered(reference: str, choices: Sequence[str] = (), question: str = "") -> bool:
-    """Return whether neither a reference nor an option may mean that no answer can be given, so that giving none is wrong.
+    """Return whether neither a reference nor an option may mean "no answer", so that giving none is wrong.
 
     Examples
     --------
     >>> is_surely_answered("red"), is_surely_answered("cannot be determined"), is_surely_answered("red", ["red", "unknown"])
     (True, False, False)
-    >>> is_surely_answered("no", question="Is it open?"), is_surely_answered("no", question="Can one see what it is?")
+    >>> is_surely_answered("no", question="Is it open?"), is_surely_answered("no", question="Can text see what it is?")
     (True, False)
     """
-    texts = [plain_answer(one) for one in (reference, *choices)]
+    texts = [plain_answer(text) for text in (reference, *choices)]
     if any(text == "no" for text in texts):
         if not question or _ASKS_WHETHER_ONE_KNOWS.search(question.casefold()):
             return False

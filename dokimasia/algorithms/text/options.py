@@ -13,16 +13,16 @@ _BRACKETED = re.compile(
 _DOTTED = re.compile(r"(?<![^\s,;])([A-Z])[.):]\s{1,4}([^\n]{1,200}?)(?=[\s,;]{1,4}[B-Z][.):]\s|[\s.;]{0,9}$)")
 _OPENS = re.compile(r"[?:.\n]\s{0,9}\Z")
 _LONGEST = 20_000
-"""Characters of a question's end that are read."""
+"""The number of characters read from the end of a question."""
 
 
 @lru_cache(maxsize=256)
 def options_in(question: str) -> tuple[str, ...]:
     """Return the texts of the options that a question lists under the letters A, B, ..., in order; empty without such a list.
 
-    Options stand each on a line of its own, or behind each other at the end of a line, behind a question mark or a colon.
-    The letters run on from A without a gap, no text stands twice or asks anything, and nothing else in the question is
-    lettered in the same way; otherwise it is no list.
+    Options are each on a line of their own, or one after another at the end of a line, after a question mark or a colon.
+    The letters run from A without a gap, no text occurs twice or asks anything, and nothing else in the question is
+    lettered in the same way; otherwise it is not a list.
 
     Examples
     --------
@@ -35,9 +35,9 @@ def options_in(question: str) -> tuple[str, ...]:
     """
     tail = question[-_LONGEST:]
     for pattern in (_LINE, _BRACKETED, _DOTTED):
-        found = [(match[1], match[2].strip(" \t\r*,;")) for match in pattern.finditer(tail)]
-        texts = tuple(text for _, text in found)
-        if len(found) < 2 or not _in_order([letter for letter, _ in found]):
+        labelled = [(match[1], match[2].strip(" \t\r*,;")) for match in pattern.finditer(tail)]
+        texts = tuple(text for _, text in labelled)
+        if len(labelled) < 2 or not _in_order([letter for letter, _ in labelled]):
             continue
         first = next(pattern.finditer(tail)).start()
         if all(text and "?" not in text for text in texts) and (pattern is _LINE or _OPENS.search(tail[:first])):

@@ -1,4 +1,4 @@
-"""A number with its unit, read from a whole text in figures or in words, and whether two of them are equal."""
+"""A number with its unit, read from a whole text in figures or in words, and the comparison of two."""
 
 import math
 import re
@@ -112,19 +112,19 @@ _FACTORS = (
     3.785,
     28.35,
 )
-"""How many of one unit make another; those of two systems of units are rounded."""
+"""The factors between units; those between two systems of units are rounded."""
 _CLOSE = 0.02
 
 
 class Quantity(NamedTuple):
-    """A number and its unit; empty where it has none."""
+    """A number and its unit, which may be empty."""
 
     value: float
     unit: str
 
 
 def read_quantity(text: str) -> Quantity | None:
-    """Return the one quantity that a whole text states, or None; number words stand at its beginning, up to twenty.
+    """Return the one quantity that a whole text states, or None; number words count at its beginning, up to twenty.
 
     Examples
     --------
@@ -132,9 +132,9 @@ def read_quantity(text: str) -> Quantity | None:
     (Quantity(value=1250.0, unit='m'), Quantity(value=3.0, unit='cups'), None)
     """
     plain = _plain(_SEPARATOR.sub("", text)).rstrip(".")
-    first, _, rest = plain.partition(" ")
+    first, _, remainder = plain.partition(" ")
     if first in NUMBER_WORDS:
-        plain = f"{NUMBER_WORDS[first]} {rest}"
+        plain = f"{NUMBER_WORDS[first]} {remainder}"
     match = _QUANTITY.fullmatch(plain.strip())
     if match is None or not (match["whole"] or match["decimals"]):
         return None
@@ -154,10 +154,10 @@ def read_quantity(text: str) -> Quantity | None:
 
 
 def read_any_quantity(text: str) -> Quantity | None:
-    """Return the one quantity that a whole text states in any notation, its unit in one form; None where it is no such text.
+    """Return the one quantity that a whole text states in any notation, with its unit normalised, or None.
 
-    Beside what `read_quantity` reads these are all number words, mixed fractions, and figures with hundred to trillion or
-    dozen behind them.
+    In addition to `read_quantity` it reads all number words, mixed fractions, and figures followed by hundred to trillion
+    or dozen.
 
     Examples
     --------
@@ -166,24 +166,24 @@ def read_any_quantity(text: str) -> Quantity | None:
     >>> read_any_quantity("a dozen"), read_any_quantity("dozens"), read_any_quantity("hundreds of them")
     (Quantity(value=12.0, unit=''), None, None)
     """
-    found = read_quantity(text)
+    quantity = read_quantity(text)
     plain = " ".join(_plain(text).rstrip(".").split())
-    if found is None and (mixed := _MIXED.fullmatch(plain)):
+    if quantity is None and (mixed := _MIXED.fullmatch(plain)):
         value = int(mixed["whole"]) + int(mixed["above"]) / int(mixed["below"])
-        found = _with_unit(value, mixed["unit"]) if int(mixed["above"]) < int(mixed["below"]) else None
-    elif found is None and (scaled := _SCALED.fullmatch(plain)):
+        quantity = _with_unit(value, mixed["unit"]) if int(mixed["above"]) < int(mixed["below"]) else None
+    elif quantity is None and (scaled := _SCALED.fullmatch(plain)):
         value = float(scaled["number"].replace(",", "") + (scaled["decimals"] or "")) * _SCALES[scaled["scale"]]
-        found = _with_unit(value, scaled["unit"], scaled["currency"] or "")
-    elif found is None:
-        found = _worded(plain)
-    return None if found is None else Quantity(found.value, _one_form(found.unit))
+        quantity = _with_unit(value, scaled["unit"], scaled["currency"] or "")
+    elif quantity is None:
+        quantity = _worded(plain)
+    return None if quantity is None else Quantity(quantity.value, _one_form(quantity.unit))
 
 
 def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> Literal["same", "different", "unsure"]:
-    """Compare two quantities; a unit on one side alone is overlooked, two different ones leave it unsure."""
+    """Return the comparison of two quantities; a unit on one side only is ignored, two different ones are unsure."""
 
-    def close(one: float, other: float) -> bool:
-        return abs(one - other) <= tolerance * max(abs(one), abs(other))
+    def close(left: float, right: float) -> bool:
+        return abs(left - right) <= tolerance * max(abs(left), abs(right))
 
     if first.unit == second.unit:
         return "same" if close(first.value, second.value) else "different"
@@ -198,10 +198,11 @@ def compare_quantities(first: Quantity, second: Quantity, tolerance: float) -> L
 
 
 def is_doubtful_pair(first: Quantity, second: Quantity, question: str = "") -> bool:
-    """Return whether one of two quantities alone has a unit, and the other may be meant in another.
+    """Return whether only one of two quantities has a unit, and the other may be meant in another unit.
 
-    A unit of measure is that of the question, where the question names any; otherwise the two are in doubt where one unit
-    may make the other. What is counted is in the question. Without a question only a unit of measure is looked at.
+    A unit of measure must be that of the question, if the question names one; otherwise the pair is doubtful if a factor
+    between units converts one number into the other. Counted objects must be named in the question. Without a question only
+    units of measure are checked.
 
     Examples
     --------
@@ -213,14 +214,14 @@ def is_doubtful_pair(first: Quantity, second: Quantity, question: str = "") -> b
     unit = first.unit or second.unit
     if (first.unit and second.unit) or not unit:
         return False
-    asked = {_one_form(word) for word in words(question)}
-    measures = asked & _MEASURES
+    question_units = {_one_form(word) for word in words(question)}
+    measures = question_units & _MEASURES
     if unit in measures or unit == "%":
         return False
     if unit in _HALVES_OF_DAY or measures:
         return True
     if unit not in _MEASURES:
-        return bool(question) and asked.isdisjoint(map(_one_form, unit.split()))
+        return bool(question) and question_units.isdisjoint(map(_one_form, unit.split()))
     small, large = sorted((abs(first.value), abs(second.value)))
     return bool(small) and any(abs(large / small / factor - 1) < _CLOSE for factor in _FACTORS)
 
@@ -230,7 +231,7 @@ def _plain(text: str) -> str:
 
 
 def _worded(plain: str) -> Quantity | None:
-    """Read a number that begins a text in words, with at most two words of a unit behind it."""
+    """Return the number at the beginning of a text in words, with at most two words of a unit after it."""
     tokens = re.findall(r"[a-z]+|\S", plain)[:30]
     if tokens[:1] in (["a"], ["one"]) and tokens[1:2] == ["dozen"]:
         return _with_unit(12.0, " ".join(tokens[2:]))
@@ -239,25 +240,29 @@ def _worded(plain: str) -> Quantity | None:
     ):
         return None
     start = 1 if tokens[0] == "a" else 0
-    number = next((one for one in numbers_in(tokens) if one.start == start), None)
+    number = next((candidate for candidate in numbers_in(tokens) if candidate.start == start), None)
     if number is None or not _WORDED.issuperset(set(tokens[start : number.end]) - {"-", "and"}):
         return None
-    if any(one.start > start for one in numbers_in(tokens)):
+    if any(candidate.start > start for candidate in numbers_in(tokens)):
         return None
     return _with_unit(number.value, " ".join(tokens[number.end :]))
 
 
 def _with_unit(value: float, unit: str | None, currency: str = "") -> Quantity | None:
-    """Return a quantity, or None where what stands behind the number can be no unit."""
-    named = words(unit or "")
-    if re.search(r"[^\w\s%°$€£¥'-]", unit or "") or len(named) > _LONGEST_UNIT or not _NO_UNIT.isdisjoint(named):
+    """Return a quantity, or None if the text after the number cannot be a unit."""
+    unit_words = words(unit or "")
+    if (
+        re.search(r"[^\w\s%°$€£¥'-]", unit or "")
+        or len(unit_words) > _LONGEST_UNIT
+        or not _NO_UNIT.isdisjoint(unit_words)
+    ):
         return None
-    if any(any(sign.isdigit() for sign in word) for word in named) or not math.isfinite(value):
+    if any(any(sign.isdigit() for sign in word) for word in unit_words) or not math.isfinite(value):
         return None
-    return Quantity(value, " ".join(filter(None, (currency, *named))))
+    return Quantity(value, " ".join(filter(None, (currency, *unit_words))))
 
 
 def _one_form(unit: str) -> str:
-    """Return a unit without its plural, by one of its names."""
+    """Return a unit in the singular, under its canonical name."""
     single = unit[:-1] if len(unit) > 2 and unit.endswith("s") and not unit.endswith("ss") else unit
     return _UNITS.get(unit) or _UNITS.get(single) or single

@@ -1,4 +1,4 @@
-"""How much of one text another touches, by shared words: no model call, a hint and not a verdict."""
+"""How much of one text another covers, by shared words: no model call, a hint and not a verdict."""
 
 import re
 from collections.abc import Iterable
@@ -12,23 +12,23 @@ _STEM = 5
 def word_overlap(text: str, other: str) -> float:
     """Return the share of a text's content words that another text contains, 0 to 1.
 
-    Words are compared by their first five letters, so that `suitcase` and `suitcases` meet. A text without content
-    words is contained in any other: 1.
+    Words are compared by their first five letters, so that `suitcase` and `suitcases` match. A text without content words
+    is contained in any other: 1.
 
     Examples
     --------
     >>> word_overlap("Two red suitcases", "The suitcase is red")
     0.6666666666666666
     """
-    mine = beginnings(text)
-    return len(mine & beginnings(other)) / len(mine) if mine else 1.0
+    stems = beginnings(text)
+    return len(stems & beginnings(other)) / len(stems) if stems else 1.0
 
 
 def substance(text: str) -> str:
-    """Return what is left of a text without case, space, punctuation and articles: equal for texts that say the same.
+    """Return a text without case, space, punctuation and articles: equal for texts that say the same.
 
-    One word more, less or in another place, and the substance is another. Likeness would not do here: of two long
-    descriptions that differ in one number, 99 % of the words are the same, and one of them is wrong.
+    One word more, less or in another place changes the substance. Similarity would not do: of two long descriptions that
+    differ in one number, 99 % of the words are the same, and one of them is wrong.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def beginnings(text: str) -> frozenset[str]:
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text in order, each as it stands there; a line is at least one.
+    """Return the sentences of a text in order, as written; a line is at least one.
 
     Examples
     --------
@@ -57,21 +57,21 @@ def sentences(text: str) -> list[str]:
 
 
 def uncovered_sentences(reference: str, criteria: Iterable[str], *, threshold: float = 0.3) -> list[str]:
-    """Return the sentences of a reference answer that no criterion touches, in order.
+    """Return the sentences of a reference answer that no criterion covers, in order.
 
     Parameters
     ----------
     reference : str
         The reference answer.
     criteria : iterable of str
-        One text a criterion: its question and ground truth together.
+        One text per criterion: its question and ground truth together.
     threshold : float
-        A criterion touches a sentence from this share of the sentence's content words on.
+        The least share of a sentence's content words that a criterion must contain to cover it.
 
     Returns
     -------
     list of str
-        Sentences as they stand in the reference; empty if all are touched.
+        Sentences as written in the reference; empty if all are covered.
 
     Examples
     --------

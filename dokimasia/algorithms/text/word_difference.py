@@ -1,4 +1,4 @@
-"""What two texts have in common and where they differ, word by word: what was taken out and what was put in."""
+"""The difference of two texts, word by word: common, removed and added words."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -6,21 +6,21 @@ from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
 
 _UNSPACED = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
-"""Characters of scripts without space between words, each taken for a word."""
+"""Characters of scripts without spaces between words, each treated as a word."""
 _WORD = re.compile(rf"([{_UNSPACED}]|[^\W{_UNSPACED}]+(?:['’.,:/-][^\W{_UNSPACED}]+)*|[^\w\s])(\s*)")
 
 Kind = Literal["same", "removed", "added"]
 
 
 class DifferencePiece(NamedTuple):
-    """Words in a row, with the space after each: in both texts, in the first alone, or in the second alone."""
+    """Consecutive words, each with the space after it: in both texts, only in the first, or only in the second."""
 
     kind: Kind
     text: str
 
 
 class Extent(NamedTuple):
-    """How much of a text was changed: words of the first text, words taken out of it, and words put in."""
+    """How much of a text was changed: words of the first text, removed words, and added words."""
 
     words: int
     removed: int
@@ -28,15 +28,15 @@ class Extent(NamedTuple):
 
     @property
     def share(self) -> float:
-        """The share of the first text's words that were taken out, or the words put in as a share of these, if more."""
+        """The share of the first text's words that were removed, or the added words as a share of them, if that is more."""
         return max(self.removed, self.added) / max(1, self.words)
 
 
 def word_difference(before: str, after: str) -> tuple[DifferencePiece, ...]:
-    """Return two texts as one: the words of both in order, those of one alone marked.
+    """Return two texts as one: the words of both in order, with those of only one text marked.
 
-    Words are compared as they are written; the space between them does not count, and a sign such as a full stop is a
-    word of its own.
+    Words are compared as written; the space between them does not count, and a sign such as a full stop is a word of its
+    own.
 
     Parameters
     ----------
@@ -45,14 +45,14 @@ def word_difference(before: str, after: str) -> tuple[DifferencePiece, ...]:
 
     Returns
     -------
-    tuple of Piece
-        No two neighbours are of one kind. All but what was added make up the first text, and all but what was removed the
-        second one, each up to space. Where words take the place of others, those removed come first.
+    tuple of DifferencePiece
+        No two adjacent pieces are of the same kind. All pieces except the added ones make up the first text, all except
+        the removed ones the second, up to space. If words replace others, the removed ones come first.
 
     Notes
     -----
-    The longest run of words in common is kept, then the longest one on either side of it, and so on; of runs of equal
-    length the one that begins first. The same texts give the same pieces on every machine.
+    The longest common run of words is kept, then the longest one on either side of it, and so on; of runs of equal length
+    the first. The same texts give the same pieces on every machine.
 
     Examples
     --------
@@ -64,14 +64,14 @@ def word_difference(before: str, after: str) -> tuple[DifferencePiece, ...]:
     """
     old, new = _split(before), _split(after)
     matcher = SequenceMatcher(None, [word for word, _ in old], [word for word, _ in new], autojunk=False)
-    found: list[DifferencePiece] = []
+    pieces: list[DifferencePiece] = []
     for tag, old_from, old_to, new_from, new_to in matcher.get_opcodes():
         if tag == "equal":
-            _append(found, "same", _spaced(old[old_from:old_to], new[new_from:new_to]))
+            _append(pieces, "same", _spaced(old[old_from:old_to], new[new_from:new_to]))
             continue
-        _append(found, "removed", "".join(word + space for word, space in old[old_from:old_to]))
-        _append(found, "added", "".join(word + space for word, space in new[new_from:new_to]))
-    return tuple(_apart(found))
+        _append(pieces, "removed", "".join(word + space for word, space in old[old_from:old_to]))
+        _append(pieces, "added", "".join(word + space for word, space in new[new_from:new_to]))
+    return tuple(_apart(pieces))
 
 
 def extent(pieces: Iterable[DifferencePiece]) -> Extent:
@@ -89,22 +89,22 @@ def extent(pieces: Iterable[DifferencePiece]) -> Extent:
 
 
 def _split(text: str) -> list[tuple[str, str]]:
-    """The words and signs of a text, each with the space after it."""
+    """Return the words and signs of a text, each with the space after it."""
     return [(match[1], match[2]) for match in _WORD.finditer(text)]
 
 
 def _spaced(old: Sequence[tuple[str, str]], new: Sequence[tuple[str, str]]) -> str:
-    """Words that both texts have, with the wider of their spaces, so that words on either side stay apart."""
+    """Return words that both texts have, with the wider of their spaces, so that neighbouring words stay separate."""
     return "".join(word + max(before, after, key=len) for (word, before), (_, after) in zip(old, new, strict=True))
 
 
-def _append(found: list[DifferencePiece], kind: Kind, text: str) -> None:
+def _append(pieces: list[DifferencePiece], kind: Kind, text: str) -> None:
     if text:
-        found.append(DifferencePiece(kind, text))
+        pieces.append(DifferencePiece(kind, text))
 
 
 def _apart(pieces: Sequence[DifferencePiece]) -> Iterator[DifferencePiece]:
-    """The pieces, with a space between words removed and words added in their place."""
+    """Yield the pieces, with a space between removed words and the words added in their place."""
     for number, piece in enumerate(pieces):
         follows = pieces[number + 1].kind if number + 1 < len(pieces) else "same"
         glued = piece.kind == "removed" and follows == "added" and not piece.text[-1].isspace()

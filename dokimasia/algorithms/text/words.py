@@ -1,4 +1,4 @@
-"""Text as a sequence of plain words, so that two wordings of one thing compare equal."""
+"""Text as a sequence of normalised words, so that two spellings of one text compare equal."""
 
 import re
 import unicodedata
@@ -24,7 +24,7 @@ _PLAIN_WORDS = (
 # fmt: on
 
 FUNCTION_WORDS = ARTICLES.union(_PLAIN_WORDS)
-"""Words that carry no content of their own; yes, no, true and false are among them: any question can hold them."""
+"""Words without content; yes, no, true and false are among them, since any question can contain them."""
 
 _THOUSANDS = re.compile(r"(?<=[0-9])[,\u00a0\u202f\u2009](?=[0-9]{3}(?![0-9]))")
 _WORD = re.compile(r"(?:(?<![^\W_])[+-])?[0-9]+(?:\.[0-9]+)?|[^\W_]+(?:'[^\W_]+)?|[%°$€£¥]")
@@ -36,7 +36,7 @@ _APOSTROPHES = str.maketrans({"\u2019": "'", "\u02bc": "'", "\u2212": "-", "\u20
 def words(text: str) -> list[str]:
     """Return the words of a text: NFKC, case folded, without punctuation and articles, numbers in digits.
 
-    An article at the very end is none: it names something ("vitamin A").
+    An article at the very end is kept: it names something ("vitamin A").
 
     Parameters
     ----------
@@ -53,13 +53,13 @@ def words(text: str) -> list[str]:
     >>> words("The Twelve  red-brick HOUSES, (1,250 m)!")
     ['12', 'red', 'brick', 'houses', '1250', 'm']
     """
-    written = [match.group() for match in _WORD.finditer(_plain(text))]
-    found = [NUMBER_WORDS.get(word, word) for word in written]
-    return [word for word in found[:-1] if word not in ARTICLES] + found[-1:]
+    tokens = [match.group() for match in _WORD.finditer(_plain(text))]
+    plain = [NUMBER_WORDS.get(word, word) for word in tokens]
+    return [word for word in plain[:-1] if word not in ARTICLES] + plain[-1:]
 
 
 def signs(text: str) -> list[str]:
-    """Return the signs of a text that carry meaning, in order: symbols, strokes, and what joins digits.
+    """Return the signs of a text that carry meaning, in order: symbols, slashes, and signs that join digits.
 
     Examples
     --------
@@ -85,7 +85,7 @@ def content_words(text: str) -> list[str]:
 
 
 def contains_run(haystack: list[str], needle: list[str]) -> bool:
-    """Return whether the needle's words stand in the haystack one after another; an empty needle does not.
+    """Return whether the needle's words occur in the haystack in a row; an empty needle does not.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Capability trees as networkx graphs: growth, checks, edits, exchange formats, validity, weakness."""
+"""Capability trees as networkx graphs: growth, checks, edits, file formats, validity, weaknesses."""

@@ -1,6 +1,6 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
-"""What a person did to a capability tree by hand, told as edits: nodes added, renamed, moved, merged, pruned, criteria moved."""
+# networkx ships no types; values read from a tree are annotated at once.
+"""Manual changes of a capability tree as edits: nodes added, renamed, moved, merged or pruned, and criteria moved."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -15,23 +15,23 @@ if TYPE_CHECKING:
 
 
 def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEdit, ...]:
-    """Return the edits that lead from one tree to another, as far as the trees tell.
+    """Return the edits that lead from one tree to another, as far as the trees show.
 
-    A node that is gone is taken for renamed or moved where a new node of the same layer holds just what it held (a
-    rename where the parent is the same), for merged where most of what it held lies in one node now, else for pruned.
+    A removed node counts as renamed or moved if a new node of the same layer holds exactly what it held (renamed if the
+    parent is the same), as merged if most of its criteria are now in one node, and else as pruned.
 
     Parameters
     ----------
     old, new : networkx.DiGraph
         Capability trees.
     reason : str
-        Kept with every edit.
+        The reason recorded with every edit.
 
     Returns
     -------
     tuple of TreeEdit
-        By a person: renames and moves first, then merges, prunes, additions, and criteria that changed their leaf
-        beyond all that (`kind` "move", `node` and `into` the leaves, "(none)" where a criterion had none).
+        All by a person: renames and moves first, then merges, prunes, additions, and criteria that changed their leaf for
+        no other reason (`kind` "move", `node` and `into` the leaves, "(none)" if a criterion had none).
 
     Examples
     --------
@@ -42,14 +42,14 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
     [('rename', '<A><B><C>', '<A><B><E>')]
     """
     held_before, held_after = members_below(old), members_below(new)
-    gone = sorted(set(map(str, old)) - set(map(str, new)), key=lambda node: (node.count("<"), node))
+    removed = sorted(set(map(str, old)) - set(map(str, new)), key=lambda node: (node.count("<"), node))
     fresh = sorted(set(map(str, new)) - set(map(str, old)), key=lambda node: (node.count("<"), node))
     before, after = mapping_of(old), mapping_of(new)
     became: dict[str, str] = {}
     edits: list[TreeEdit] = []
     heirs: set[str] = set()
-    for node in gone:
-        heir = _same(node, held_before, fresh, held_after, heirs, became)
+    for node in removed:
+        heir = _heir(node, held_before, fresh, held_after, heirs, became)
         if heir is None:
             continue
         heirs.add(heir)
@@ -58,14 +58,14 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
             continue
         stayed = _carried(_parent(node), became) == _parent(heir)
         edits.append(_edit("rename" if stayed else "move", node, heir, held_before[node], reason))
-    for node in gone:
+    for node in removed:
         if node in became:
             continue
-        own = sorted(old.nodes[node].get("members", ()))
-        into = _most(own, after)
+        members = sorted(old.nodes[node].get("members", ()))
+        into = _majority(members, after)
         if into is not None:
             became[node] = into
-        edits.append(_edit("merge" if into else "prune", node, into, own, reason))
+        edits.append(_edit("merge" if into else "prune", node, into, members, reason))
     edits += [_edit("add", node, None, (), reason) for node in fresh if node not in heirs]
     strayed: dict[tuple[str, str], list[str]] = {}
     for criterion in sorted(before.keys() | after.keys()):
@@ -77,7 +77,7 @@ def edits_by_hand(old: "Tree", new: "Tree", *, reason: str = "") -> tuple[TreeEd
 
 
 def with_absorbed(new: "Tree", edits: Sequence[TreeEdit], old: "Tree") -> "Tree":
-    """Return the tree whose nodes remember what a person renamed, moved or merged into them, and what those remembered.
+    """Return the tree whose nodes also absorb what a person renamed, moved or merged into them.
 
     Examples
     --------
@@ -96,7 +96,7 @@ def with_absorbed(new: "Tree", edits: Sequence[TreeEdit], old: "Tree") -> "Tree"
     return remembering
 
 
-def _same(
+def _heir(
     node: str,
     before: dict[str, list[str]],
     fresh: Sequence[str],
@@ -104,7 +104,7 @@ def _same(
     heirs: set[str],
     became: dict[str, str],
 ) -> str | None:
-    """Return the new node of the same layer that holds just what a node held; the one below its parent's heir first."""
+    """Return the new node of the same layer that holds exactly what a node held; the one below its parent's heir first."""
     if not before[node]:
         return None
     alike = [
@@ -121,7 +121,7 @@ def _same(
 
 
 def _carried(node: str, became: dict[str, str]) -> str:
-    """Return where a node would be if it had only followed the nodes above it."""
+    """Return the path that a node would have if only the nodes above it had changed."""
     if node == ROOT:
         return ROOT
     parent = _parent(node)
@@ -134,8 +134,8 @@ def _parent(node: str) -> str:
     return place_of(node).parent or ROOT
 
 
-def _most(members: Sequence[str], after: dict[str, str]) -> str | None:
-    """Return the node that holds more than half of some criteria now."""
+def _majority(members: Sequence[str], after: dict[str, str]) -> str | None:
+    """Return the node that now holds more than half of some criteria."""
     counts = Counter(after[criterion] for criterion in members if criterion in after)
     heir = min(counts, key=lambda node: (-counts[node], node), default=None)
     return heir if heir is not None and counts[heir] * 2 > len(members) else None

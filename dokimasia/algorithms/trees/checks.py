@@ -1,6 +1,6 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
-"""Whether a capability tree is one, and what two trees differ in."""
+# networkx ships no types; values read from a tree are annotated at once.
+"""Checks of a capability tree, and the differences of two trees."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable
@@ -17,11 +17,11 @@ _NAMED = 5
 
 
 class TreeDiff(NamedTuple):
-    """What became of an old tree: each part sorted, nodes by id and criteria by name.
+    """The differences of a tree from an older one; all parts are sorted, nodes by id and criteria by name.
 
-    `merged` maps a node that is gone to the one that absorbed it, `removed` are those that left no trace; `moved` maps
-    a criterion to where it was held and is held, None for nowhere; `support` maps a leaf of both trees to its numbers
-    of criteria, where they differ.
+    `merged` maps a removed node to the one that absorbed it, `removed` are nodes that nothing absorbed; `moved` maps a
+    criterion to its old and its new node, None for nowhere; `support` maps a leaf of both trees to its numbers of
+    criteria, if they differ.
     """
 
     added: tuple[str, ...]
@@ -34,23 +34,23 @@ class TreeDiff(NamedTuple):
 def check_tree(
     tree: "Tree", *, categories: Collection[str] | None = None, criteria: Collection[str] | None = None
 ) -> list[str]:
-    """Return what is wrong with a tree, in words; an empty list says that it is one.
+    """Return the problems of a tree, in words; empty for a valid tree.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         Any directed graph.
     categories : collection of str, optional
-        The anchors that it must have, no more and no fewer; without it those that the tree names as its own.
+        The anchors that it must have, no more and no fewer; by default those that the tree declares.
     criteria : collection of str, optional
-        The criteria that were mapped before: each must be held by one leaf still.
+        The criteria that were mapped before: each must still be held by one leaf.
 
     Returns
     -------
     list of str
-        Checked are: one root; four layers, each node's id its path below its one parent, no cycle and no node apart;
-        the anchors; names that differ from those of siblings, and capabilities' names that differ throughout, in more
-        than case; supports that are the number of members, where a node has any; criteria held twice, or nowhere.
+        The checks: one root; four layers, ids that are paths below the one parent, no cycle and no unconnected node; the
+        anchors; names that differ in more than case from those of siblings, and for capabilities from all others; supports
+        that equal the number of members, if a node has any; criteria held twice, or nowhere.
 
     Examples
     --------
@@ -74,7 +74,7 @@ def check_tree(
 
 
 def diff(old: "Tree", new: "Tree") -> TreeDiff:
-    """Return what changed from one tree to another.
+    """Return the differences between two trees.
 
     Examples
     --------
@@ -84,14 +84,14 @@ def diff(old: "Tree", new: "Tree") -> TreeDiff:
     >>> change.merged, change.moved, change.support
     ({'<A><B><D>': '<A><B><C>'}, {'y': ('<A><B><D>', '<A><B><C>')}, {'<A><B><C>': (1, 2)})
     """
-    gone = sorted(set(old) - set(new))
-    absorbed = {node: holder(new, node) for node in gone}
+    removed = sorted(set(old) - set(new))
+    absorbed = {node: holder(new, node) for node in removed}
     before, after = mapping_of(old), mapping_of(new)
-    both = sorted(set(leaves(old)) & set(leaves(new)))
-    sizes = {leaf: (int(old.nodes[leaf]["support"]), int(new.nodes[leaf]["support"])) for leaf in both}
+    shared = sorted(set(leaves(old)) & set(leaves(new)))
+    sizes = {leaf: (int(old.nodes[leaf]["support"]), int(new.nodes[leaf]["support"])) for leaf in shared}
     return TreeDiff(
         added=tuple(sorted(set(new) - set(old))),
-        removed=tuple(node for node in gone if absorbed[node] is None),
+        removed=tuple(node for node in removed if absorbed[node] is None),
         merged={node: into for node, into in absorbed.items() if into is not None},
         moved={
             criterion: (before.get(criterion), after.get(criterion))
@@ -114,7 +114,7 @@ def _cycle(tree: "Tree") -> list[str]:
 
 
 def _shape(tree: "Tree") -> list[str]:
-    """Name the nodes that stand elsewhere than their ids say."""
+    """Return a problem for each node that is not where its id says."""
     problems: list[str] = []
     if tree.in_degree(ROOT):
         problems.append(f"the root has a parent: {_some(tree.predecessors(ROOT))}")
@@ -143,14 +143,14 @@ def _shape(tree: "Tree") -> list[str]:
 
 
 def _anchors(tree: "Tree", categories: Collection[str] | None) -> list[str]:
-    wanted = [f"<{name}>" for name in (tree.graph.get("categories", ()) if categories is None else categories)]
+    expected = [f"<{name}>" for name in (tree.graph.get("categories", ()) if categories is None else categories)]
     anchors = {str(node) for node in tree if tree.nodes[node].get("layer") == 1}
-    problems = [f"the anchor {node} is missing" for node in wanted if node not in anchors]
-    return problems + [f"{node} is none of the fixed categories" for node in sorted(anchors.difference(wanted))]
+    problems = [f"the anchor {node} is missing" for node in expected if node not in anchors]
+    return problems + [f"{node} is none of the fixed categories" for node in sorted(anchors.difference(expected))]
 
 
 def _duplicates(tree: "Tree") -> list[str]:
-    """Name the siblings, and the capabilities of the whole tree, whose names are the same but for case."""
+    """Return a problem for siblings, and for capabilities of the whole tree, whose names differ only in case."""
     last = {str(node): str(node).rstrip(">").rpartition("<")[2].casefold() for node in tree if node != ROOT}
     problems: list[str] = []
     for alike in _alike((str(node).rpartition("<")[0] + last[str(node)], str(node)) for node in tree if node != ROOT):
@@ -161,15 +161,15 @@ def _duplicates(tree: "Tree") -> list[str]:
     return problems
 
 
-def _alike(named: Iterable[tuple[str, str]]) -> list[list[str]]:
+def _alike(keyed: Iterable[tuple[str, str]]) -> list[list[str]]:
     groups: dict[str, list[str]] = {}
-    for key, node in named:
+    for key, node in keyed:
         groups.setdefault(key, []).append(node)
     return sorted(sorted(group) for group in groups.values() if len(group) > 1)
 
 
 def _membership_problems(tree: "Tree", criteria: Collection[str] | None) -> list[str]:
-    """Name the criteria that are held twice or not by a leaf, and the supports that are not the number of members."""
+    """Return a problem for criteria held twice or by no leaf, and for supports that are not the number of members."""
     problems: list[str] = []
     everywhere: Counter[str] = Counter()
     on_leaves: set[str] = set()

@@ -1,8 +1,8 @@
 # pyright: standard
-# networkx and PyYAML ship no types; what is read here is given its type at once.
-"""Capability trees as text: stored nodes, JSON, YAML, CSV and GraphML both ways, Mermaid to look at; equal trees, equal text.
+# networkx and PyYAML ship no types; values read are annotated at once.
+"""Capability trees as stored nodes, JSON, YAML, CSV and GraphML, read and written, and as Mermaid diagrams.
 
-Every format but GraphML, which keeps its edges as they stand, is read into the nodes that are stored (`TreeNode`).
+Equal trees give equal text. All formats are read into stored nodes (`TreeNode`), except GraphML, which keeps its edges.
 """
 
 import csv
@@ -41,7 +41,7 @@ _BELOW = ("categories", "parents", "capabilities")
 _DEEPEST_NESTING = 20
 _ONE_LINE = 1_000_000
 _LONG_NUMBER = re.compile(r"[-+0-9_:.]{40,}")
-"""What YAML may take for a number (of base 60, with colons) and work on for as long as the square of its length."""
+"""A text that YAML may parse as a number (base 60, with colons) in time quadratic in its length."""
 
 _FIELDS = ("support", "criteria", "absorbed")
 _HEADING = """\
@@ -71,15 +71,14 @@ def to_nodes(tree: "Tree") -> tuple[TreeNode, ...]:
 
 
 def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str], level: Level | None = None) -> "Tree":
-    """Return the tree of stored nodes; each hangs below the path above its own, which is added where it is missing.
+    """Return the tree of stored nodes; missing parents are added.
 
-    Where nothing says at which level a tree is, it is at that of parents if parents hold criteria and no capability is
-    there.
+    Without a level, the tree is at the level of parents if parents hold criteria and there are no capabilities.
 
     Raises
     ------
     DataError
-        If an id is no path, stands twice, or its category is none of `categories`.
+        If an id is not a path or occurs twice, or its category is not one of `categories`.
 
     Examples
     --------
@@ -91,11 +90,11 @@ def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str], level: Leve
         tree = new_tree(categories)
     except ValueError as error:
         raise DataError(f"the tree's categories cannot be used: {error}") from error
-    seen: set[str] = set()
+    ids: set[str] = set()
     for node in nodes:
-        if node.id in seen:
+        if node.id in ids:
             raise DataError(f"the node {node.id} stands twice in the tree: merge the two")
-        seen.add(node.id)
+        ids.add(node.id)
         if node.id != ROOT:
             path = _path(node.id, f"node {node.id}")
             if str(path) != node.id:
@@ -111,7 +110,7 @@ def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str], level: Leve
 
 
 def to_version(tree: "Tree", *, before: str | None = None, edits: Iterable[Any] = ()) -> TreeVersion:
-    """Return the tree as a version to be stored, with the version that it grew from and the edits that led to it."""
+    """Return the tree as a version to store, with the version that it grew from and the edits that led to it."""
     return TreeVersion(
         categories=tuple(tree.graph["categories"]),
         level=tree.graph.get("level", "capability"),
@@ -141,8 +140,8 @@ def to_json(tree: "Tree") -> str:
     ('A', 'B')
     """
     nodes = [node.model_dump(mode="json") for node in to_nodes(tree)]
-    whole = {"format": FORMAT, "categories": list(tree.graph["categories"]), "nodes": nodes}
-    return json.dumps(whole, ensure_ascii=False, indent=1) + "\n"
+    document = {"format": FORMAT, "categories": list(tree.graph["categories"]), "nodes": nodes}
+    return json.dumps(document, ensure_ascii=False, indent=1) + "\n"
 
 
 def from_json(text: str) -> "Tree":
@@ -151,22 +150,22 @@ def from_json(text: str) -> "Tree":
     Raises
     ------
     DataError
-        If the text is no such JSON.
+        If the text is not such JSON.
     """
     try:
-        whole = json.loads(text)
+        document = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise DataError(f"the tree is no JSON: {error}") from error
-    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataError(f'the JSON is no capability tree: its field "format" is not "{FORMAT}"')
-    categories, rows = whole.get("categories"), whole.get("nodes")
+    categories, rows = document.get("categories"), document.get("nodes")
     if not isinstance(rows, list) or not isinstance(categories, list) or not _strings(categories):
         raise DataError('the tree\'s JSON needs "categories", a list of names, and "nodes", a list of objects')
     return from_nodes([_node(row, f"node {number}") for number, row in enumerate(rows, start=1)], categories)
 
 
 def to_csv(tree: "Tree") -> str:
-    """Return the tree as CSV, a node a row, anchors in their order first; `members` and `absorbed` are JSON lists.
+    """Return the tree as CSV, one node per row, anchors in their order first; `members` and `absorbed` are JSON lists.
 
     Examples
     --------
@@ -186,7 +185,7 @@ def to_csv(tree: "Tree") -> str:
 
 
 def from_csv(text: str) -> "Tree":
-    """Return the tree that `to_csv` wrote; of the columns only `id` is needed, the others may be missing.
+    """Return the tree that `to_csv` wrote; only the column `id` is required.
 
     Raises
     ------
@@ -238,25 +237,25 @@ def to_graphml(tree: "Tree") -> str:
 
 
 def from_graphml(text: str) -> "Tree":
-    """Return the graph that `to_graphml` wrote, its edges as they stand there: `check_tree` says if it is a tree.
+    """Return the graph that `to_graphml` wrote, with its edges as written; check it with `check_tree`.
 
     Raises
     ------
     DataError
-        If the text is no such GraphML.
+        If the text is not such GraphML.
     """
     import networkx as nx
 
     if "<!DOCTYPE" in text or "<!ENTITY" in text:
         raise DataError("the GraphML declares a document type or entities, which are not read")
     try:
-        read = nx.parse_graphml(text)
-        names = json.loads(read.graph["categories"])
-        if not isinstance(read, nx.DiGraph) or isinstance(read, nx.MultiDiGraph) or not _strings(names):
+        parsed = nx.parse_graphml(text)
+        names = json.loads(parsed.graph["categories"])
+        if not isinstance(parsed, nx.DiGraph) or isinstance(parsed, nx.MultiDiGraph) or not _strings(names):
             raise ValueError("its edges have no direction or stand twice, or its categories are no list of names")
         graph = nx.DiGraph(categories=tuple(names))
-        for node in sorted(read):
-            fields = read.nodes[node]
+        for node in sorted(parsed):
+            fields = parsed.nodes[node]
             members, absorbed = (json.loads(fields.get(field, "[]")) for field in ("members", "absorbed"))
             support = fields.get("support", 0)
             checked = _node({"id": node, "support": support, "members": members, "absorbed": absorbed}, f"node {node}")
@@ -269,13 +268,13 @@ def from_graphml(text: str) -> "Tree":
             )
     except (KeyError, ValueError, TypeError, SyntaxError, nx.NetworkXError) as error:
         raise DataError(f"the text is no GraphML of a capability tree: {error}") from error
-    graph.add_edges_from(read.edges())
+    graph.add_edges_from(parsed.edges())
     graph.graph["level"] = _level(graph)
     return graph
 
 
 def to_mermaid(tree: "Tree") -> str:
-    """Return the tree as a Mermaid flow chart, each node with what it holds.
+    """Return the tree as a Mermaid flow chart, each node with its support.
 
     Examples
     --------
@@ -305,9 +304,9 @@ def to_yaml(tree: "Tree", *, name: str = "", version: int = 0, texts: Mapping[st
     tree : networkx.DiGraph
         A capability tree.
     name, version : str, int
-        What the file is of, written where a name is given.
+        The tree's name and version, written if a name is given.
     texts : mapping of str to str, optional
-        By criterion its text, which then stands beside it.
+        Criterion to its text, which is written beside it.
 
     Examples
     --------
@@ -326,10 +325,10 @@ def to_yaml(tree: "Tree", *, name: str = "", version: int = 0, texts: Mapping[st
     import yaml
 
     head = {"tree": name, "version": version} if name else {}
-    whole = {"format": FORMAT, **head, **_fields_of(tree, ROOT, 0, texts or {})}
+    document = {"format": FORMAT, **head, **_fields_of(tree, ROOT, 0, texts or {})}
     dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
     return _HEADING + yaml.dump(
-        whole,
+        document,
         Dumper=dumper,
         sort_keys=False,
         allow_unicode=True,
@@ -339,15 +338,15 @@ def to_yaml(tree: "Tree", *, name: str = "", version: int = 0, texts: Mapping[st
 
 
 def from_yaml(text: str) -> "Tree":
-    """Return the tree that `to_yaml` wrote and somebody may have edited; `check_tree` says what is left to mend.
+    """Return the tree that `to_yaml` wrote and somebody may have edited; check it with `check_tree`.
 
-    What the file says that it is of stands in the graph's `name` and `version`, the criteria's texts in its `texts`; each
-    is empty where the file says nothing.
+    The graph's attributes `name` and `version` are those of the file, `texts` holds the criteria's texts; each is empty if
+    the file does not have it.
 
     Raises
     ------
     DataError
-        If the text is no such YAML, a name stands twice in one place, or a node is deeper than a capability. The message
+        If the text is not such YAML, a name occurs twice in one place, or a node is deeper than a capability. The message
         names the place.
     """
     import yaml
@@ -355,20 +354,20 @@ def from_yaml(text: str) -> "Tree":
     reader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     try:
         _check_events(yaml.parse(text, Loader=reader))
-        whole = yaml.load(text, Loader=reader)
+        document = yaml.load(text, Loader=reader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise DataError(f"the tree is no YAML: {' '.join(str(error).split())}") from error
-    if not isinstance(whole, dict) or whole.get("format") != FORMAT:
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DataError(f"the YAML is no capability tree: its field 'format' is not '{FORMAT}'")
-    categories = whole.get(_BELOW[0])
+    categories = document.get(_BELOW[0])
     if not isinstance(categories, dict) or not categories:
         raise DataError("the tree's YAML has no 'categories'")
-    name, version = whole.get("tree", ""), whole.get("version", 0)
+    name, version = document.get("tree", ""), document.get("version", 0)
     if not isinstance(name, str) or type(version) is not int:
         raise DataError("the tree's YAML names its 'tree' by a text and its 'version' by a whole number")
     nodes: list[TreeNode] = []
     texts: dict[str, str] = {}
-    root = {key: value for key, value in whole.items() if key not in ("format", "tree", "version")}
+    root = {key: value for key, value in document.items() if key not in ("format", "tree", "version")}
     _read_node(root, (), nodes, texts)
     tree = from_nodes(nodes, [_name(category, ()) for category in categories])
     tree.graph |= {"name": name, "version": version, "texts": texts}
@@ -376,7 +375,7 @@ def from_yaml(text: str) -> "Tree":
 
 
 def _check_events(events: Iterable[Any]) -> None:
-    """Refuse what reading would overwrite silently (a name that stands twice), repeat without end, or not survive."""
+    """Raise DataError for duplicate names, which parsing would silently overwrite, aliases, and excessive nesting or numbers."""
     import yaml
 
     open_names: list[set[str] | None] = []

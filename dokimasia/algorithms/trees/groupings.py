@@ -1,6 +1,6 @@
 # pyright: standard
-# scikit-learn ships no types; what it returns here is given its type at once.
-"""Ways of grouping things without a model: by the words they share with named groups, and by nearness of their vectors."""
+# scikit-learn ships no types; its results are annotated at once.
+"""Grouping without a model: by words shared with named groups, and by distance of vectors."""
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
@@ -12,19 +12,19 @@ _STARTS = 4
 
 
 def group_by_words(texts: Mapping[str, str], groups: Mapping[str, str]) -> dict[str, str]:
-    """Return for each text the group whose description it shares the weightiest words with.
+    """Return for each text the group whose description is most similar by weighted words.
 
     Parameters
     ----------
     texts : mapping of str to str
         Key to text.
     groups : mapping of str to str
-        Group to the words that speak for it.
+        Group to the words that describe it.
 
     Returns
     -------
     dict of str to str
-        Key to group. A text that shares no word with any group is left out. Of equally near groups the first counts.
+        Key to group. Texts that share no word with any group are left out. Of equally similar groups the first is taken.
 
     Examples
     --------
@@ -38,25 +38,25 @@ def group_by_words(texts: Mapping[str, str], groups: Mapping[str, str]) -> dict[
     keys, names = sorted(texts), list(groups)
     vectorizer = TfidfVectorizer(token_pattern=r"\w+", sublinear_tf=True, strip_accents="unicode")
     try:
-        described: Any = vectorizer.fit_transform([groups[name] for name in names])
+        group_rows: Any = vectorizer.fit_transform([groups[name] for name in names])
     except ValueError:  # scikit-learn's word for groups without a single word
         return {}
-    alike = np.asarray((vectorizer.transform([texts[key] for key in keys]) @ described.T).todense())
-    best = alike.argmax(axis=1)
-    return {key: names[best[at]] for at, key in enumerate(keys) if alike[at, best[at]] > 0}
+    similarity = np.asarray((vectorizer.transform([texts[key] for key in keys]) @ group_rows.T).todense())
+    best = similarity.argmax(axis=1)
+    return {key: names[best[at]] for at, key in enumerate(keys) if similarity[at, best[at]] > 0}
 
 
 def text_clusters(texts: Mapping[str, str], count: int, *, seed: int) -> dict[str, int]:
-    """Return texts in groups of like words: k-means on TF-IDF of their words and pairs of words.
+    """Return texts in groups of similar words: k-means on TF-IDF of their words and pairs of words.
 
     Parameters
     ----------
     texts : mapping of str to str
         Key to text.
     count : int
-        How many groups, at least 1; fewer come out where there are fewer different texts.
+        The number of groups, at least 1; fewer if there are fewer distinct texts.
     seed : int
-        Of the first centres. The order of the texts does not matter.
+        Seed of the first centres. The order of the texts does not matter.
 
     Returns
     -------
@@ -65,8 +65,8 @@ def text_clusters(texts: Mapping[str, str], count: int, *, seed: int) -> dict[st
 
     Examples
     --------
-    >>> found = text_clusters({"a": "red colour", "b": "which colour", "c": "how many"}, 2, seed=0)
-    >>> found["a"] == found["b"], found["a"] == found["c"]
+    >>> clusters = text_clusters({"a": "red colour", "b": "which colour", "c": "how many"}, 2, seed=0)
+    >>> clusters["a"] == clusters["b"], clusters["a"] == clusters["c"]
     (True, False)
     """
     if not texts:
@@ -84,16 +84,16 @@ def text_clusters(texts: Mapping[str, str], count: int, *, seed: int) -> dict[st
 
 
 def vector_clusters(vectors: Mapping[str, Sequence[float]], count: int, *, seed: int) -> dict[str, int]:
-    """Return things in groups of near vectors: k-means, each dimension brought to the same spread.
+    """Return keys in groups of near vectors: k-means on standardised dimensions.
 
     Parameters
     ----------
     vectors : mapping of str to sequence of float
         Key to vector, all of one length.
     count : int
-        How many groups, at least 1; fewer come out where there are fewer different vectors.
+        The number of groups, at least 1; fewer if there are fewer distinct vectors.
     seed : int
-        Of the first centres. The order does not matter.
+        Seed of the first centres. The order does not matter.
 
     Returns
     -------
@@ -107,8 +107,8 @@ def vector_clusters(vectors: Mapping[str, Sequence[float]], count: int, *, seed:
 
     Examples
     --------
-    >>> found = vector_clusters({"a": [0, 0], "b": [0, 1], "c": [9, 9]}, 2, seed=0)
-    >>> found["a"] == found["b"], found["a"] == found["c"]
+    >>> clusters = vector_clusters({"a": [0, 0], "b": [0, 1], "c": [9, 9]}, 2, seed=0)
+    >>> clusters["a"] == clusters["b"], clusters["a"] == clusters["c"]
     (True, False)
     """
     if not vectors:
@@ -138,7 +138,7 @@ def _means(rows: Any, count: int, seed: int) -> list[int]:
 
 
 def _different(rows: Any) -> int:
-    """Return how many different rows a sparse matrix has."""
+    """Return the number of distinct rows of a sparse matrix."""
     sorted_rows = rows.tocsr().sorted_indices()
     starts = sorted_rows.indptr
     return len({(sorted_rows.indices[a:b].tobytes(), sorted_rows.data[a:b].tobytes()) for a, b in pairwise(starts)})

@@ -1,6 +1,6 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
-"""A capability tree's growth without its models: sub-samples, proposals made one, pruning, and what to ask."""
+# networkx ships no types; values read from a tree are annotated at once.
+"""The steps of a capability tree's growth that need no model: sub-samples, merged proposals, pruning, and options."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Grown(NamedTuple):
-    """A tree after a step, the changes that were made, and what was refused, each with its reason."""
+    """A tree after a step, its changes, and the refused proposals, each with its reason."""
 
     tree: "Tree"
     changes: list[TreeEdit]
@@ -27,21 +27,21 @@ class Grown(NamedTuple):
 
 
 def balanced(strata: Mapping[str, str], size: int, *, seed: int = 0) -> list[str]:
-    """Return a sub-sample that takes evenly from every stratum, in the order of its draw.
+    """Return a sub-sample balanced over strata, in the order of its draw.
 
     Parameters
     ----------
     strata : mapping of str to str
         Sample to stratum (a category or a source). Its order does not matter.
     size : int
-        How many samples; 0 or more than there are takes all.
+        The number of samples; 0, or more than there are, takes all.
     seed : int
-        Of the draw.
+        Seed of the draw.
 
     Returns
     -------
     list of str
-        Samples: the strata take turns until one is used up, and every beginning of the list is balanced, too.
+        Samples: the strata take turns until they are used up, so that every prefix of the list is balanced, too.
 
     References
     ----------
@@ -64,7 +64,7 @@ def balanced(strata: Mapping[str, str], size: int, *, seed: int = 0) -> list[str
 def slice_of(samples: Sequence[str], number: int, rounds: int) -> Sequence[str]:
     """Return the part of a sub-sample that a round (from 1) proposes for.
 
-    The first of several rounds takes a quarter, so that those after it have a tree to reuse; the others share the rest.
+    The first of several rounds takes a quarter, so that later rounds have a tree to reuse; the others share the rest.
 
     Examples
     --------
@@ -76,13 +76,13 @@ def slice_of(samples: Sequence[str], number: int, rounds: int) -> Sequence[str]:
     first = -(-len(samples) // 4)
     if number == 1:
         return samples[:first]
-    rest = len(samples) - first
-    start, end = (first + rest * (number - step) // (rounds - 1) for step in (2, 1))
+    remaining = len(samples) - first
+    start, end = (first + remaining * (number - step) // (rounds - 1) for step in (2, 1))
     return samples[start:end]
 
 
 def spread(items: Sequence[T], size: int) -> Sequence[T]:
-    """Return at most so many items, taken evenly from the whole.
+    """Return at most `size` items, evenly spaced.
 
     Examples
     --------
@@ -99,50 +99,54 @@ def reconcile(
     *,
     absorbed: Mapping[str, str] | None = None,
 ) -> tuple[Grown, dict[str, str]]:
-    """Return the tree with the proposals of many replies made one, and where each criterion is then.
+    """Return the tree with the proposals of many replies merged, and the leaf of each criterion.
 
     Parameters
     ----------
     tree : networkx.DiGraph
-        The version that all replies were shown.
+        The version that all replies were based on.
     placements : mapping of str to (str or Proposal)
-        Criterion to a leaf of the tree or a proposal. The order does not matter.
+        Criterion to a leaf of the tree or a proposal, in any order.
     parents : iterable of Proposal
-        New parents; one that no capability is proposed below is left out.
+        New parents; those without a proposed capability are left out.
     absorbed : mapping of str to str, optional
-        Nodes that this growth merged away or renamed, to what holds them: who proposes one of them means the other. A
-        leaf that is held by a node above it was dropped, and is not taken up again.
+        Nodes that this growth merged or renamed, to the nodes that hold them now: a proposal of the former means the
+        latter. A leaf held by a node above it was dropped, and is not added again.
 
     Returns
     -------
     Grown
-        A capability of one name (but for case) is one leaf: where the tree has it already, or where most criteria were
-        proposed, then the first by path. A proposal is refused if its category or its parent does not exist and was not
-        proposed, if it bears the name of a node above it or of a leaf that was dropped, or if a leaf that is reused is not
-        there. In a tree at the level of parents a capability that is proposed means its parent.
+        Capabilities of one name (ignoring case) are one leaf: the existing one, else where most criteria were proposed, then
+        the first by path. A proposal is refused if its category or its parent does not exist and was not proposed, if it
+        has the name of a node above it or of a dropped leaf, or if a reused leaf does not exist. In a tree at the level of
+        parents a proposed capability stands for its parent.
     dict of str to str
-        Criterion to leaf; without the criteria of what was refused.
+        Criterion to leaf; without the criteria of refused proposals.
     """
-    bottom, gone_to = deepest(tree), sorted((absorbed or {}).items())
+    bottom, redirects = deepest(tree), sorted((absorbed or {}).items())
     if bottom < DEEPEST:
         placements = {criterion: _broader(placement) for criterion, placement in placements.items()}
         parents = ()
-    node_by_key = {gone.casefold(): node for gone, node in gone_to if gone.count("<") == node.count("<") < bottom}
+    node_by_key = {
+        removed.casefold(): node for removed, node in redirects if removed.count("<") == node.count("<") < bottom
+    }
     node_by_key |= {str(node).casefold(): str(node) for node in tree if node != ROOT}
-    gone_leaves = {place_of(gone).name.casefold(): node for gone, node in gone_to if gone.count("<") == bottom}
-    names = {name: node for name, node in gone_leaves.items() if node.count("<") == bottom}
+    removed_leaves = {
+        place_of(removed).name.casefold(): node for removed, node in redirects if removed.count("<") == bottom
+    }
+    names = {name: node for name, node in removed_leaves.items() if node.count("<") == bottom}
     names |= {place_of(leaf).name.casefold(): leaf for leaf in leaves(tree)}
     refused: Counter[tuple[str, str]] = Counter()
-    wanted: defaultdict[str, list[Proposal]] = defaultdict(list)
+    parent_proposals: defaultdict[str, list[Proposal]] = defaultdict(list)
     for parent in sorted(parents, key=str):
         reason = _unfit(parent, node_by_key) if parent.under.layer == 1 else "it is no parent below a category"
         if reason:
             refused[str(parent), reason] += 1
         elif parent.path.key not in node_by_key:
-            wanted[parent.path.key].append(parent)
+            parent_proposals[parent.path.key].append(parent)
     spelled = {
-        key: _commonest(f"{node_by_key[proposal.under.key]}<{proposal.name}>" for proposal in same)
-        for key, same in wanted.items()
+        key: _commonest(f"{node_by_key[proposal.under.key]}<{proposal.name}>" for proposal in spellings)
+        for key, spellings in parent_proposals.items()
     }
     nodes = {**node_by_key, **spelled}
     placed: dict[str, str] = {}
@@ -158,7 +162,7 @@ def reconcile(
         reason = _unfit(placement, nodes)
         if not reason and placement.under.layer != bottom - 1:
             reason = "a criterion belongs to a capability below a parent"
-        if not reason and placement.name.casefold() in gone_leaves.keys() - names.keys():
+        if not reason and placement.name.casefold() in removed_leaves.keys() - names.keys():
             reason = "a leaf of that name was dropped before"
         if reason:
             refused[str(placement), reason] += 1
@@ -168,39 +172,41 @@ def reconcile(
     for name in sorted(proposed):
         proposals = proposed[name]
         leaf = names.get(name) or _commonest(path for _, path in proposals)
-        behind = tuple(criterion for criterion, _ in proposals)
-        placed |= dict.fromkeys(behind, leaf)
+        supporters = tuple(criterion for criterion, _ in proposals)
+        placed |= dict.fromkeys(supporters, leaf)
         if name not in names:
             others = sorted({path for _, path in proposals} - {leaf})
-            added.append((leaf, behind, others))
+            added.append((leaf, supporters, others))
     changes: list[TreeEdit] = []
     below: defaultdict[str, list[str]] = defaultdict(list)
-    for leaf, behind, _ in added:
-        below[leaf.rpartition("<")[0]] += behind
+    for leaf, supporters, _ in added:
+        below[leaf.rpartition("<")[0]] += supporters
     for path in sorted(set(spelled.values()) & below.keys()):
         reason = "a parent for capabilities that no other parent covers"
         changes.append(judged("add", path, None, reason, below[path]))
-    for leaf, behind, others in added:
-        reason = f"no capability covered {len(behind)} criteria"
+    for leaf, supporters, others in added:
+        reason = f"no capability covered {len(supporters)} criteria"
         if others:
             reason += f"; also proposed as {', '.join(others[:3])}"
-        changes.append(judged("add", leaf, None, reason, behind))
+        changes.append(judged("add", leaf, None, reason, supporters))
     grown = add_all(tree, [leaf for leaf, _, _ in added])
-    counted = [(what, reason if n == 1 else f"{reason} ({n} times)") for (what, reason), n in sorted(refused.items())]
-    return Grown(assign(grown, {**leaf_mapping(tree), **placed}), changes, counted), placed
+    refusals = [
+        (subject, reason if n == 1 else f"{reason} ({n} times)") for (subject, reason), n in sorted(refused.items())
+    ]
+    return Grown(assign(grown, {**leaf_mapping(tree), **placed}), changes, refusals), placed
 
 
 def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> Grown:
-    """Return the tree without leaves of too little support (see `prune`), and without parents that have no leaf.
+    """Return the tree without leaves of too little support (see `prune`), and without parents that have no leaves.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree.
     min_support : int
-        The fewest criteria of a leaf. Where no leaf at all has as many, none is pruned: small data are no outliers.
+        The fewest criteria of a leaf. If no leaf has as many, none is pruned: then the data set is small.
     fixed : collection of str
-        Nodes that stay whatever their support.
+        Nodes that stay regardless of their support.
 
     Examples
     --------
@@ -215,7 +221,7 @@ def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> 
             before.nodes[leaf]["support"] = max(min_support, support[leaf])
     enough = any(int(before.nodes[leaf]["support"]) >= min_support for leaf in support)
     thinned = prune(before, min_support) if enough else before
-    into = {gone: str(node) for node in sorted(thinned) for gone in thinned.nodes[node]["absorbed"]}
+    into = {folded: str(node) for node in sorted(thinned) for folded in thinned.nodes[node]["absorbed"]}
     changes = [
         TreeEdit(
             kind="prune",
@@ -239,7 +245,7 @@ def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> 
 
 
 def options_below(tree: "Tree", node: str, *, shown: int) -> list[str]:
-    """Return the paths among which a criterion below a node is placed: its leaves, or its children where leaves are many.
+    """Return the paths among which a criterion below a node is placed: its leaves, or its children if there are many leaves.
 
     Examples
     --------
@@ -256,12 +262,12 @@ def options_below(tree: "Tree", node: str, *, shown: int) -> list[str]:
 
 
 def count_unplaced(placements: Iterable[Placement]) -> dict[str, int]:
-    """Return how many criteria have no leaf, by kind of failure."""
+    """Return the number of criteria without a leaf, by kind of failure."""
     return dict(sorted(Counter(placement.failure for placement in placements if placement.leaf is None).items()))
 
 
 def _unfit(proposal: Proposal, node_by_key: Mapping[str, str]) -> str:
-    """Say why a proposal does not fit under nodes, given by their ids in folded case; empty if it does."""
+    """Return why a proposal does not fit under nodes, given by their ids in folded case; empty if it does."""
     under = proposal.under
     if f"<{under.category}>".casefold() not in node_by_key:
         return f"<{under.category}> is none of the fixed categories"
@@ -285,5 +291,5 @@ def _commonest(names: Iterable[str]) -> str:
 
 
 def judged(kind: EditKind, node: str, into: str | None, reason: str, criteria: Iterable[str]) -> TreeEdit:
-    """Return an edit on a judge's word."""
+    """Return an edit by a judge."""
     return TreeEdit(kind=kind, node=node, into=into, reason=reason[:500], by="judge", criteria=tuple(sorted(criteria)))

@@ -1,6 +1,6 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
-"""Nodes of a capability tree that are the same made one, and vague ones renamed or folded, on a judge's word."""
+# networkx ships no types; values read from a tree are annotated at once.
+"""Merging equal nodes of a capability tree, and renaming or folding vague ones, as a judge decided."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def parents(tree: "Tree") -> list[str]:
-    """Return the nodes right above leaves, sorted; none at the level of parents, whose leaves they are."""
+    """Return the nodes directly above leaves, sorted; none in a tree at the level of parents."""
     above = {leaf.rpartition("<")[0] for leaf in leaves(tree)}
     return sorted(node for node in above if node.count("<") > 1)
 
@@ -30,20 +30,20 @@ def comparisons(
     limit: int = 64,
     new: Collection[str] | None = None,
 ) -> list[tuple[str, ...]]:
-    """Return lists of leaves to be looked through for equals, so that any two of a category stand in one list together.
+    """Return lists of leaves to search for duplicates, such that any two leaves of a category share a list.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree.
     nodes : sequence of str, optional
-        Other nodes of one layer than the leaves.
+        Nodes of one other layer instead of the leaves.
     half : int
-        Lists have at most twice as many nodes.
+        Half of the most nodes of a list.
     limit : int
-        If so many lists are enough for any two nodes of the whole tree, they are what is returned.
+        If this many lists suffice for any two nodes of the whole tree, the categories are not separated.
     new : collection of str, optional
-        Nodes of which each list has at least one; others were compared before.
+        Nodes of which each list has at least one; the others were compared before.
 
     Examples
     --------
@@ -52,15 +52,15 @@ def comparisons(
     >>> comparisons(tree, half=1, limit=1)
     [('<A><P><1>', '<A><P><2>')]
     """
-    whole = leaves(tree) if nodes is None else sorted(nodes)
-    lists = _pairs_of_halves(whole, half)
+    all_nodes = leaves(tree) if nodes is None else sorted(nodes)
+    lists = _pairs_of_halves(all_nodes, half)
     if len(lists) > limit:
         below: defaultdict[str, list[str]] = defaultdict(list)
-        for node in whole:
+        for node in all_nodes:
             below[CapabilityPath.parse(node).category].append(node)
         lists = [leaves for category in sorted(below) for leaves in _pairs_of_halves(below[category], half)]
-    wanted = set(whole if new is None else new)
-    return [leaves for leaves in lists if len(leaves) > 1 and wanted.intersection(leaves)]
+    required = set(all_nodes if new is None else new)
+    return [leaves for leaves in lists if len(leaves) > 1 and required.intersection(leaves)]
 
 
 def unite(
@@ -70,42 +70,42 @@ def unite(
     *,
     fixed: Collection[str] = (),
 ) -> Grown:
-    """Return the tree with nodes made one that are said to be the same, and with vague ones renamed or folded.
+    """Return the tree with equal nodes merged, and with vague ones renamed or folded.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree.
     groups : iterable of sequence of str
-        Nodes of one layer that are the same, the one whose name is kept first. Groups with a common node become one.
-        Where parents become one, all that is below them comes along.
+        Equal nodes of one layer, the one whose name is kept first. Groups with a common node become one. If parents are
+        merged, everything below them comes along.
     vague : mapping of str to str, optional
-        Nodes whose name does not tell what belongs there, to a better name, or to nothing. A node takes its better name,
-        or becomes one with a node that bears it. A leaf without one is folded into its best-supported sibling that is not
-        vague, or dropped, its members kept on the node above, where there is none; a parent without one keeps its name,
-        since its capabilities belong below no other.
+        Nodes whose name does not say what belongs there, to a better name, or to an empty one. A node takes its better
+        name, or is merged with a node that has it. A leaf without one is folded into its best-supported sibling that is
+        not vague, or, if there is none, dropped with its members kept on the node above; a parent without one keeps its
+        name, since its capabilities belong below no other.
     fixed : collection of str
-        Nodes that must stay as they are: they take others in, and are never merged away.
+        Nodes that must stay as they are: others may be merged into them, but they are never merged into others.
 
     Returns
     -------
     Grown
-        Of a group is kept what is not vague, then was named first most often, then has most criteria, then is the first
-        by id.
+        The node of a group that is kept is one that is not vague, then was named first most often, then has most criteria,
+        then is the first by id.
     """
-    tidied = _Tidied(tree, fixed)
+    tidier = _TreeTidier(tree, fixed)
     chosen = [[node for node in group if node in tree] for group in groups]
     unclear = {node: name for node, name in (vague or {}).items() if node in tree}
     layers = {node.count("<") for node in chain(unclear, *chosen)}
     for layer in sorted(layers, reverse=True):
         of_layer = {node: name for node, name in unclear.items() if node.count("<") == layer}
-        tidied.merge([group for group in chosen if group and group[0].count("<") == layer], of_layer)
-        tidied.mend(of_layer)
-    return Grown(tidied.tree, tidied.changes, tidied.refused)
+        tidier.merge([group for group in chosen if group and group[0].count("<") == layer], of_layer)
+        tidier.mend(of_layer)
+    return Grown(tidier.tree, tidier.changes, tidier.refused)
 
 
-class _Tidied:
-    """A tree on its way to fewer and clearer nodes, with the changes made and what was refused."""
+class _TreeTidier:
+    """A tree that is being tidied, with its changes and the refused requests."""
 
     def __init__(self, tree: "Tree", fixed: Collection[str]) -> None:
         self.tree, self.fixed = copy_of(tree), frozenset(fixed)
@@ -113,7 +113,7 @@ class _Tidied:
         self.refused: list[tuple[str, str]] = []
 
     def merge(self, groups: Iterable[Sequence[str]], vague: Collection[str]) -> None:
-        """Make the nodes of each group of one layer one."""
+        """Merge the nodes of each group of one layer."""
         import networkx as nx
 
         support = self._support()
@@ -140,7 +140,7 @@ class _Tidied:
                     self._carry("merge", node, keep, f"the same {LAYERS[node.count('<')]} as {keep}")
 
     def mend(self, vague: Mapping[str, str]) -> None:
-        """Rename or fold vague nodes of one layer: those that have a better name first."""
+        """Rename or fold vague nodes of one layer, those with a better name first."""
         for node in sorted(vague, key=lambda node: (not vague[node], node)):
             if node not in self.tree:
                 continue
@@ -150,7 +150,7 @@ class _Tidied:
                 self.refused.append((node, "it is said to be vague, but no name that it could bear is given"))
 
     def _rename(self, node: str, name: str, vague: Collection[str]) -> bool:
-        """Give a node a better name, and return whether that could be done."""
+        """Give a node a better name, and return whether that was possible."""
         above = place_of(node).parent or ""
         leaf = node.count("<") == deepest(self.tree)
         others = leaves(self.tree) if leaf else list(map(str, self.tree.successors(above)))
@@ -180,7 +180,7 @@ class _Tidied:
         return True
 
     def _fits(self, node: str, to: str) -> bool:
-        """Return whether no node above or below bears the name that a node would get."""
+        """Return whether no node above or below has the name that a node would get."""
         *above, name = (part.casefold() for part in CapabilityPath.parse(to).names)
         return name not in {*above, *(place_of(node).name.casefold() for node in map(str, self.tree.successors(node)))}
 
@@ -197,8 +197,8 @@ class _Tidied:
         return {node: max(len(members[node]), int(self.tree.nodes[node]["support"])) for node in members}
 
 
-def _pairs_of_halves(whole: Sequence[str], half: int) -> list[tuple[str, ...]]:
-    parts = [tuple(whole[at : at + half]) for at in range(0, len(whole), half)]
+def _pairs_of_halves(nodes: Sequence[str], half: int) -> list[tuple[str, ...]]:
+    parts = [tuple(nodes[at : at + half]) for at in range(0, len(nodes), half)]
     if len(parts) < 2:
         return parts
     return [(*first, *second) for first, second in combinations(parts, 2)]

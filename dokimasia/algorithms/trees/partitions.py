@@ -1,6 +1,6 @@
 # pyright: standard
-# scikit-learn ships no types; what it returns here is made a float at once.
-"""How far two ways of grouping the same criteria agree: two trees, two judges, a judge and a person."""
+# scikit-learn ships no types; its results are converted to floats at once.
+"""Agreement of two groupings of the same criteria: two trees, two judges, a judge and a person."""
 
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple
@@ -9,11 +9,11 @@ from dokimasia.algorithms.statistics.agreement import cohen_kappa
 
 
 class ClusterAgreement(NamedTuple):
-    """Agreement of two groupings whose groups need not have the same names; higher is better throughout.
+    """Agreement of two groupings, whatever the names of their groups; higher is better throughout.
 
-    `n` criteria are in both. `adjusted_rand` and `adjusted_mutual_information` are 1 for equal groupings and 0 for what
-    chance brings; `homogeneity` is 1 where each group of the second lies within one of the first, `completeness` where
-    each group of the first lies within one of the second.
+    `n` criteria are in both. `adjusted_rand` and `adjusted_mutual_information` are 1 for equal groupings and 0 by chance;
+    `homogeneity` is 1 if each group of the second lies within one of the first, `completeness` if each group of the first
+    lies within one of the second.
     """
 
     n: int
@@ -24,7 +24,7 @@ class ClusterAgreement(NamedTuple):
 
 
 class MappingAgreement(NamedTuple):
-    """Agreement of two mappings to the same leaves: the share that is equal, and Cohen's kappa (None where it has none)."""
+    """Agreement of two mappings to the same leaves: the share of equal ones, and Cohen's kappa (None if undefined)."""
 
     n: int
     hit_rate: float
@@ -42,7 +42,7 @@ def adjusted_rand(first: Mapping[str, Hashable], second: Mapping[str, Hashable])
     Returns
     -------
     float
-        1 for equal groupings whatever the groups are called, 0 on average for independent ones.
+        1 for equal groupings, whatever their names, 0 on average for independent ones.
 
     Raises
     ------
@@ -64,12 +64,12 @@ def adjusted_rand(first: Mapping[str, Hashable], second: Mapping[str, Hashable])
 
 
 def cluster_agreement(first: Mapping[str, Hashable], second: Mapping[str, Hashable]) -> ClusterAgreement:
-    """Return several measures of how far two groupings of the same criteria agree.
+    """Return several measures of the agreement of two groupings of the same criteria.
 
     Parameters
     ----------
     first, second : mapping of str to hashable
-        Criterion to group; the first is the one that is taken for true. Criteria that only one of them has are left out.
+        Criterion to group; the first is taken as true. Criteria that only one of them has are left out.
 
     Returns
     -------
@@ -127,25 +127,27 @@ def mapping_agreement(first: Mapping[str, Hashable | None], second: Mapping[str,
     >>> mapping_agreement({"a": "x", "b": "x", "c": "y", "d": "y"}, {"a": "x", "b": "y", "c": "y", "d": "y"})
     MappingAgreement(n=4, hit_rate=0.75, kappa=0.5)
     """
-    both = _both(first, second)
-    first_labels, second_labels = [first[name] for name in both], [second[name] for name in both]
+    common = _common(first, second)
+    first_labels, second_labels = [first[name] for name in common], [second[name] for name in common]
     alike = len({*first_labels, *second_labels}) == 1
     hits = sum(mine == yours for mine, yours in zip(first_labels, second_labels, strict=True))
-    return MappingAgreement(len(both), hits / len(both), None if alike else cohen_kappa(first_labels, second_labels))
+    return MappingAgreement(
+        len(common), hits / len(common), None if alike else cohen_kappa(first_labels, second_labels)
+    )
 
 
-def _both(first: Mapping[str, object], second: Mapping[str, object]) -> list[str]:
-    both = sorted(first.keys() & second.keys())
-    if not both:
+def _common(first: Mapping[str, object], second: Mapping[str, object]) -> list[str]:
+    common = sorted(first.keys() & second.keys())
+    if not common:
         raise ValueError("the two groupings have no criterion in common")
-    return both
+    return common
 
 
 def _labels(first: Mapping[str, Hashable], second: Mapping[str, Hashable]) -> tuple[list[int], list[int]]:
     """Return both groupings of the common criteria as numbers."""
-    both = _both(first, second)
+    common = _common(first, second)
     labels: list[list[int]] = []
     for grouping in (first, second):
         numbers: dict[Hashable, int] = {}
-        labels.append([numbers.setdefault(grouping[name], len(numbers)) for name in both])
+        labels.append([numbers.setdefault(grouping[name], len(numbers)) for name in common])
     return labels[0], labels[1]

@@ -1,6 +1,6 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
-"""Where things stand in a capability tree: its nodes with layer, name and parent, and the criteria with what holds them."""
+# networkx ships no types; values read from a tree are annotated at once.
+"""Positions in a capability tree: the layer, name and parent of nodes, and the nodes that hold criteria."""
 
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, NamedTuple
@@ -21,12 +21,12 @@ class NodePosition(NamedTuple):
 
 
 def place_of(node: str) -> NodePosition:
-    """Return where a node stands, by its id.
+    """Return the position of a node from its id.
 
     Raises
     ------
     ValueError
-        If the id is no path.
+        If the id is not a path.
 
     Examples
     --------
@@ -40,7 +40,7 @@ def place_of(node: str) -> NodePosition:
 
 
 def in_order(tree: "Tree") -> Iterator[str]:
-    """Return the nodes from the root down, each before its children: anchors in their order, below them by name."""
+    """Return the nodes from the root down, each before its children: anchors in their order, others by name."""
     import networkx as nx
 
     rank = {f"<{name}>": position for position, name in enumerate(tree.graph.get("categories", ()))}
@@ -52,7 +52,7 @@ def in_order(tree: "Tree") -> Iterator[str]:
 
 
 def mapping_of(tree: "Tree") -> dict[str, str]:
-    """Return where each criterion is held: criterion to leaf, or to the parent that kept it when its leaf was dropped."""
+    """Return the node of each criterion: its leaf, or the parent that kept it when its leaf was dropped."""
     mapping: dict[str, str] = {}
     for node in sorted(map(str, tree)):
         for criterion in sorted(tree.nodes[node].get("members", ())):
@@ -61,7 +61,7 @@ def mapping_of(tree: "Tree") -> dict[str, str]:
 
 
 def leaf_mapping(tree: "Tree") -> dict[str, str]:
-    """Return the criteria that are held by a leaf: criterion to leaf."""
+    """Return the leaf of each criterion that has one."""
     all_leaves = set(leaves(tree))
     return {criterion: node for criterion, node in mapping_of(tree).items() if node in all_leaves}
 
@@ -70,8 +70,8 @@ def members_below(tree: "Tree") -> dict[str, list[str]]:
     """Return all criteria at and below each node, sorted."""
     members: dict[str, list[str]] = {}
     for node in reversed(list(in_order(tree))):
-        own = list(tree.nodes[node].get("members", ()))
+        criteria = list(tree.nodes[node].get("members", ()))
         for child in tree.successors(node):
-            own += members[str(child)]
-        members[node] = sorted(own)
+            criteria += members[str(child)]
+        members[node] = sorted(criteria)
     return members

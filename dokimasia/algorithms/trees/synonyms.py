@@ -1,6 +1,6 @@
 # pyright: standard
-# scikit-learn ships no types; what it returns here is given its type at once.
-"""Candidates for one and the same thing under several names: nearest neighbours of texts, or of vectors that a model made."""
+# scikit-learn ships no types; its results are annotated at once.
+"""Candidate synonyms: nearest neighbours of texts, or of embeddings."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -24,7 +24,7 @@ Vectors = NDArray[np.float32]
 
 
 class SynonymPair(NamedTuple):
-    """Two keys in order, and their cosine similarity: up to 1, higher is more alike."""
+    """Two keys in order, and their cosine similarity: up to 1, higher is more similar."""
 
     first: str
     second: str
@@ -39,26 +39,26 @@ def candidate_synonyms(
     threshold: float = THRESHOLD,
     seed: int = 0,
 ) -> list[SynonymPair]:
-    """Return the pairs of texts that are worth asking whether they mean the same.
+    """Return the pairs of texts that may mean the same.
 
     Parameters
     ----------
     texts : mapping of str to str
         Key (a leaf's id, say) to text (its name, its parent's name, a few of its criteria).
     vectors : mapping of str to sequence of float, optional
-        An embedding of each key, all of one length; without it a text is its character and word n-grams, weighted by
-        how rare they are (TF-IDF), which finds other spellings and other orders of words, and no other words.
+        An embedding of each key, all of one length; without it a text is represented by its character and word n-grams,
+        weighted by rarity (TF-IDF), which finds other spellings and other orders of words, but not other words.
     neighbours : int
-        For each text, how many of its nearest are looked at.
+        The number of nearest neighbours of each text that are considered.
     threshold : float
         The least similarity of a pair.
     seed : int
-        Of the search. The order of the texts does not matter.
+        Seed of the search. The order of the texts does not matter.
 
     Returns
     -------
     list of SynonymPair
-        The most alike first, then by key; each pair once.
+        The most similar first, then by key; each pair once.
 
     Raises
     ------
@@ -67,9 +67,9 @@ def candidate_synonyms(
 
     Notes
     -----
-    Up to 512 texts all pairs are looked at. More are split by random hyperplanes into parts of at most 256, several
-    times over, and neighbours are sought within the parts; texts are also compared with those that share one of their
-    twelve weightiest n-grams, if at most 200 texts have it. Time grows as n log n; a neighbour may be missed.
+    Up to 512 texts all pairs are considered. More are split by random hyperplanes into parts of at most 256, several
+    times over, and neighbours are searched within the parts; texts are also compared with those that share one of their
+    twelve heaviest n-grams, if at most 200 texts have it. Time grows as n log n; a neighbour may be missed.
 
     References
     ----------
@@ -84,21 +84,21 @@ def candidate_synonyms(
     keys = sorted(texts)
     if len(keys) < 2:
         return []
-    whole = _ngrams([texts[key] for key in keys]) if vectors is None else _rows_of_vectors(keys, vectors)
+    rows = _ngrams([texts[key] for key in keys]) if vectors is None else _rows_of_vectors(keys, vectors)
     count = min(neighbours, len(keys) - 1)
     trees = _TREES if vectors is None else _TREES_OF_VECTORS
-    near = _neighbours(_projected(whole, seed), count, seed, trees=trees)
+    near = _neighbours(_projected(rows, seed), count, seed, trees=trees)
     if vectors is None and len(keys) > _LEAF:
-        near = np.hstack([near, _sharing(whole, count)])
+        near = np.hstack([near, _sharing(rows, count)])
     first, second = _pairs(near)
-    alike = _cosines(whole, first, second)
-    chosen = np.flatnonzero(alike >= threshold)
-    pairs = [SynonymPair(keys[first[at]], keys[second[at]], round(float(alike[at]), 6)) for at in chosen]
+    similarities = _cosines(rows, first, second)
+    chosen = np.flatnonzero(similarities >= threshold)
+    pairs = [SynonymPair(keys[first[at]], keys[second[at]], round(float(similarities[at]), 6)) for at in chosen]
     return sorted(pairs, key=lambda pair: (-pair.similarity, pair.first, pair.second))
 
 
 def synonym_blocks(pairs: Iterable[SynonymPair], *, size: int = BLOCK) -> list[tuple[str, ...]]:
-    """Return groups of keys to be judged together: the most alike join first, and no group grows beyond its size.
+    """Return groups of keys to judge together: the most similar join first, up to the size of a group.
 
     Parameters
     ----------
@@ -110,7 +110,8 @@ def synonym_blocks(pairs: Iterable[SynonymPair], *, size: int = BLOCK) -> list[t
     Returns
     -------
     list of tuple of str
-        Each key of a pair is in one group; sorted. A key that found no room beside any of its candidates is left out.
+        Sorted; each key of a pair is in one group. Keys that did not fit into a group with any of their candidates are left
+        out.
 
     Raises
     ------
@@ -136,7 +137,7 @@ def synonym_blocks(pairs: Iterable[SynonymPair], *, size: int = BLOCK) -> list[t
 
 
 def _ngrams(texts: list[str]) -> Any:
-    """Return each text as a sparse row of unit length: half characters, half words; empty where nothing is shared."""
+    """Return each text as a sparse row of unit length: half characters, half words; empty rows for texts without words."""
     from scipy.sparse import csr_matrix, hstack
     from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -168,7 +169,7 @@ def _unit(rows: Vectors) -> Vectors:
 
 
 def _projected(rows: Any, seed: int) -> Vectors:
-    """Return rows, sparse or not, in few dimensions, their cosines kept but for a little noise."""
+    """Return rows, sparse or not, projected to few dimensions, which keeps their cosines up to some noise."""
     if rows.shape[1] <= _DIMENSIONS:
         return rows if isinstance(rows, np.ndarray) else _unit(rows.toarray())
     generator = np.random.default_rng(seed)
@@ -177,7 +178,7 @@ def _projected(rows: Any, seed: int) -> Vectors:
 
 
 def _neighbours(rows: Vectors, count: int, seed: int, *, trees: int) -> NDArray[np.int64]:
-    """Return for each row the numbers of those that are nearest in any of the parts it fell into; -1 for none."""
+    """Return for each row the numbers of the nearest ones in each of its parts; -1 for none."""
     generator = np.random.default_rng(seed + 1)
     neighbours: list[NDArray[np.int64]] = []
     for _ in range(1 if len(rows) <= _LEAF else trees):
@@ -188,17 +189,17 @@ def _neighbours(rows: Vectors, count: int, seed: int, *, trees: int) -> NDArray[
             if len(part) > (_LEAF if len(rows) <= _LEAF else _PART):
                 waiting += _halves(rows, part, generator)
                 continue
-            alike = rows[part] @ rows[part].T
-            np.fill_diagonal(alike, -np.inf)
+            similarities = rows[part] @ rows[part].T
+            np.fill_diagonal(similarities, -np.inf)
             take = min(count, len(part) - 1)
             if take > 0:
-                near[part, :take] = part[np.argpartition(-alike, take - 1, axis=1)[:, :take]]
+                near[part, :take] = part[np.argpartition(-similarities, take - 1, axis=1)[:, :take]]
         neighbours.append(near)
     return np.hstack(neighbours)
 
 
 def _sharing(rows: Any, count: int) -> NDArray[np.int64]:
-    """Return for each row the numbers of those that share most of the weight of its rare features; -1 for none."""
+    """Return for each row the numbers of those that share most weight of its rare features; -1 for none."""
     from scipy.sparse import csr_matrix
 
     near = np.full((rows.shape[0], count), -1, dtype=np.int64)
@@ -223,7 +224,7 @@ def _sharing(rows: Any, count: int) -> NDArray[np.int64]:
 
 
 def _halves(rows: Vectors, part: NDArray[np.intp], generator: np.random.Generator) -> list[NDArray[np.intp]]:
-    """Split a part in two equal halves along the line between two of its rows."""
+    """Return a part split into two equal halves along the line between two of its rows."""
     first, second = generator.choice(part, 2, replace=False)
     order = np.argsort(rows[part] @ (rows[first] - rows[second]), kind="stable")
     middle = len(part) // 2
@@ -242,10 +243,10 @@ def _pairs(near: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64
 
 def _cosines(rows: Any, first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.float64]:
     """Return the exact similarity of pairs of unit rows, in bounded memory."""
-    alike = np.empty(len(first))
+    similarities = np.empty(len(first))
     for start in range(0, len(first), 50_000):
         chunk = slice(start, start + 50_000)
         left, right = rows[first[chunk]], rows[second[chunk]]
         product = left.multiply(right) if hasattr(left, "multiply") else left * right
-        alike[chunk] = np.asarray(product.sum(axis=1)).ravel()
-    return alike
+        similarities[chunk] = np.asarray(product.sum(axis=1)).ravel()
+    return similarities

@@ -1,4 +1,4 @@
-"""Whether a taxonomy groups criteria that a model finds alike: ATOM's leave-one-out errors, and what chance would bring."""
+"""Whether the leaves of a taxonomy predict scores: ATOM's leave-one-out errors, and their null distribution."""
 
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple
@@ -28,12 +28,11 @@ class Validity(NamedTuple):
 
 
 class Null(NamedTuple):
-    """A taxonomy's validity beside what the same leaves bring when chance hands them to the samples.
+    """A taxonomy's validity, and that of the same leaves assigned to samples by chance.
 
     `p_value` is (1 + number of permutations at or above the taxonomy's delta) / (1 + number of permutations); with fewer
     than 200 distinct exchanges it is None, and `reason` says so. `deltas` are those of the permutations, in ascending
-    order; `exchanged` is the share of criteria that could be moved, since a cluster whose number of criteria no other
-    has keeps its leaves.
+    order; `exchanged` is the share of criteria that could move: a cluster with a unique number of criteria keeps its leaves.
     """
 
     validity: Validity
@@ -43,12 +42,12 @@ class Null(NamedTuple):
     reason: str = ""
 
     def percentile(self, percent: float) -> float:
-        """Return the delta below which this share of the permutations lies, 0 to 100."""
+        """Return a percentile, 0 to 100, of the permutations' deltas."""
         return float(np.percentile(np.array(self.deltas), percent))
 
 
 class _Table(NamedTuple):
-    """Scores by model and criterion, in the order of `exchange`: a cluster's criteria stand together."""
+    """Scores by model and criterion, in the order of `exchange`: the criteria of a cluster are adjacent."""
 
     scores: Floats
     present: Floats
@@ -68,12 +67,12 @@ def validity(
     Parameters
     ----------
     scores_by_model : mapping of str to mapping of str to float
-        Model to criterion to score, 0 to 100. A criterion that a model has no score for is left out, or None.
+        Model to criterion to score, 0 to 100. A missing score is left out, or None.
     leaf_of : mapping of str to hashable
-        Criterion to leaf. A criterion without a leaf counts nowhere.
+        Criterion to leaf. Criteria without a leaf are ignored.
     sample_of : mapping of str to hashable, optional
         Criterion to sample. With it the criteria of the same sample are left out of both predictions, since they share
-        one response; a criterion without a sample then counts nowhere.
+        one response; criteria without a sample are then ignored.
 
     Returns
     -------
@@ -97,8 +96,10 @@ def validity(
     Validity(mae_global=62.5, mae_intra=0.0, delta=62.5, n=4)
     """
     table = _tabulate(scores_by_model, leaf_of, sample_of)
-    own = sample_of is not None
-    return _measure(table, table.leaf, _groups(table) if own else None, _global_errors(table, leave_cluster_out=own))
+    by_sample = sample_of is not None
+    return _measure(
+        table, table.leaf, _groups(table) if by_sample else None, _global_errors(table, leave_cluster_out=by_sample)
+    )
 
 
 def permutation_null(
@@ -110,12 +111,12 @@ def permutation_null(
     permutations: int = PERMUTATIONS,
     seed: int,
 ) -> Null:
-    """Return a taxonomy's validity and how often chance would bring as much.
+    """Return a taxonomy's validity and its permutation test.
 
     A permutation exchanges the leaves of whole clusters between clusters with equal numbers of criteria, the same for
-    all models. A cluster is all that is asked about one image: exchanging samples or single criteria would ignore that
-    they share an image, a theme and, within a sample, a response, and find something far too often. Since random
-    leaves are noisier than the global mean, the deltas lie below 0.
+    all models. A cluster comprises all questions about one image: exchanging samples or single criteria would ignore that
+    they share an image, a theme and, within a sample, a response, and would produce too many false findings. Since
+    random leaves are noisier than the global mean, the deltas lie below 0.
 
     Parameters
     ----------
@@ -124,12 +125,11 @@ def permutation_null(
     cluster_of : mapping of str to hashable
         Criterion to cluster. The criteria of a cluster are taken in the order of their ids.
     leave_cluster_out : bool
-        Whether predictions leave out the criteria of the same cluster, as `validity` does when it is given clusters
-        for samples.
+        Whether predictions leave out the criteria of the same cluster, as `validity` does with clusters as samples.
     permutations : int
-        At least 1; 200 or more for a p-value that is to be read.
+        At least 1; 200 or more for a meaningful p-value.
     seed : int
-        Of the permutations. The order of the criteria does not matter.
+        Seed of the permutations. The order of the criteria does not matter.
 
     Returns
     -------
@@ -150,12 +150,12 @@ def permutation_null(
     --------
     >>> scores = {"m": {f"{sample}.{i}": 100.0 * i for sample in range(20) for i in (0, 1)}}
     >>> criteria = list(scores["m"])
-    >>> by_theme = {one: "easy" if one.endswith("1") else "hard" for one in criteria}
-    >>> null = permutation_null(scores, by_theme, {one: one[:-2] for one in criteria}, seed=0)
+    >>> by_theme = {criterion: "easy" if criterion.endswith("1") else "hard" for criterion in criteria}
+    >>> null = permutation_null(scores, by_theme, {criterion: criterion[:-2] for criterion in criteria}, seed=0)
     >>> null.validity.delta > 50, null.p_value, null.exchanged
     (True, None, 1.0)
 
-    Every sample has the same leaves in the same order here, so that exchanging them changes nothing.
+    In this example every sample has the same leaves in the same order, so that exchanging them changes nothing.
     """
     if permutations < 1:
         raise ValueError(f"a null distribution needs at least one permutation: {permutations}")
@@ -182,7 +182,7 @@ def permutation_null(
 def _tabulate(
     scores_by_model: Scores, leaf_of: Mapping[str, Hashable], sample_of: Mapping[str, Hashable] | None
 ) -> _Table:
-    """Return the scores of all criteria that have a leaf (and a sample), in an order that depends on their ids alone."""
+    """Return the scores of all criteria that have a leaf (and a sample), in an order that depends only on their ids."""
     scored: set[str] = set()
     for scores in scores_by_model.values():
         scored.update(scores)
@@ -210,25 +210,25 @@ def _groups(table: _Table) -> Whole:
 
 
 def _global_errors(table: _Table, *, leave_cluster_out: bool) -> Floats:
-    """Return the error of predicting each score by the mean of all other criteria; NaN where there are none."""
+    """Return the error of predicting each score by the mean of all other criteria; NaN if there are none."""
     cluster = table.exchange.cluster
     rows: list[Floats] = []
     for scores, present in zip(table.scores, table.present, strict=True):
         if leave_cluster_out:
-            own = np.bincount(cluster, scores)[cluster]
-            own_count = np.bincount(cluster, present)[cluster]
+            group_sums = np.bincount(cluster, scores)[cluster]
+            group_counts = np.bincount(cluster, present)[cluster]
         else:
-            own, own_count = scores, present
-        rest = present.sum() - own_count
+            group_sums, group_counts = scores, present
+        others = present.sum() - group_counts
         predicted = np.divide(
-            scores.sum() - own, rest, out=np.full_like(scores, np.nan), where=(rest > 0) & (present > 0)
+            scores.sum() - group_sums, others, out=np.full_like(scores, np.nan), where=(others > 0) & (present > 0)
         )
         rows.append(np.abs(scores - predicted))
     return np.array(rows).reshape(table.scores.shape)
 
 
 def _measure(table: _Table, leaf: Whole, groups: Whole | None, global_errors: Floats) -> Validity:
-    """Return the pooled errors; `groups` joins the criteria that are left out together, None leaves out one alone."""
+    """Return the pooled errors; `groups` joins criteria that are left out together, None leaves out one at a time."""
     within = overall = 0.0
     pairs = 0
     size = len(leaf)
@@ -236,13 +236,13 @@ def _measure(table: _Table, leaf: Whole, groups: Whole | None, global_errors: Fl
         sums = np.bincount(leaf, scores, minlength=table.leaves)[leaf]
         counts = np.bincount(leaf, present, minlength=table.leaves)[leaf]
         if groups is None:
-            own, own_count = scores, present
+            group_sums, group_counts = scores, present
         else:
-            own = np.bincount(groups, scores, minlength=size)[groups]
-            own_count = np.bincount(groups, present, minlength=size)[groups]
-        rest = counts - own_count
-        use = np.flatnonzero((rest > 0.5) & (present > 0) & ~np.isnan(errors))
-        within += float(np.abs(scores[use] - (sums[use] - own[use]) / rest[use]).sum())
+            group_sums = np.bincount(groups, scores, minlength=size)[groups]
+            group_counts = np.bincount(groups, present, minlength=size)[groups]
+        others = counts - group_counts
+        use = np.flatnonzero((others > 0.5) & (present > 0) & ~np.isnan(errors))
+        within += float(np.abs(scores[use] - (sums[use] - group_sums[use]) / others[use]).sum())
         overall += float(errors[use].sum())
         pairs += len(use)
     if pairs == 0:

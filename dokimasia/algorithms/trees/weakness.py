@@ -1,6 +1,6 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
-"""Where a model is weak and strong: results summed up a tree, tested against chance, and EvalTree's published descent."""
+# networkx ships no types; values read from a tree are annotated at once.
+"""A model's weak and strong capabilities: results summed up a tree, tested against chance, and EvalTree's search."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import islice
@@ -24,24 +24,24 @@ Verdict = Literal["weak", "strong", "unclear", "untested"]
 
 
 class NodeTotal(NamedTuple):
-    """The results of all criteria below a node: how many, and their sum."""
+    """The results of all criteria below a node: their number and sum."""
 
     n: int
     total: float
 
     @property
     def mean(self) -> float | None:
-        """The mean, None where nothing was measured."""
+        """The mean, None without results."""
         return self.total / self.n if self.n else None
 
 
 class NodeFinding(NamedTuple):
     """A model's score at a node and whether it differs from the model's score elsewhere.
 
-    `mean`, `interval` and `difference` (mean here minus mean over all other criteria) are in points of the scores,
+    `mean`, `interval` and `difference` (mean at the node minus mean over all other criteria) are in points of the scores,
     higher is better; `n` criteria come from `clusters` clusters. `p_value` is two-sided; `q_value` is adjusted for all
-    nodes looked at. A node is weak or strong where `q_value` is at or below the limit. With fewer than 200 distinct
-    exchanges both are None, the node is untested, and `reason` says so.
+    tested nodes. A node is weak or strong if `q_value` is at or below the limit. With fewer than 200 distinct exchanges
+    both are None, the node is untested, and `reason` says so.
     """
 
     node: str
@@ -65,7 +65,7 @@ def roll_up(tree: "Tree", results: Mapping[Any, float]) -> dict[Any, NodeTotal]:
     tree : networkx.DiGraph
         Any tree with edges from parent to child, of any depth, whose nodes may have `members`.
     results : mapping of criterion to float
-        One model's results, in any unit. A member without a result counts nowhere, nor does a result of no member.
+        One model's results, in any unit. Members without a result and results without a member are ignored.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def roll_up(tree: "Tree", results: Mapping[Any, float]) -> dict[Any, NodeTotal]:
     Raises
     ------
     ValueError
-        If the graph is no tree.
+        If the graph is not a tree.
 
     Examples
     --------
@@ -107,34 +107,32 @@ def node_findings(
     bounds: tuple[float, float] = (0.0, 100.0),
     permutations: int | None = None,
 ) -> tuple[NodeFinding, ...]:
-    """Return at which nodes one model is weaker or stronger than elsewhere.
+    """Return the nodes at which one model is weaker or stronger than elsewhere, and the others tested.
 
-    Whether a difference may be chance is asked as `permutation_null` does: the leaves of whole clusters are exchanged
-    between clusters with equal numbers of scored criteria. The p-values of all nodes are adjusted together (Benjamini
-    and Hochberg; nodes that contain each other go together).
+    Differences are tested as in `permutation_null`: the leaves of whole clusters are exchanged between clusters with equal
+    numbers of scored criteria. The p-values of all nodes are adjusted together (Benjamini and Hochberg; nodes that
+    contain each other are positively dependent).
 
     Parameters
     ----------
     tree : networkx.DiGraph
         A capability tree whose criteria are mapped.
     scores : mapping of str to float
-        The model's score of each criterion, 0 to 100 unless `bounds` says otherwise; what is missing is left out.
+        The model's score of each criterion, 0 to 100 unless `bounds` says otherwise; leave out missing ones.
     cluster_of : mapping of str to hashable
-        Criterion to cluster, all that is asked about one image: its scores belong together. A criterion without a
-        cluster is left out.
+        Criterion to cluster, which comprises all questions about one image. Criteria without a cluster are left out.
     seed : int
-        Of permutations and intervals. The order of the criteria does not matter.
+        Seed of permutations and intervals. The order of the criteria does not matter.
     min_support : int
-        A node with fewer scored criteria is not looked at; nor is one that holds all criteria, or the same as its only
-        child.
+        A node with fewer scored criteria is not tested; nor is one that holds all criteria, or the same as its only child.
     limit : float
-        The share of false findings among all that is accepted.
+        The accepted share of false findings.
     level : float
-        Of the intervals, each for itself.
+        The level of each interval.
     bounds : tuple of float
-        The lowest and highest score that can be.
+        The lowest and highest possible score.
     permutations : int, optional
-        By default as many as it takes for a single node to be found among all those looked at, 2,000 to 20,000.
+        By default enough for a single finding among all tested nodes, 2,000 to 20,000.
 
     Returns
     -------
@@ -151,9 +149,9 @@ def node_findings(
     >>> from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
     >>> tree = add_all(new_tree(["A"]), ["<A><B><Adding>", "<A><B><Counting>"])
     >>> leaf_of = {f"{at}": "<A><B><Adding>" if at % 4 else "<A><B><Counting>" for at in range(60)}
-    >>> scores = {one: 90.0 if leaf == "<A><B><Adding>" else 20.0 for one, leaf in leaf_of.items()}
-    >>> for found in node_findings(assign(tree, leaf_of), scores, {one: one for one in scores}, seed=0):
-    ...     print(found.node, found.mean, found.difference, found.verdict)
+    >>> scores = {criterion: 90.0 if leaf == "<A><B><Adding>" else 20.0 for criterion, leaf in leaf_of.items()}
+    >>> for finding in node_findings(assign(tree, leaf_of), scores, {criterion: criterion for criterion in scores}, seed=0):
+    ...     print(finding.node, finding.mean, finding.difference, finding.verdict)
     <A><B><Counting> 20.0 -70.0 weak
     <A><B><Adding> 90.0 70.0 strong
     """
@@ -179,8 +177,8 @@ def node_findings(
     for row, p_value, q_value in zip(below.items(), p_values, q_values, strict=True):
         node, inside = row[0], row[1][holder_of]
         rows = np.flatnonzero(inside)
-        mine, clusters = values[rows], [cluster[at] for at in rows]
-        mean, difference = float(mine.mean()), float(mine.mean() - values[~inside].mean())
+        node_scores, clusters = values[rows], [cluster[at] for at in rows]
+        mean, difference = float(node_scores.mean()), float(node_scores.mean() - values[~inside].mean())
         verdict: Verdict = "weak" if difference < 0 else "strong"
         if q_value is None or q_value > limit:
             verdict = "untested" if q_value is None else "unclear"
@@ -191,7 +189,9 @@ def node_findings(
                 n=len(rows),
                 clusters=len(set(clusters)),
                 mean=mean,
-                interval=bootstrap_interval(mine.tolist(), clusters=clusters, level=level, seed=seed, bounds=bounds),
+                interval=bootstrap_interval(
+                    node_scores.tolist(), clusters=clusters, level=level, seed=seed, bounds=bounds
+                ),
                 difference=difference,
                 p_value=p_value,
                 q_value=q_value,
@@ -212,27 +212,27 @@ def evident_nodes(
     min_size: int = 5,
     min_child: int = 20,
 ) -> list[Any]:
-    """Return the most specific nodes whose share of hits lies significantly on one side of a threshold, as EvalTree does.
+    """Return the most specific nodes whose share of hits lies significantly on one side of a threshold, like EvalTree.
 
-    A node passes where Clopper and Pearson's interval lies wholly on that side; nodes with fewer than `min_size` results
-    are not tested. From the root down, a node that passes is taken, and nothing below it, if every child with at least
-    `min_child` results passes too: then the evidence is at this node. Otherwise the search goes on below. Trials count
-    as independent and nodes are not corrected for being many, as published; `node_findings` does both.
+    A node passes if Clopper and Pearson's interval lies wholly on that side; nodes with fewer than `min_size` results are
+    not tested. From the root down, a node that passes is taken, and nothing below it, if every child with at least
+    `min_child` results passes too: then the evidence is at this node. Otherwise the search goes on below. As published,
+    trials count as independent and p-values are not adjusted for multiple tests; `node_findings` does both.
 
     Parameters
     ----------
     tree : networkx.DiGraph
         As `roll_up`.
     hits : mapping of criterion to bool
-        Whether the model solved it.
+        Whether the model solved each criterion.
     threshold : float
         A share, 0 to 1.
     side : {"below", "above"}
         "below" finds weaknesses, "above" strengths.
     level : float
-        Of the interval, two-sided.
+        The level of the two-sided interval.
     min_size, min_child : int
-        Fewest results of a node to be tested, and of a child to be heard.
+        The fewest results of a node that is tested, and of a child that counts.
 
     Returns
     -------
@@ -276,7 +276,7 @@ def _downwards(tree: "Tree") -> list[Any]:
 def _scored(
     tree: "Tree", scores: Mapping[str, float], cluster_of: Mapping[str, Hashable]
 ) -> tuple[list[str], list[str], NDArray[np.intp]]:
-    """Return the scored criteria, the nodes that hold any, and for each criterion which of these holds it."""
+    """Return the scored criteria, the nodes that hold any, and for each criterion the index of its node."""
     holders: list[str] = []
     holder_index: dict[str, int] = {}
     for node in sorted(_downwards(tree)):
@@ -298,7 +298,7 @@ def _scored(
 def _looked_at(
     tree: "Tree", holders: list[str], counts: NDArray[np.intp], min_support: int
 ) -> dict[str, NDArray[np.bool_]]:
-    """Return the nodes worth a test, each with which holders lie at or below it."""
+    """Return the nodes to test, each with a mask of the holders at or below it."""
     below: dict[str, NDArray[np.bool_]] = {}
     position = {node: at for at, node in enumerate(holders)}
     for node in reversed(_downwards(tree)):
@@ -326,7 +326,7 @@ def _p_values(
     seed: int,
     permutations: int,
 ) -> list[float]:
-    """Return each node's two-sided p-value: how often exchanged leaves bring a sum as far out as the one seen."""
+    """Return each node's two-sided p-value: how often exchanged leaves bring a sum as extreme as the observed one."""
     values, holder_of = values[exchange.order] - values.mean(), holder_of[exchange.order]
     holders = contains.shape[1]
     observed = contains @ np.bincount(holder_of, values, minlength=holders)

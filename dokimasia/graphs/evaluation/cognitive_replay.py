@@ -340,7 +340,7 @@ async def second_look(
     if not to_send_back(first.faults):
         return SecondLook(_without_faults(sample, chain, drawn, first.faults, context), first.calls)
     count = context.options.criteria_count
-    listed = "\n".join(f"- {fault.told}" for fault in first.faults)
+    listed = "\n".join(f"- {fault.message}" for fault in first.faults)
     rejected = Rejected(
         text=evaluation.criteria_reply(drawn.criteria),
         problem=f"{listed}\nLeave the other criteria as they are, and let all weights sum to 10 again.",

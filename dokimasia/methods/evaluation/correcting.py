@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field, StringConstraints, model_validator
 
-from dokimasia.algorithms.scoring import spoken_to, weighted_score
+from dokimasia.algorithms.scoring import addressed_score, weighted_score
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
@@ -225,7 +225,7 @@ async def _corrected_scores(
     )
     share, stated_score = None, None
     if judged.stated:
-        share, stated_score = spoken_to(scores, judgement.spoken_to, weights)
+        share, stated_score = addressed_score(scores, judgement.spoken_to, weights)
     id = await store.put(judgement)
     return {"judgement_id": id, "score": judgement.score, "stated": share, "stated_score": stated_score}
 

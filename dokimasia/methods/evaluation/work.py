@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any, cast
 
-from dokimasia.algorithms.scoring import spoken_to
+from dokimasia.algorithms.scoring import addressed_score
 from dokimasia.domain.call import CallKeys
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import digest, value_id
@@ -189,7 +189,7 @@ class EvaluationWork:
             judged["judgement_id"] = ended["judgement"]
             if judgement.stated:
                 weights = (await store.get(CriteriaSet, criteria_id)).weights
-                share, score = spoken_to(judgement.scores, judgement.spoken_to, weights)
+                share, score = addressed_score(judgement.scores, judgement.spoken_to, weights)
                 judged |= {"stated": share, "stated_score": score}
         return self._row(
             sample,

@@ -496,7 +496,7 @@ def _judges(every: Sequence[Detection], *, seed: int) -> dict[str, ProbedJudge]:
 
 def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: PairPlaces | None) -> ProbedEvaluator:
     (whole,) = (row for row in rows if row.scope == "all")
-    controls = whole.kept
+    controls = whole.controls
     assert controls is not None  # the row of all errors has it
     failures = cast("Iterable[FailureKind]", (detection.failure for detection in every if detection.failure))
     return ProbedEvaluator(
