@@ -141,7 +141,7 @@ def export(
 def edit(context: OperationContext, tree: str, body: TreeEditSent) -> dict[str, Any]:
     """Change a tree and keep it as its newest version, with who did it and why."""
     change = TreeChange.model_validate(body.model_dump(exclude={"version"}))
-    return asyncio.run(edit_tree(context.home, tree, change, version=body.version, who=context.person))
+    return asyncio.run(edit_tree(context.home, tree, change, version=body.version, person=context.person))
 
 
 @operation("POST", "/trees/{tree}/restore", tag="trees", right="review", status=201)
@@ -149,7 +149,7 @@ def restore(context: OperationContext, tree: str, body: Restored) -> dict[str, A
     """Make an earlier version the newest again; what lies between stays in the history."""
     stored = load_tree(context.home, tree, version=body.version).stored
     return asyncio.run(
-        restore_version(context.home, f"{stored.tree}@{stored.position}", who=context.person or "person")
+        restore_version(context.home, f"{stored.tree}@{stored.position}", person=context.person or "person")
     )
 
 

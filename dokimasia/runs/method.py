@@ -223,7 +223,7 @@ class Method(Generic[Q, P]):
         if run.method != self.name:
             raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
         stored = cast("Mapping[str, Any]", run.options["request"])
-        return self.plan.model_validate(run.options["plan"]), stored_request(self.request, stored)
+        return run.plan_as(self.plan), stored_request(self.request, stored)
 
     def json_figures(self, home: Home, run: Run) -> dict[str, Any]:
         """Return a run's figures as plain JSON."""

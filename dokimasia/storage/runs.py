@@ -58,6 +58,10 @@ class Run(Value):
     created_at: str = ""
     updated_at: str = ""
 
+    def plan_as(self, plan: type[V]) -> V:
+        """Return the stored plan as the plan model of the run's method."""
+        return plan.model_validate(self.options["plan"])
+
 
 class RunSample(NamedTuple):
     """A sample's place in a run: `sample` is the value's id, `sample_id` the name that the data file gave it."""

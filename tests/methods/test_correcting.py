@@ -48,7 +48,7 @@ def said(done: Finished, who: str = "anna", **what: Any) -> dict[str, Any]:
     """Correct something and return what is kept."""
     with Home.open(done.home, write=True) as home:
         wanted = CorrectionTarget.model_validate({"reason": "I looked", **what})
-        return correct_now(home, get_run(home, done.run), wanted, who=who).shown()
+        return correct_now(home, get_run(home, done.run), wanted, person=who).shown()
 
 
 def figures(done: Finished) -> dict[str, Any]:

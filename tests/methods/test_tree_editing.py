@@ -41,7 +41,7 @@ async def _changed(home: Home, kind: str, node: str, into: str = "", *criteria: 
         {"kind": kind, "node": node, "into": into, "criteria": criteria, "reason": f"why it is a {kind}"}
     )
     newest = load_tree(home, "small").stored.position
-    kept = await edit_tree(home, "small", change, version=newest, who="ana")
+    kept = await edit_tree(home, "small", change, version=newest, person="ana")
     assert kept["new"]
     assert kept["position"] == newest + 1
     assert {edit["reason"] for edit in kept["edits"]} == {f"why it is a {kind}"}
@@ -107,5 +107,5 @@ async def test_an_edit_of_an_older_version_undoes_nothing_newer(home: Home) -> N
     await _changed(home, "rename", "<A><Look><Colour>", "Hue")
     late = TreeChange(kind="rename", node="<A><Look><Shape>", into="Form", reason="late")
     with pytest.raises(InputError, match="small@1, but small@2 is newer"):
-        await edit_tree(home, "small", late, version=1, who="bob")
+        await edit_tree(home, "small", late, version=1, person="bob")
     assert len(versions(home, "small")) == 2

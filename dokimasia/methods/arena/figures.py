@@ -179,7 +179,7 @@ class Meeting(NamedTuple):
 
 def figures_of_run(home: Home, run: Run) -> ArenaFigures:
     """Return the figures of an arena; the same stored rows give the same bytes."""
-    plan = ArenaPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(ArenaPlan)
     stored = [row for row in results(home, run.id) if row.kind == plan.KIND]
     rounds = drawn_rounds(home, run.id)
     half_of = halves(home, run.id, plan.seed)

@@ -261,7 +261,7 @@ def pairs_of(first: Samples, second: Samples) -> list[tuple[float, float, str]]:
 
 def figures_of_run(home: Home, run: Run) -> AuditFigures:
     """Return the figures of an audit; the same stored rows give the same bytes."""
-    plan = AuditPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(AuditPlan)
     stored = results(home, run.id)
     sets = list(rubric_sets(home, plan).values())
     samples = len(run_samples(home, run.id))
@@ -445,7 +445,7 @@ def _item_bounds(samples: Sequence[Judged], group: int) -> Bounds | None:
 
 def audit_rows(home: Home, run: Run) -> list[AuditRow]:
     """Return the responses of an audit that have a result, in the run's order."""
-    plan = AuditPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(AuditPlan)
     sets = rubric_sets(home, plan)
     clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
     texts = dict(response_texts(home, run.id))
@@ -475,14 +475,14 @@ def audit_rows(home: Home, run: Run) -> list[AuditRow]:
 def rubrics_used(home: Home, run: Run) -> dict[str, str]:
     """Return what tells apart what an audit demanded of descriptions, by the sample's name: streams and statements."""
     demanded: dict[str, str] = {}
-    for sample, rubrics in rubric_sets(home, AuditPlan.model_validate(run.options["plan"])).items():
+    for sample, rubrics in rubric_sets(home, run.plan_as(AuditPlan)).items():
         demanded[sample] = digest("rubrics", [[rubric.stream, rubric.statement] for rubric in rubrics.rubrics])
     return demanded
 
 
 def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each finished response with its text, each rubric and whether it holds; with `sample`, only its."""
-    sets = rubric_sets(home, AuditPlan.model_validate(run.options["plan"]))
+    sets = rubric_sets(home, run.plan_as(AuditPlan))
     rows = rows_shown(home, run, sample)
     judgements = _judgements(home, rows)
     for row in rows:
@@ -523,7 +523,7 @@ COLUMNS: dict[str, ColumnType] = {
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return what an export says of each response: its text, and which rubrics hold; what there is not is null."""
-    plan = AuditPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(AuditPlan)
     sets = rubric_sets(home, plan)
     judgements = _judgements(home, rows)
     responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])

@@ -124,7 +124,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
             responses, request, models=request.models, samples=names, others=material.missing
         )
         if session.forked is not None:
-            resumable(session, session.forked, AuditPlan.model_validate(session.forked.options["plan"]), request)
+            resumable(session, session.forked, session.forked.plan_as(AuditPlan), request)
     plan = AuditPlan(
         data=hash_of([(sample.id, value_id(sample)) for sample in material.samples]),
         limit=request.limit,
@@ -223,7 +223,7 @@ def _material(request: AuditRequest, session: Session) -> Material:
 def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
     """Return the samples and rubric sets of the audit that is forked."""
     samples, skipped = session.samples(request)
-    sets = rubric_sets(session.opened, AuditPlan.model_validate(forked.options["plan"]))
+    sets = rubric_sets(session.opened, forked.plan_as(AuditPlan))
     missing: Any = forked.options["without_rubrics"]
     return Material(samples, [sets[sample.id] for sample in samples], request.rubrics, skipped, list(missing))
 

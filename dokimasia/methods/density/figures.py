@@ -62,7 +62,7 @@ class FilterFigures(KeptSamples, Used, DataFigures):
 
 def filter_figures(home: Home, run: Run) -> FilterFigures:
     """Return the figures of a run of the filter; the same stored rows give the same bytes."""
-    plan = FilterPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(FilterPlan)
     rows = results(home, run.id)
     n = len(run_samples(home, run.id))
     rated = made_values(home, run.id, DensityRating)

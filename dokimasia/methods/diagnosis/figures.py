@@ -207,4 +207,4 @@ def _text(report: Report) -> str:
 
 
 def _plan(run: Run) -> WordsPlan:
-    return WordsPlan.model_validate(run.options["plan"])
+    return run.plan_as(WordsPlan)

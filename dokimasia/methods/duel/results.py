@@ -97,7 +97,7 @@ class DuelItem(Value):
 
 def figures_of_run(home: Home, run: Run) -> DuelFigures:
     """Return the figures of duels; the same stored rows give the same bytes."""
-    plan = DuelPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(DuelPlan)
     stored = results(home, run.id)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     rows = duel_rows(home, run)
@@ -308,7 +308,7 @@ def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
 
     An answer of which an order failed has no mean.
     """
-    plan = DuelPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(DuelPlan)
     rows = [row for row in results(home, run.id) if not row.arm and not row.repeat]
     by_item = judgements(home, rows)
     all_orders: dict[AnnotationUnit, float] = {}

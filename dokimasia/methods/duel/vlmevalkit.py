@@ -23,7 +23,7 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
     Raises:
         ConfigError: the run has one order of places only, several answers a case, or cases without a task.
     """
-    plan = DuelPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(DuelPlan)
     if set(plan.places) != set(PLACES):
         raise ConfigError(
             f"run {run.id} has one order of places, and VLMEvalKit's rating merges two; run it without --single"

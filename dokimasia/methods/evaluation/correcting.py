@@ -1,4 +1,7 @@
-"""A person has the last word on an answer of a finished evaluation, or leaves a sample out: kept for good, and undone at will."""
+"""Corrections by hand: a person overrules the judge on an answer, or leaves a sample out of the figures.
+
+Every correction is an event of the run: it is never deleted, and a later one can undo it.
+"""
 
 import asyncio
 import sqlite3
@@ -18,7 +21,7 @@ from dokimasia.storage.results import ResultRow, insert_event, results
 from dokimasia.storage.runs import Run, SqliteRunStore, run_samples
 
 NOT_STATED = 0
-"""Stands for a criterion of which the answer does not speak; it counts 1."""
+"""Mark of a criterion that the answer does not address; it counts 1."""
 
 Reason = Annotated[str, StringConstraints(strip_whitespace=True, max_length=500)]
 
@@ -64,14 +67,14 @@ class CorrectionTarget(Value):
 _JUDGED = ("judgement_id", "final_id")
 
 
-async def correct(home: Home, run: Run, target: CorrectionTarget, *, who: str) -> Correction:
-    """Store what a person corrected, durably on return; the judge's reply and verdict stay as they are.
+async def correct(home: Home, run: Run, target: CorrectionTarget, *, person: str) -> Correction:
+    """Store a person's correction and return it; the judge's reply and verdict stay as they are.
 
     Raises:
         NotFound: the run has no such sample, or no answer of that model to it.
-        InputError: the run is no finished evaluation, the answer has no such verdict, or nothing would change.
-        DecidedMeanwhile: there are corrections of which the person did not know.
-        StorageError: it could not be written.
+        InputError: the run is not a finished evaluation, the answer has no such verdict, or nothing would change.
+        DecidedMeanwhile: somebody else made a correction that the person has not seen.
+        StorageError: the correction could not be written.
     """
     check_correctable(run)
     if target.sample not in {sample.sample_id for sample in run_samples(home, run.id)}:
@@ -81,13 +84,13 @@ async def correct(home: Home, run: Run, target: CorrectionTarget, *, who: str) -
     earlier = _corrections(home, run, target.sample, item)
     last = earlier[-1] if earlier and not earlier[-1].undo else None
     if row is not None and last is not None and any(getattr(row, name) != last.was[name] for name in _JUDGED):
-        last = None  # the answer was judged anew since
+        last = None  # The answer was judged again since then.
     if target.undo and last is None:
         raise InputError(f"sample {target.sample}: there is nothing to take back{_of(target)}")
     event: dict[str, Any] = {
         "sample": target.sample,
         "item": item,
-        "who": who,
+        "who": person,
         "reason": target.reason,
         "undo": target.undo,
         "was": {},
@@ -95,7 +98,7 @@ async def correct(home: Home, run: Run, target: CorrectionTarget, *, who: str) -
         "changes": [],
     }
     if row is not None and not target.undo:
-        event |= await _change(SqliteRunStore(home, run.id), row, target, last, who)
+        event |= await _change(SqliteRunStore(home, run.id), row, target, last, person)
         event["undo"] = not event["changes"]
     elif row is None and last is not None and not target.undo and last.reason == target.reason:
         return last
@@ -103,16 +106,16 @@ async def correct(home: Home, run: Run, target: CorrectionTarget, *, who: str) -
     return _corrections(home, run, target.sample, item)[-1]
 
 
-def correct_now(home: Home, run: Run, target: CorrectionTarget, *, who: str) -> Correction:
-    """Store what a person corrected, as `correct` does, where there is no event loop."""
-    return asyncio.run(correct(home, run, target, who=who))
+def correct_now(home: Home, run: Run, target: CorrectionTarget, *, person: str) -> Correction:
+    """Store a person's correction as `correct` does, for callers without an event loop."""
+    return asyncio.run(correct(home, run, target, person=person))
 
 
 def check_correctable(run: Run) -> None:
-    """Refuse a run of which nothing is corrected by hand.
+    """Check that answers of a run can be corrected by hand.
 
     Raises:
-        InputError: it is no evaluation, or not finished.
+        InputError: the run is not an evaluation, or not finished.
     """
     if run.method != "evaluate":
         raise InputError(f"run {run.id} is of kind {run.method!r}: by hand only answers of an evaluation are corrected")
@@ -123,7 +126,7 @@ def check_correctable(run: Run) -> None:
 
 
 def _corrections(home: Home, run: Run, sample: str, item: str) -> list[Correction]:
-    """Return all corrections of one answer, or with an empty item of a whole sample, in order."""
+    """Return all corrections of an answer in order; with an empty item, those of the sample itself."""
     events = correction_events(home, run.id)
     return [event for event in events if event.sample == sample and event.item == item]
 
@@ -149,16 +152,16 @@ def _of(target: CorrectionTarget) -> str:
 
 
 async def _change(
-    store: SqliteRunStore, row: ResultRow, target: CorrectionTarget, last: Correction | None, who: str
+    store: SqliteRunStore, row: ResultRow, target: CorrectionTarget, last: Correction | None, person: str
 ) -> dict[str, Any]:
-    """Return the columns that the judge left, those that count from now on, and what that changes, for people."""
+    """Return the judge's columns, the corrected columns, and a readable list of the changes."""
     was = {name: getattr(row, name) for name in COUNTED}
     before = was if last is None else dict(last.now)
     now: dict[str, Any] = dict(before)
     if target.answer is not None:
         now |= await _corrected_answer(store, row, target)
     if target.criteria:
-        now |= await _corrected_scores(store, row, now["judgement_id"], target, who)
+        now |= await _corrected_scores(store, row, now["judgement_id"], target, person)
     if now == before and (last is None or last.reason == target.reason):
         raise InputError(f"sample {target.sample}: the correction{_of(target)} changes nothing")
     changes: list[dict[str, Any]] = []
@@ -174,9 +177,9 @@ async def _change(
 
 
 def criterion_scores(judgement: CheckpointScores) -> list[int]:
-    """Return the scores of a judgement, `NOT_STATED` for what the answer does not speak of."""
+    """Return a judgement's scores, with `NOT_STATED` for criteria that the answer does not address."""
     pairs = zip(judgement.scores, judgement.spoken_to, strict=True)
-    return [score if stated else NOT_STATED for score, stated in pairs]
+    return [score if addressed else NOT_STATED for score, addressed in pairs]
 
 
 async def _corrected_answer(store: SqliteRunStore, row: ResultRow, target: CorrectionTarget) -> dict[str, Any]:
@@ -193,7 +196,7 @@ async def _corrected_answer(store: SqliteRunStore, row: ResultRow, target: Corre
 
 
 async def _corrected_scores(
-    store: SqliteRunStore, row: ResultRow, standing: str | None, target: CorrectionTarget, who: str
+    store: SqliteRunStore, row: ResultRow, standing: str | None, target: CorrectionTarget, person: str
 ) -> dict[str, Any]:
     if row.judgement_id is None or row.criteria_id is None or standing is None:
         retry = f" ({row.failure}): resume --retry-failed asks the judge anew" if row.failure else ""
@@ -220,7 +223,7 @@ async def _corrected_scores(
             "scores": scores,
             "stated": tuple(score != NOT_STATED for score in corrected) if judged.stated else (),
             "score": weighted_score(scores, weights),
-            "provenance": judged.provenance.model_copy(update={"model": f"corrected by hand: {who}"}),
+            "provenance": judged.provenance.model_copy(update={"model": f"corrected by hand: {person}"}),
         }
     )
     share, stated_score = None, None
@@ -233,7 +236,7 @@ async def _corrected_scores(
 def _insert(
     connection: sqlite3.Connection, run_id: str, event: dict[str, Any], target: CorrectionTarget, earlier: int
 ) -> None:
-    """Insert the event, unless somebody corrected the same meanwhile, or the run is not what it was."""
+    """Insert the event, unless the same answer was corrected or the run changed in the meantime."""
     sql = (
         "SELECT count(*), max(id), (SELECT status FROM runs WHERE id = :run) FROM events WHERE run_id = :run "
         "AND kind = :kind AND json_extract(data, '$.sample') = :sample AND json_extract(data, '$.item') = :item"

@@ -1,6 +1,6 @@
-"""Criteria of a run: written to a file, imported from one, and what they leave out of the reference answers.
+"""Criteria files (export and import), and how much of the reference answers a run's criteria cover.
 
-A file of criteria scores any model by the same criteria for ever.
+A criteria file lets any model be scored later by exactly the same criteria.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ PAGE = 500
 
 
 def _rows_with_criteria(home: Home, run: Run) -> dict[str, ResultRow]:
-    """Return by sample the row of each that has criteria.
+    """Return the replay row of every sample that has criteria, by sample.
 
     Raises:
         NotFound: the run has no criteria yet.
@@ -49,8 +49,9 @@ def _rows_with_criteria(home: Home, run: Run) -> dict[str, ResultRow]:
 
 
 async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
-    """Return the run's criteria as JSON lines in the order of its samples: `format`, `sample`, `sample_digest`,
-    `prompt`, `chain`, `criteria`.
+    """Return the run's criteria as JSON lines, in the order of its samples.
+
+    The keys of a line are `format`, `sample`, `sample_digest`, `prompt`, `chain` and `criteria`.
 
     Raises:
         NotFound: the run has no criteria yet.
@@ -79,10 +80,10 @@ async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
 async def import_criteria(home: Home, path: Path) -> tuple[str, int]:
     """Store a file of criteria and return the collection's id (a hash of its content) and its size.
 
-    The whole file is checked before anything is stored; it is read twice, and never held as a whole.
+    The whole file is checked before anything is stored; it is read twice, so that it never has to fit in memory.
 
     Raises:
-        DataError: naming the line that cannot be used, or that the file changed while it was read.
+        DataError: a line cannot be used (the message says which), or the file changed while it was read.
     """
     entries = _check_file(path)
     store = SqliteRunStore(home)
@@ -121,7 +122,7 @@ def _check_file(path: Path) -> list[CollectedCriteria]:
 
 
 def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not empty, with their numbers."""
+    """Yield the non-empty lines with their numbers."""
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
@@ -129,7 +130,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def _values(entry: dict[str, Any]) -> tuple[CriteriaSet, ReferenceChain | None]:
-    """Return the criteria and the chain of a line; a rule says which criterion is the final answer where the line does not."""
+    """Return the criteria and the chain of a line; a rule marks the final answer's criterion if the line does not."""
     criteria = CriteriaSet.model_validate(entry.get("criteria"))
     if entry.get("chain") is None:
         return criteria, None
@@ -160,10 +161,10 @@ def _read_line(line: bytes, where: str) -> tuple[dict[str, Any], CriteriaSet, Re
 
 
 class SampleCoverage(Value):
-    """How much of a sample's reference answer its criteria touch.
+    """How much of a sample's reference answer its criteria cover.
 
-    `sentences` counts those of the reference that have content words, `uncovered` are those that no criterion touches,
-    in order. By shared words: a hint to look, no verdict.
+    `sentences` counts the reference's sentences that have content words; `uncovered` lists, in order, those that share
+    no word with any criterion. This is a hint where to look, not a verdict.
     """
 
     sample: str
@@ -173,12 +174,12 @@ class SampleCoverage(Value):
 
     @property
     def share(self) -> float:
-        """The share of the sentences that some criterion touches, 0 to 1."""
+        """The share of sentences that at least one criterion covers, 0 to 1."""
         return 1 - len(self.uncovered) / self.sentences
 
 
 def sample_coverage(sample: Sample, criteria: CriteriaSet) -> SampleCoverage | None:
-    """Return how much of its reference a sample's criteria touch; None without a reference that has content words."""
+    """Return how much of its reference a sample's criteria cover; None if the reference has no content words."""
     reference = sample.reference_text or ""
     sentences = uncovered_sentences(reference, ())
     if not sentences:
@@ -193,7 +194,7 @@ def sample_coverage(sample: Sample, criteria: CriteriaSet) -> SampleCoverage | N
 
 
 async def coverage_of(home: Home, run: Run) -> list[SampleCoverage]:
-    """Return the coverage of every sample of a run that has criteria and a reference, in the order of the samples.
+    """Return the coverage of every sample with criteria and a reference, in the run's order.
 
     Raises:
         NotFound: the run has no criteria yet.
@@ -211,7 +212,7 @@ async def coverage_of(home: Home, run: Run) -> list[SampleCoverage]:
 
 
 def covered_share(coverages: Sequence[SampleCoverage]) -> float | None:
-    """Return the share of all sentences of all references that some criterion touches; None where there are none."""
+    """Return the share of all reference sentences that a criterion covers; None if there are no sentences."""
     sentences = sum(coverage.sentences for coverage in coverages)
     if not sentences:
         return None

@@ -1,4 +1,4 @@
-"""Every two models on the samples that both have a score for: how large the difference is, and whether it may be chance."""
+"""Paired differences of every two models, on the samples scored for both, with tests of significance."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -23,13 +23,13 @@ MOST_NAMED = 6
 
 
 class PairFigures(BaseModel):
-    """Part of what `runs.reading.differences.compare` returns of two models."""
+    """Base of the models for what `runs.reading.comparison.compare` returns."""
 
     model_config = ConfigDict(frozen=True)
 
 
 class TestedDifference(PairFigures):
-    """A difference, the second model less the first, with its p-value and that adjusted over all pairs."""
+    """A difference (second model minus first) with its p-value, plain and adjusted over all pairs."""
 
     difference: Interval | None
     p_value: float | None
@@ -40,12 +40,12 @@ class TestedDifference(PairFigures):
 
     @property
     def sure(self) -> bool:
-        """Whether the adjusted p-value is small."""
+        """Whether the adjusted p-value is at most `figures.SURE`."""
         return self.adjusted is not None and self.adjusted <= figures.SURE
 
 
 class ChangedSamples(PairFigures):
-    """Number of samples on which a score is higher, equal or lower."""
+    """Number of samples on which the second model scores higher, equal or lower."""
 
     higher: int
     equal: int
@@ -53,14 +53,14 @@ class ChangedSamples(PairFigures):
 
 
 class UndecidedAnswers(PairFigures):
-    """Number of undecided answers of two models."""
+    """Number of undecided answers of each of two models."""
 
     first: int
     second: int
 
 
 class AccuracyDifference(TestedDifference):
-    """The difference of strict accuracy, on samples where neither failed."""
+    """The difference of strict accuracy, on samples where neither model failed."""
 
     n: int
     n_undecided: UndecidedAnswers
@@ -68,7 +68,7 @@ class AccuracyDifference(TestedDifference):
 
 
 class StatedDifference(TestedDifference):
-    """The difference of the share of the criteria's weight that two models speak to."""
+    """The difference of the shares of the criteria's weight that two models address."""
 
     n: int
     first: float
@@ -81,19 +81,19 @@ class StatedDifference(TestedDifference):
 
     @property
     def apart(self) -> bool:
-        """Whether the models do not speak to as much, or one of them to too little, for their scores to be compared."""
+        """Whether the shares differ, or one is so small, that scores should not be compared directly."""
         return self.sure or self.least < figures.SPEAKING
 
 
 class SharedCriteriaDifference(TestedDifference):
-    """The difference of scores on the criteria that both models speak to."""
+    """The difference of scores on the criteria that both models address."""
 
     n: int
     criteria: int
 
 
 class ModelPair(TestedDifference):
-    """Two models: `better` has the higher mean and is the second of each difference, `worse` the first."""
+    """Two models: `better` has the higher mean and is the minuend of each difference, `worse` the subtrahend."""
 
     better: str
     worse: str
@@ -106,12 +106,12 @@ class ModelPair(TestedDifference):
 
 
 def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str], *, seed: int) -> list[ModelPair]:
-    """Return the paired differences of every two models, the first in the order less the second.
+    """Return the paired differences of every two models: the better one minus the worse one.
 
     Args:
-        sides: each model's answers, by its shown name.
-        order: the models to compare, best first, so that differences of means lean to the positive.
-        seed: of the bootstrap and of the permutations.
+        sides: each model's answers, by its displayed name.
+        order: the models to compare, best first.
+        seed: seed of the bootstrap and of the permutation tests.
     """
     pairs: list[dict[str, Any]] = []
     for better, worse in combinations([name for name in order if name in sides], 2):
@@ -123,7 +123,7 @@ def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str],
 
 
 def _adjust(differences: Sequence[dict[str, Any]]) -> None:
-    """Add the p-values after Benjamini and Hochberg, over all differences that have one."""
+    """Set the Benjamini-Hochberg adjusted p-value of every difference that has a p-value."""
     tested = [difference for difference in differences if difference["p_value"] is not None]
     adjusted = false_discovery_rate([difference["p_value"] for difference in tested])
     for difference, value in zip(tested, adjusted, strict=True):
@@ -136,7 +136,7 @@ def pairs_of(data: ReportData) -> list[ModelPair]:
 
 
 def section(data: ReportData) -> Section | None:
-    """Return the paired differences; None where there are not two models."""
+    """Return the section on paired differences; None with fewer than two models."""
     pairs = pairs_of(data)
     if not pairs:
         return None
@@ -145,11 +145,11 @@ def section(data: ReportData) -> Section | None:
     blocks = _spoken(pairs)
     if charted:
         points = [_point(pair) for pair in charted]
-        which = "all" if len(charted) == len(measured) else "neighbouring"
+        extent = "all" if len(charted) == len(measured) else "neighbouring"
         blocks.append(
             Chart(
                 interval_chart(points, title="difference of scores, points", scale=None, zero=True),
-                f"Paired differences {intervals_said(points)} of {which} pairs of models; "
+                f"Paired differences {intervals_said(points)} of {extent} pairs of models; "
                 f"filled: adjusted p at most {figures.SURE}",
             )
         )
@@ -207,7 +207,7 @@ COLUMNS: list[TableColumn[ModelPair]] = [
 
 
 def _spoken(pairs: Sequence[ModelPair]) -> list[Block]:
-    """Return what comes before any difference in score: who says more, who is right, and the score on what both say."""
+    """Return the blocks that precede differences in score: shares addressed, strict accuracy, scores on shared criteria."""
     blocks: list[Block] = []
     little: list[ModelPair] = []
     unlike: list[ModelPair] = []
@@ -238,7 +238,7 @@ def _spoken(pairs: Sequence[ModelPair]) -> list[Block]:
 
 
 def _shares(pairs: Sequence[ModelPair]) -> list[str]:
-    """Return how much both models of some pairs speak to, and how many pairs are not named."""
+    """Return a line per pair with the shares that both models address, and one that counts the pairs left out."""
     lines: list[str] = []
     for pair in pairs[:MOST_NAMED]:
         if pair.stated is not None:
@@ -268,19 +268,19 @@ def _gap_p(tested: TestedDifference | None) -> Cell:
 
 
 def _stated_shares(row: TableRow[ModelPair]) -> Cell:
-    stated = row.figures.stated
-    if stated is None:
+    shares = row.figures.stated
+    if shares is None:
         return figures.NOTHING
-    return figures.share(stated.second), " / ", figures.share(stated.first)
+    return figures.share(shares.second), " / ", figures.share(shares.first)
 
 
 def _shared_criteria(row: TableRow[ModelPair]) -> Cell:
-    both = row.figures.both_stated
-    return figures.NOTHING if both is None else f"{both.criteria:,} in {both.n:,}"
+    shared = row.figures.both_stated
+    return figures.NOTHING if shared is None else f"{shared.criteria:,} in {shared.n:,}"
 
 
 def _undecided(row: TableRow[ModelPair]) -> Cell:
-    """Return how many answers of both models are undecided, and where the difference lies whatever they are."""
+    """Return the number of undecided answers of both models, and the difference's bounds over all their outcomes."""
     accuracy = row.figures.strict_accuracy
     if accuracy is None:
         return figures.NOTHING
@@ -327,7 +327,7 @@ UNDECIDED_COLUMN: TableColumn[ModelPair] = computed(
 
 
 def _neighbours(pairs: Sequence[ModelPair], ranked: Sequence[str]) -> list[ModelPair]:
-    """Return of each model the pair with the next below it that it was compared with."""
+    """Return, for each model, its pair with the next lower-ranked model it was compared with."""
     rank = {name: number for number, name in enumerate(ranked)}
     nearest: dict[str, ModelPair] = {}
     for pair in pairs:

@@ -1,4 +1,4 @@
-"""The figures of an evaluation: their models, how they are computed from the stored rows, and the columns of an export."""
+"""The figures of an evaluation: models, computation from stored rows, and columns of an export."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -230,9 +230,10 @@ class AnswerFigures(Value):
 
 
 class AnswerRow(NamedTuple):
-    """A scored or failed answer: its sample with category and cluster, the model's shown name with arm, the outcome.
+    """A scored or failed answer, as figures need it.
 
-    `referenced` says that the sample has a reference answer; the rest is as in `storage.results.ResultRow`.
+    `model` is the displayed name with the arm, `referenced` says whether the sample has a reference answer; the other
+    fields are as in `storage.results.ResultRow`.
     """
 
     sample_id: str
@@ -250,7 +251,7 @@ class AnswerRow(NamedTuple):
 
 
 class LengthPoint(NamedTuple):
-    """A scored answer: its cluster, the logarithm of its length in characters to the base 2, its score."""
+    """A scored answer: its cluster, the base-2 logarithm of its length in characters, and its score."""
 
     cluster: str
     length: float
@@ -262,15 +263,16 @@ Floats = dict[str, list[float]]
 
 @dataclass(slots=True)
 class AnsweredSamples:
-    """A model's samples: scores, shares of weight spoken to, scores of that, failures, clusters, all by sample.
+    """What figures need of a model's answers, by sample.
 
-    `correctness` are pairs of cluster and what is known of an answer, of samples with a reference answer.
+    `stated_shares` are the shares of the criteria's weight that answers address, `stated_scores` the scores on those
+    criteria. `correctness` pairs cluster and correctness of each answer to a sample with a reference answer.
     """
 
     scores: Floats = field(default_factory=Floats)
     failures: dict[str, list[Any]] = field(default_factory=dict[str, list[Any]])
     clusters: dict[str, str] = field(default_factory=dict[str, str])
-    stated: Floats = field(default_factory=Floats)
+    stated_shares: Floats = field(default_factory=Floats)
     stated_scores: Floats = field(default_factory=Floats)
     correctness: list[tuple[str, Correctness]] = field(default_factory=list[tuple[str, Correctness]])
     lengths: list[LengthPoint] = field(default_factory=list[LengthPoint])
@@ -281,7 +283,7 @@ class AnsweredSamples:
         if row.referenced:
             self.correctness.append((row.cluster, correctness_of(row.verdict, row.failure)))
         if row.stated is not None:
-            self.stated.setdefault(row.sample_id, []).append(row.stated)
+            self.stated_shares.setdefault(row.sample_id, []).append(row.stated)
         if row.stated_score is not None:
             self.stated_scores.setdefault(row.sample_id, []).append(row.stated_score)
         if row.score is not None:
@@ -298,14 +300,14 @@ class AnsweredSamples:
 
 @dataclass(slots=True)
 class CollectedAnswers:
-    """Answers by model, and by model and category, without the rows that they came as."""
+    """Answers by model, and by model and category."""
 
     models: dict[str, AnsweredSamples] = field(default_factory=dict[str, AnsweredSamples])
     categories: dict[str, dict[str, AnsweredSamples]] = field(default_factory=dict[str, dict[str, AnsweredSamples]])
 
 
 def collect(rows: Iterable[AnswerRow]) -> CollectedAnswers:
-    """Return answers by model and category, read one at a time in the run's order."""
+    """Return the answers by model and category, in the run's order; rows are read one at a time."""
     answers = CollectedAnswers()
     for row in rows:
         answers.models.setdefault(row.model, AnsweredSamples()).add(row)
@@ -323,17 +325,17 @@ def summarise(
     usage: Mapping[str, LedgerUsage] | None = None,
     preparation: LedgerUsage | None = None,
 ) -> AnswerFigures:
-    """Return the figures of answers.
+    """Return the figures of the collected answers.
 
-    A sample's score is the mean over its scored repeats; a sample without any scored repeat is failed, and counted under
-    the kind of its first failure. Every failed answer opens the bounds that its sample's score could have had (1 to 5).
+    A sample's score is the mean over its scored repeats. A sample without a scored repeat counts as failed, under the
+    kind of its first failure; the bounds assume 1 and 5 for every failed answer.
 
     Args:
-        answers: what was collected of the run.
-        seed: of the bootstrap.
-        judged: whether a judge scored; without one, rules alone said whether answers are right, and nothing is scored.
-        usage: what the ledger entries used that made a model's answers and their scores, by shown name.
-        preparation: what those used that made chains and criteria.
+        answers: the collected answers of the run.
+        seed: seed of the bootstrap.
+        judged: whether a judge scored; if not, rules decided which answers are right, and nothing is scored.
+        usage: usage of the calls that made each model's answers and their scores, by displayed name.
+        preparation: usage of the calls that made chains and criteria.
     """
     usage = usage or {}
     models: dict[str, ModelScores] = {}
@@ -373,7 +375,7 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
             list(map(samples.mean, scored)), [samples.clusters[id] for id in scored], seed=seed, bounds=ATOMS
         ),
         bounds=bounds_over_failures(answers, LOWEST, HIGHEST) if judged else None,
-        stated=_over_samples(samples.stated, samples.clusters, (0.0, 1.0), seed=seed),
+        stated=_over_samples(samples.stated_shares, samples.clusters, (0.0, 1.0), seed=seed),
         stated_score=_over_samples(samples.stated_scores, samples.clusters, ATOMS, seed=seed),
         spread=spread(samples.scores[id] for id in scored),
         failures=failures_by_kind(unscored),
@@ -384,7 +386,7 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
 def _over_samples(
     values: Mapping[str, Sequence[float]], clusters: Mapping[str, str], ends: tuple[float, float], *, seed: int
 ) -> OverSamples:
-    """Return the mean over samples, each by the mean over its repeats, with how many samples have a value."""
+    """Return the mean over samples of their means over repeats, and the number of samples with a value."""
     means = [sum(repeats) / len(repeats) for repeats in values.values()]
     interval = mean_with_interval(means, [clusters[id] for id in values], seed=seed, bounds=ends)
     if interval is None:
@@ -393,9 +395,9 @@ def _over_samples(
 
 
 def length_and_score(points: Sequence[LengthPoint]) -> LengthAndScore:
-    """Return how far longer answers score higher: the correlation of the logarithm of an answer's length with its score.
+    """Return the correlation of the logarithm of an answer's length with its score.
 
-    Without an interval where there are fewer than ten samples of different images, or lengths or scores do not vary.
+    There is no interval with fewer than ten different images, or if lengths or scores do not vary.
     """
     correlation, ends = None, {"low": None, "high": None}
     clusters = [point.cluster for point in points]
@@ -411,23 +413,27 @@ def length_and_score(points: Sequence[LengthPoint]) -> LengthAndScore:
 
 
 def _surviving(full: AnsweredSamples, blind: AnsweredSamples, *, seed: int) -> Surviving:
-    """Return the share of the normalised score (0 at 1, 100 at 5) that survives, over samples scored in both arms."""
-    both = [id for id in full.scores if id in blind.scores]
-    seen = sum(normalise(full.mean(id)) for id in both)
-    unseen = sum(normalise(blind.mean(id)) for id in both)
-    if not seen:
-        return Surviving(n=len(both), share=None, difference=None)
-    clusters = [full.clusters[id] for id in both]
+    """Return the share of the normalised score (1 is 0, 5 is 100) left without the image, over samples scored in both arms."""
+    shared_ids = [id for id in full.scores if id in blind.scores]
+    total_with_image = sum(normalise(full.mean(id)) for id in shared_ids)
+    total_without_image = sum(normalise(blind.mean(id)) for id in shared_ids)
+    if not total_with_image:
+        return Surviving(n=len(shared_ids), share=None, difference=None)
+    clusters = [full.clusters[id] for id in shared_ids]
     difference = None
     if len(set(clusters)) > 1:
-        gaps = [full.mean(id) - blind.mean(id) for id in both]
+        gaps = [full.mean(id) - blind.mean(id) for id in shared_ids]
         widest = HIGHEST - LOWEST
         difference = mean_with_interval(gaps, clusters, seed=seed, bounds=(-widest, widest))
-    return Surviving(n=len(both), share=rounded((unseen / len(both)) / (seen / len(both))), difference=difference)
+    return Surviving(
+        n=len(shared_ids),
+        share=rounded((total_without_image / len(shared_ids)) / (total_with_image / len(shared_ids))),
+        difference=difference,
+    )
 
 
 def _usage(used: LedgerUsage | None) -> UsageFigures:
-    """Return calls, tokens and cost of ledger entries; an entry counts once, however often it was used."""
+    """Return calls, tokens and cost of ledger entries; each entry counts once, however often it was used."""
     used = used or LedgerUsage()
     tokens = TokenFigures(input=used.input_tokens, output=used.output_tokens, unknown=used.unknown)
     cost: dict[str, Any] = costs([used.cost], [used.known])
@@ -436,7 +442,7 @@ def _usage(used: LedgerUsage | None) -> UsageFigures:
 
 def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
     """Return the figures of an evaluation; the same stored rows give the same bytes."""
-    plan = EvaluationPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(EvaluationPlan)
     judged = plan.judge is not None
     with ThreadPoolExecutor(1) as other_thread:
         usage_read = other_thread.submit(usage_of, home, run.id)
@@ -464,10 +470,10 @@ def _parent(run: Run) -> ForkedFrom | None:
 
 
 def _hand_corrections(home: Home, run: Run, *, judged: bool) -> HandCorrections | None:
-    """Return what people corrected, beside the judge's own figures; None where they corrected nothing."""
-    stands = corrections_of(home, run.id)
-    answers = standing_answers(home, run.id, stands)
-    left_out = list(stands.left_out.values())
+    """Return what people corrected, and the figures without corrections; None if nothing was corrected."""
+    corrections = corrections_of(home, run.id)
+    answers = standing_answers(home, run.id, corrections)
+    left_out = list(corrections.left_out.values())
     if not answers and not left_out:
         return None
     rows = list(scored_rows(home, run, as_judged=True))
@@ -478,7 +484,7 @@ def _hand_corrections(home: Home, run: Run, *, judged: bool) -> HandCorrections 
         )
     return HandCorrections(
         answers=len(answers),
-        of=sum(row.sample_id not in stands.left_out for row in rows),
+        of=sum(row.sample_id not in corrections.left_out for row in rows),
         by=counted(correction.who for correction in (*answers, *left_out)),
         left_out=tuple(
             SampleLeftOut(sample=correction.sample, who=correction.who, reason=correction.reason)
@@ -498,7 +504,7 @@ PAGE = 1_000
 
 
 def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
-    """Return the figures of a run's criteria: how many a sample has, what a second look found, where only the answer is one."""
+    """Return the figures of a run's criteria: their number, the faults found on review, and answer-only samples."""
     clusters: list[str] = []
     only_final: list[bool] = []
     counts: list[float] = []
@@ -507,7 +513,7 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
     [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
     for start in range(0, end, PAGE):
         for cluster, body in home.all(_CRITERIA_SETS, (run_id, start, start + PAGE)):
-            # A large run has many sets, and each was checked when it was stored.
+            # Not validated again, for speed: each set was checked when it was stored.
             criteria_set: dict[str, Any] = orjson.loads(body)
             clusters.append(cluster)
             only_final.append(all(criterion["final"] for criterion in criteria_set["criteria"]))
@@ -516,11 +522,11 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
             became.update((fault["defect"], fault["became"]) for fault in criteria_set["faults"])
     faults: dict[Defect, FaultsFound] = {}
     for defect in get_args(Defect):
-        found = FaultsFound(
+        tally = FaultsFound(
             mended=became[defect, "mended"], dropped=became[defect, "dropped"], left=became[defect, "left"]
         )
-        if found.mended or found.dropped or found.left:
-            faults[defect] = found
+        if tally.mended or tally.dropped or tally.left:
+            faults[defect] = tally
     only = share_of_hits(only_final, clusters)
     return CriteriaFigures(
         sets=len(counts),
@@ -532,9 +538,9 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
 
 
 def scored_rows(home: Home, run: Run, *, as_judged: bool = False) -> Iterator[AnswerRow]:
-    """Yield a run's answers that have a result, as figures are made from them, in the run's order.
+    """Yield a run's answers that have a result, in the run's order.
 
-    What people corrected counts as they did; with `as_judged` all is as the judge left it.
+    Corrections by hand are applied; with `as_judged` they are not.
     """
     for answer in scored_answers(home, run.id, as_judged=as_judged):
         yield AnswerRow(
@@ -566,16 +572,16 @@ COLUMNS: dict[str, ColumnType] = {
     "weights": "integers",
     **ANSWERED,
 }
-"""Columns of an export for an answer beside those of every row: criteria, response, judge and prompt."""
+"""Columns that an answer's row has in an export, in addition to those of every row."""
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return the values of the columns for each answer.
+    """Return the values of `COLUMNS` for each row.
 
     Raises:
-        StorageError: a value is missing or damaged.
+        StorageError: a stored value is missing or damaged.
     """
-    judge = EvaluationPlan.model_validate(run.options["plan"]).judge_name
+    judge = run.plan_as(EvaluationPlan).judge_name
     store = SqliteRunStore(home, run.id)
     lines: list[dict[str, Any]] = []
     for row in rows:

@@ -1,4 +1,4 @@
-"""Forks: an evaluation begun anew at one of its steps; what comes before the step is taken over and not asked again."""
+"""Forks: an evaluation run again from one of its steps; results of earlier steps are reused."""
 
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NamedTuple, cast
@@ -35,16 +35,16 @@ Forked = tuple[EvaluationRequest, Accepted[EvaluationPlan], dict[str, Any]]
 
 
 async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
-    """Return the request of a fork, what it is accepted as, and what of it is taken over, ready for JSON.
+    """Return the request of a fork, its acceptance, and a summary of what is reused, ready for JSON.
 
-    A step that neither is the named one, nor uses what was changed, nor needs a step that does, is taken over with its
-    outcomes, good and bad; its models are not asked again.
+    A step runs again if it is the named one, uses something that was changed, or depends on such a step. All other
+    steps are reused with their outcomes, failures included, without any call.
 
     Raises:
-        InputError: the step is unknown or not named, nothing changes, the change comes before the step, or the run has
-            no judge.
+        InputError: the step is unknown or not named, nothing changes, the change concerns an earlier step, or the run
+            has no judge.
     """
-    old = EvaluationPlan.model_validate(parent.options["plan"])
+    old = parent.plan_as(EvaluationPlan)
     if old.judge is None:
         raise InputError(
             "an evaluation in which rules alone decided is not forked: evaluate the same data with --judge, or with other models "
@@ -73,15 +73,15 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
         changed |= {step.name for step in steps if step.asks == "judge"}
     if not changed:
         raise InputError(_nothing_changes(old, request, node))
-    again = redone({node, *changed})
-    points = resume_points(session.opened, parent.id, again)
+    rerun = redone({node, *changed})
+    points = resume_points(session.opened, parent.id, rerun)
     scoring = model_identity(judges["score"])
     plan = old.model_copy(
         update={
             "judge": judges["score"],
             "judges": {step: spec for step, spec in judges.items() if model_identity(spec) != scoring},
             "candidates": candidates,
-            "criteria": None if "judge_criteria" in again else old.criteria,
+            "criteria": None if "judge_criteria" in rerun else old.criteria,
             "prompts": prompts_of_evaluation(
                 session.library,
                 ask=old.ask,
@@ -93,7 +93,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
             "fork": Fork(
                 parent=parent.id,
                 node=node,
-                redone=tuple(name for name in NAMES if name in again),
+                redone=tuple(name for name in NAMES if name in rerun),
                 taken=points_digest(points),
             ),
         }
@@ -112,11 +112,11 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     entries = session.entries(forked)
     accepted = entries.accepted(plan, estimate(plan, entries.sizes, session.library), needs=(parent.id,))
     accepted = await with_passports(accepted, forked, session, entries)
-    return forked, accepted, {"steps": _steps(plan, again), "taken_over": len(points)}
+    return forked, accepted, {"steps": _steps(plan, rerun), "taken_over": len(points)}
 
 
-def _steps(plan: EvaluationPlan, again: Collection[str]) -> list[dict[str, Any]]:
-    """Return every step, whether it runs again, and whom it asks."""
+def _steps(plan: EvaluationPlan, rerun: Collection[str]) -> list[dict[str, Any]]:
+    """Return, for every step, whether it runs again and which models it asks."""
     steps: list[dict[str, Any]] = []
     for step in STEPS:
         asks: list[str] = []
@@ -124,12 +124,12 @@ def _steps(plan: EvaluationPlan, again: Collection[str]) -> list[dict[str, Any]]
             asks = [plan.judge_of(step.name).ref.name]
         elif step.asks == "candidate":
             asks = [spec.ref.name for spec in plan.candidates]
-        steps.append({"step": step.name, "does": step.does, "again": step.name in again, "asks": asks})
+        steps.append({"step": step.name, "does": step.does, "again": step.name in rerun, "asks": asks})
     return steps
 
 
 def _changed_prompts(old: EvaluationPlan, versions: Mapping[str, str], node: str) -> set[str]:
-    """Return the names of the prompts that differ from the run's, all of them of use from the named step on."""
+    """Return the names of the prompts that differ from the run's; the named step or a later one must use each."""
     changed = {name for name, version in old.prompts.items() if versions[name] != version}
     for step in STEPS[: NAMES.index(node)]:
         early = sorted(changed.intersection(step.prompts))
@@ -142,7 +142,7 @@ def _changed_prompts(old: EvaluationPlan, versions: Mapping[str, str], node: str
 
 
 def _candidates(old: EvaluationPlan, request: ForkRequest, session: Session, node: str) -> tuple[ModelSpec, ...]:
-    """Return the candidates of a fork: those of the run, with other models in the place of those that are named."""
+    """Return the candidates of a fork: those of the run, with the requested replacements."""
     if not request.models:
         return old.candidates
     if old.responses is not None:
@@ -175,22 +175,22 @@ def _nothing_changes(old: EvaluationPlan, request: ForkRequest, node: str) -> st
 
 
 class ResumePoint(NamedTuple):
-    """Where an item of a fork begins: with an outcome that is taken over whole, or in its graph with what was there.
+    """Where an item of a fork starts: with a reused outcome (`row`), or within its graph.
 
-    `inputs` are the graph's: ids of a chain or an answer, and the ledger keys of the calls that made it.
+    `inputs` are the graph's inputs: ids of a chain or an answer, and the ledger keys of the calls that made it.
     """
 
     row: ResultRow | None = None
     inputs: Mapping[str, Any] = {}
 
 
-def resume_points(home: Home, run_id: str, again: Collection[str]) -> dict[str, ResumePoint]:
-    """Return, by item, what is taken over from a run when some steps run again; an item begun anew is missing.
+def resume_points(home: Home, run_id: str, rerun: Collection[str]) -> dict[str, ResumePoint]:
+    """Return, by item, what a fork reuses of a run when some steps run again; items that start from scratch are missing.
 
-    What failed before the first step that runs again stays failed: it is taken over as it was, and not asked again.
+    An item that failed before the first step that runs again stays failed.
 
     Raises:
-        InputError: the criteria were imported without their chains, and a chain is needed.
+        InputError: a chain is needed, and the criteria were imported without their chains.
     """
     rows = results(home, run_id, as_judged=True)
     replays = {row.sample_id: row for row in rows if row.kind == "replay"}
@@ -198,7 +198,7 @@ def resume_points(home: Home, run_id: str, again: Collection[str]) -> dict[str, 
     prompts: set[str] = set()
     answer_prompts: set[str] = set()
     for step in STEPS:
-        if step.name not in again:
+        if step.name not in rerun:
             prompts.update(step.prompts)
             if step.name == "answer":
                 answer_prompts.update(step.prompts)
@@ -208,8 +208,8 @@ def resume_points(home: Home, run_id: str, again: Collection[str]) -> dict[str, 
         point = None
         if row.kind == "replay":
             calls = [key for key in row.calls if labels.get(key) in prompts]
-            point = _replay_point(row, again, calls, ledger)
-        elif row.kind == "score" and "answer" not in again:
+            point = _replay_point(row, rerun, calls, ledger)
+        elif row.kind == "score" and "answer" not in rerun:
             calls = [key for key in row.calls if labels.get(key) in answer_prompts]
             point = _answer_point(row, replays.get(row.sample_id), calls)
         if point is not None:
@@ -218,7 +218,7 @@ def resume_points(home: Home, run_id: str, again: Collection[str]) -> dict[str, 
 
 
 def points_digest(points: Mapping[str, ResumePoint]) -> str:
-    """Return a hash of what is taken over: outcomes by their values' ids, never by when they came."""
+    """Return a hash of what a fork reuses: ids of values, but no times."""
     content: list[list[Any]] = []
     for item, point in sorted(points.items()):
         row = None if point.row is None else point.row.model_dump(mode="json", exclude={"run_id"})
@@ -227,10 +227,10 @@ def points_digest(points: Mapping[str, ResumePoint]) -> str:
 
 
 def points_of_fork(home: Home, run_id: str, plan: EvaluationPlan) -> dict[str, ResumePoint]:
-    """Return what a forked run takes over, checked to be what it took over when it was accepted; else nothing.
+    """Return what a forked run reuses; nothing if the run is no fork.
 
     Raises:
-        InputError: the run that it branched off has changed or is gone.
+        InputError: the parent run has changed since the fork was accepted, or was deleted.
     """
     fork = plan.fork
     if fork is None:
@@ -245,9 +245,9 @@ def points_of_fork(home: Home, run_id: str, plan: EvaluationPlan) -> dict[str, R
 
 
 def reached(home: Home, run: Run, plan: EvaluationPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:
-    """Return the models that a run may have to ask: in a fork, a model whose steps are all taken over needs no key.
+    """Return the models that a run may have to ask; in a fork, a model whose steps are all reused needs no API key.
 
-    A retry may go back to any step, also to one whose failure was taken over.
+    A retry may go back to any step, including one whose failure was reused.
     """
     if plan.fork is None:
         return plan.models_for(plan.asks)
@@ -264,7 +264,7 @@ def reached(home: Home, run: Run, plan: EvaluationPlan, retry: Collection[Failur
 
 
 def _steps_to_ask(items: Iterable[str], points: Mapping[str, ResumePoint]) -> set[str]:
-    """Return the steps in which items may have to ask a model, by where they begin."""
+    """Return the steps in which the items may have to ask a model, given where they start."""
     steps: set[str] = set()
     for item in items:
         point = points.get(item, ResumePoint())
@@ -283,10 +283,10 @@ def _steps_to_ask(items: Iterable[str], points: Mapping[str, ResumePoint]) -> se
     return steps
 
 
-def _replay_point(row: ResultRow, again: Collection[str], calls: list[str], ledger: SqliteLedger) -> ResumePoint | None:
-    if "judge_criteria" not in again:
+def _replay_point(row: ResultRow, rerun: Collection[str], calls: list[str], ledger: SqliteLedger) -> ResumePoint | None:
+    if "judge_criteria" not in rerun:
         return ResumePoint(row=row)
-    if "write_chain" in again:
+    if "write_chain" in rerun:
         return None
     if row.chain_id is None:
         if row.outcome == "made":
@@ -295,14 +295,14 @@ def _replay_point(row: ResultRow, again: Collection[str], calls: list[str], ledg
                 f"{row.sample_id!r}), so there is nothing to go on from; fork from write_chain, answer or score"
             )
         return ResumePoint(row=row)
-    if "extract_criteria" not in again and row.criteria_id is None:
+    if "extract_criteria" not in rerun and row.criteria_id is None:
         return ResumePoint(row=row)
     inputs: dict[str, Any] = {"chain": row.chain_id, "calls": calls}
     if row.value_ids:
         inputs["looks"] = list(row.value_ids)
-    if "extract_criteria" not in again:
+    if "extract_criteria" not in rerun:
         return ResumePoint(inputs={**inputs, "agreed": "before", "criteria": row.criteria_id})
-    if "judge_chain" in again:
+    if "judge_chain" in rerun:
         return ResumePoint(inputs=inputs)
     if row.failure == "reference_contradicted":
         return ResumePoint(row=row)
@@ -319,9 +319,9 @@ def _answer_point(row: ResultRow, replay: ResultRow | None, calls: list[str]) ->
 
 
 def judge_agreed(calls: tuple[str, ...], ledger: SqliteLedger) -> bool:
-    """Return whether the last verdict on equivalence among the calls is yes.
+    """Return whether the last equivalence verdict among the calls is yes.
 
-    After a yes no other chain is written, so that verdict, if it is one, is about the chain that stands.
+    No chain is written after a yes, so the last verdict, if it is a yes, is about the current chain.
     """
     used = ledger.calls_for(calls)
     verdicts = [key for key in calls if key in used and used[key].label == "equivalence"]

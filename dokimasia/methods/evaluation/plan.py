@@ -1,4 +1,4 @@
-"""The identity of an evaluation: all that decides its results, and the steps of its graphs."""
+"""The plan of an evaluation (everything that decides its results), and the steps of its graphs."""
 
 from collections.abc import Collection
 from typing import ClassVar, Literal, NamedTuple
@@ -19,9 +19,9 @@ Ask = Literal["show", "plain"]
 
 
 class GraphStep(NamedTuple):
-    """A node of the graphs: what it does, whom it asks (nobody: a rule), and which steps it needs.
+    """A node of the graphs: what it does, which role it asks (none: a rule decides), and which steps it depends on.
 
-    `prompts` are those that it alone asks by; others, such as `repair`, serve every step that asks a judge.
+    `prompts` are the prompts that only this step uses; shared ones such as `repair` are not listed.
     """
 
     name: str
@@ -73,10 +73,10 @@ REPLAYED = NAMES[: NAMES.index("answer")]
 
 
 def from_step(name: str | None) -> tuple[GraphStep, ...]:
-    """Return the step of that name and those after it.
+    """Return the step of that name and all later ones.
 
     Raises:
-        InputError: there is none; the message lists all with what they do.
+        InputError: there is no such step; the message lists all steps.
     """
     if name in NAMES:
         return STEPS[NAMES.index(name) :]
@@ -89,7 +89,7 @@ def from_step(name: str | None) -> tuple[GraphStep, ...]:
 
 
 def redone(changed: Collection[str]) -> frozenset[str]:
-    """Return the steps to run again when some have changed: those, and all that need one of them."""
+    """Return the steps to run again when some have changed: these, and all that depend on them."""
     again: set[str] = set()
     for step in STEPS:
         if step.name in changed or again.intersection(step.needs):
@@ -98,10 +98,9 @@ def redone(changed: Collection[str]) -> frozenset[str]:
 
 
 class Fork(Value):
-    """Where a run branched off another: the run, the step, the steps that run again, and what was taken over.
+    """Where a run branched off its parent: the step, the steps that run again, and what is reused.
 
-    `taken` hashes the outcomes that are taken over by their ids, so that a fork of a run that has changed since is
-    another fork.
+    `taken` is a hash of the reused outcomes, so a fork made after the parent has changed is a different fork.
     """
 
     parent: str
@@ -111,16 +110,20 @@ class Fork(Value):
 
 
 class EvaluationPlan(AnswersPlan):
-    """An evaluation by its content: data, judge, candidates, arms, repeats, options, prompts, seed.
+    """The plan of an evaluation: data, judge, candidates, arms, repeats, options, prompts and seed.
 
-    Without a `judge` no criteria are made, and rules alone decide whether an answer is right. `ask` is how the question
-    is put: bare, or with the request to show what the answer rests on; `protocol` is whose protocol is followed wherever
-    the two differ; `tolerance` is how far a number may lie from the reference, relative to the larger; `criteria_count`
-    is the least and the greatest number of criteria of a sample.
-    `tree` is the version of a capability tree whose paths the judge is shown with the criteria.
-    `data` hashes the samples' ids and contents in order; `criteria` names an imported collection; `tools` are offered to
-    the judge, `looks` times an ask at most; `fresh` tells deliberate re-runs of the same plan apart. In a fork, `judges`
-    are those of the steps that `judge` does not serve, and `fork` says what the run branched off.
+    - `data`: hash of the samples' ids and contents, in order.
+    - `judge`: without one, no criteria are made, and rules alone decide whether an answer is right.
+    - `ask`: whether candidates get the bare question, or are also asked to show what the answer rests on.
+    - `protocol`: the protocol to follow where Dokimasia's and the published one differ.
+    - `tolerance`: permitted deviation of a number from the reference, relative to the larger of the two.
+    - `criteria_count`: smallest and largest number of criteria of a sample.
+    - `criteria`: an imported collection of criteria.
+    - `tree`: version of a capability tree whose paths the judge sees with the criteria.
+    - `tools`: the judge's tools, with at most `looks` uses per ask.
+    - `fresh`: distinguishes deliberate re-runs of the same plan.
+    - `judges`: in a fork, the judges of steps that `judge` does not serve.
+    - `fork`: where the run branched off its parent.
     """
 
     KIND: ClassVar[str] = "score"
@@ -139,7 +142,7 @@ class EvaluationPlan(AnswersPlan):
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graphs need it."""
+        """The options of the graphs."""
         return GraphOptions(
             judge=self.judge_name or self.candidates[0].ref.name,
             judges={step: spec.ref.name for step, spec in self.judges.items()},
@@ -158,7 +161,7 @@ class EvaluationPlan(AnswersPlan):
         """All models of the plan by name, the judge last.
 
         Raises:
-            ConfigError: two that are asked differently bear one name.
+            ConfigError: two models with different settings have the same name.
         """
         specs = [*self.candidates, *self.judges.values()]
         if self.judge is not None:
@@ -177,19 +180,19 @@ class EvaluationPlan(AnswersPlan):
 
     @property
     def rows_per_sample(self) -> int:
-        """Number of rows of a sample: its answers, and its criteria where there is a judge to make them."""
+        """Number of result rows of a sample: one for each answer, and with a judge one for the criteria."""
         return self.per_sample + (self.judge is not None)
 
     @property
     def judge_name(self) -> str:
-        """The shown name of the judge that scores; empty where there is none."""
+        """The displayed name of the judge that scores; empty without a judge."""
         return "" if self.judge is None else self.judge_of("score").ref.name
 
     def judge_of(self, step: str) -> ModelSpec:
-        """Return the judge that serves a step.
+        """Return the judge of a step.
 
         Raises:
-            InputError: rules alone decided, without a judge and without criteria.
+            InputError: the evaluation has no judge.
         """
         judge = self.judges.get(step, self.judge)
         if judge is None:
@@ -200,7 +203,7 @@ class EvaluationPlan(AnswersPlan):
         return judge
 
     def models_for(self, steps: Collection[str]) -> dict[str, ModelSpec]:
-        """Return the models that some steps ask, by name."""
+        """Return the models that the steps ask, by name."""
         specs: list[ModelSpec] = []
         if "answer" in steps and self.responses is None:
             specs += self.candidates
@@ -209,7 +212,7 @@ class EvaluationPlan(AnswersPlan):
 
     @property
     def asks(self) -> frozenset[str]:
-        """The steps that ask a model: all but those whose results are imported, read from a file, or taken over."""
+        """The steps that ask a model: all whose results are not imported, read from a file, or reused."""
         steps = {"answer"}
         if self.judge is not None:
             steps.update(JUDGED)
@@ -225,7 +228,7 @@ class EvaluationPlan(AnswersPlan):
 
 
 def replay_item(sample_id: str) -> str:
-    """Return the name of the item that replays a sample's reasoning."""
+    """Return the name of a sample's replay item."""
     return f"replay/{sample_id}"
 
 
@@ -240,7 +243,13 @@ def prompts_of_evaluation(
 ) -> dict[str, str]:
     """Return the prompts of an evaluation with version and hash.
 
-    `structured_output` says that a judge takes a schema, `tools` that it is offered tools.
+    Args:
+        library: the prompts.
+        judged: whether there is a judge.
+        ask: how the question is put to candidates.
+        protocol: the protocol to follow.
+        structured_output: whether a judge accepts a schema.
+        tools: whether the judge has tools.
     """
     names = ["candidate_plain" if ask == "plain" else "candidate"]
     if judged and protocol == "published":
@@ -257,7 +266,7 @@ def prompts_of_evaluation(
 
 
 def graphs_of(plan: EvaluationPlan) -> dict[str, int]:
-    """Return the graphs of an evaluation with their versions, and that of its tools where it offers any."""
+    """Return the versions of the graphs of an evaluation, and of the tools if it has any."""
     versions = {CHECKPOINT_SCORING: VERSIONS[CHECKPOINT_SCORING]}
     if plan.judge is not None:
         versions = {COGNITIVE_REPLAY: VERSIONS[COGNITIVE_REPLAY], **versions}

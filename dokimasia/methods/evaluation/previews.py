@@ -1,4 +1,4 @@
-"""A prompt of each kind that an evaluation asks by, rendered for a sample; a placeholder stands for what models write."""
+"""Preview of an evaluation's prompts for a sample, with placeholders for text that models write."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -31,7 +31,7 @@ FORMS = {
 
 
 def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
-    """Return the prompts as they would be put to solver, judge and candidates; to these none where their answers exist."""
+    """Return the prompts for solver, judge and, unless their answers exist already, candidates."""
     inputs = question_inputs(sample)
     published = plan.protocol == "published"
 

@@ -1,4 +1,4 @@
-"""The report of an evaluation: its sections, tables and charts, and what the page alone shows."""
+"""The report of an evaluation: sections, tables and charts, and the data that only the page shows."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -118,7 +118,7 @@ def evaluation_of(data: ReportData) -> EvaluationFigures:
 
 
 def overview(data: ReportData) -> Section:
-    """Return what was measured, on what, and what came of it in a few sentences."""
+    """Return the overview: data, models and judge, and the main results in a few sentences."""
     return Section("overview", "Overview", (Bullets(_findings(data)), Facts(_facts(data))))
 
 
@@ -186,7 +186,7 @@ def _mean(score: Interval, place: str) -> Cell:
 
 
 def strict_accuracy_lines(data: ReportData) -> list[Cell]:
-    """Return which model has the highest strict accuracy, and which ones undecided answers could put ahead of it."""
+    """Return the models with the highest strict accuracy, and those that undecided answers could put ahead."""
     accuracies: dict[str, StrictShare] = {}
     shares: dict[str, float] = {}
     for name, model in evaluation_of(data).models.items():
@@ -217,12 +217,12 @@ def strict_accuracy_lines(data: ReportData) -> list[Cell]:
 
 
 def _accuracy(accuracy: StrictShare, place: str) -> Cell:
-    """Return a strict accuracy with its interval, and apart from that what undecided and failed answers leave open."""
+    """Return a strict accuracy with its interval, and the range that undecided and failed answers leave open."""
     pieces = [*_pieces(figures.right_of(accuracy, place)), f" of {figures.several(accuracy.n, 'answer')}"]
     undecided, failed = accuracy.n_undecided, accuracy.answers - accuracy.n
     if undecided:
-        which = "the undecided answer is" if undecided == 1 else f"the {undecided:,} undecided answers are"
-        pieces += [", up to ", figures.upper_of(accuracy, place), f" if {which} right"]
+        condition = "the undecided answer is" if undecided == 1 else f"the {undecided:,} undecided answers are"
+        pieces += [", up to ", figures.upper_of(accuracy, place), f" if {condition} right"]
     if failed:
         pieces.append(f"; {failed:,} of {accuracy.answers:,} answers have no verdict, over all it is ")
         pieces += _pieces(figures.percent_bounds(accuracy))
@@ -230,13 +230,13 @@ def _accuracy(accuracy: StrictShare, place: str) -> Cell:
 
 
 def _highest(values: Mapping[str, float]) -> list[str]:
-    """Return the names of the highest value: several where they tie."""
+    """Return the names with the highest value; several if they tie."""
     highest = max(values.values())
     return sorted(name for name, value in values.items() if value == highest)
 
 
 def _named(names: Sequence[str]) -> tuple[str | Span, ...]:
-    """Return names in a sentence: two with *and*, or more with commas."""
+    """Return names as part of a sentence: `a, b and c`."""
     pieces: list[str | Span] = []
     for index, name in enumerate(names):
         if index:
@@ -246,7 +246,7 @@ def _named(names: Sequence[str]) -> tuple[str | Span, ...]:
 
 
 def _joined(cells: Sequence[Cell]) -> tuple[str | Span, ...]:
-    """Return what is said of each of several; once where it is the same."""
+    """Return the cells joined by semicolons; a single one if all are the same."""
     if len(set(map(plain, cells))) == 1:
         return _pieces(cells[0])
     pieces: list[str | Span] = []
@@ -256,26 +256,26 @@ def _joined(cells: Sequence[Cell]) -> tuple[str | Span, ...]:
 
 
 def _lead(data: ReportData, best: str) -> list[Cell]:
-    """Return how the best model stands to the next that was compared with it."""
+    """Return how the best model compares with the next best one."""
     for pair in pairs_of(data):
         if pair.better == best and pair.difference is not None:
             break
     else:
         return []
     lines: list[Cell] = []
-    worse, gap, stated = Span(pair.worse, "strong"), pair.difference, pair.stated
-    if stated is not None and stated.apart:
-        more, less = figures.spoken(stated.second), figures.spoken(stated.first)
-        both = (
+    worse, gap, shares = Span(pair.worse, "strong"), pair.difference, pair.stated
+    if shares is not None and shares.apart:
+        better_share, worse_share = figures.spoken(shares.second), figures.spoken(shares.first)
+        opening = (
             "On the ",
-            figures.count(stated.n),
+            figures.count(shares.n),
             " samples scored for both ",
             Span(best, "strong"),
             " speaks to ",
-            more,
+            better_share,
         )
-        says = ", so that the difference that comes next also says how much each says."
-        lines.append((*both, " of the criteria's weight and ", worse, " to ", less, says))
+        consequence = ", so that the difference that comes next also says how much each says."
+        lines.append((*opening, " of the criteria's weight and ", worse, " to ", worse_share, consequence))
     p_text = figures.p_value(pair.adjusted).text
     lines.append(
         (
@@ -325,7 +325,7 @@ def _pieces(cell: Cell) -> tuple[str | Span, ...]:
 
 
 def corrected(data: ReportData) -> Section | None:
-    """Return what people corrected by hand, beside the judge's own figures; None where nothing was."""
+    """Return the section on corrections by hand, with the figures as judged; None if nothing was corrected."""
     evaluation = evaluation_of(data)
     corrections = evaluation.corrections
     if corrections is None:
@@ -356,8 +356,8 @@ def corrected(data: ReportData) -> Section | None:
 
 
 def corrections_notice(corrections: HandCorrections) -> str:
-    """Return in a sentence how much was corrected, and by whom."""
-    by = ", ".join(f"{who} ({count:,})" for who, count in corrections.by.items())
+    """Return a sentence with the number of corrections and the people who made them."""
+    by = ", ".join(f"{person} ({count:,})" for person, count in corrections.by.items())
     left_out = len(corrections.left_out)
     left = f", and left {figures.several(left_out, 'sample')} out of all figures" if left_out else ""
     of = figures.several(corrections.of, "answer")
@@ -372,7 +372,7 @@ def _strict(accuracy: StrictShare | None, place: str = "") -> Cell:
 
 
 def scores(data: ReportData) -> Section:
-    """Return what all models got right and how they scored, best first."""
+    """Return the section on strict accuracy and scores by model, best first."""
     evaluation, judged = evaluation_of(data), data.judged
     models, ranked = evaluation.models, data.ranked()
     title = "Scores" if judged else "Strict accuracy"
@@ -397,7 +397,7 @@ def scores(data: ReportData) -> Section:
 
 
 def _nothing_yet(evaluation: EvaluationFigures) -> Block:
-    """Return that no answer has a result yet, and what there is."""
+    """Return a notice that no answer has a result yet, and what exists so far."""
     samples = figures.several(evaluation.samples, "sample")
     criteria = f" to {samples}"
     if evaluation.criteria is not None:
@@ -535,10 +535,12 @@ def _of_100(row: ScoresRow) -> Cell:
 
 
 def _stated_score(row: ScoresRow) -> Cell:
-    stated = row.figures.stated_score
-    if stated.mean is None:
+    stated_score = row.figures.stated_score
+    if stated_score.mean is None:
         return figures.NOTHING
-    interval = Interval(mean=stated.mean, low=stated.low, high=stated.high, no_interval=stated.no_interval)
+    interval = Interval(
+        mean=stated_score.mean, low=stated_score.low, high=stated_score.high, no_interval=stated_score.no_interval
+    )
     return figures.measured(interval, f"{row.pointer}/stated_score", ends=2)
 
 
@@ -555,7 +557,7 @@ def _cost(row: ScoresRow) -> Cell:
 
 
 def without_undecided(failures: Mapping[Any, int]) -> dict[Any, int]:
-    """Return failures by kind without answers that are undecided: these are counted apart."""
+    """Return failures by kind without undecided answers, which are counted separately."""
     return {kind: number for kind, number in failures.items() if kind != "undecided"}
 
 
@@ -597,7 +599,7 @@ def _notes(data: ReportData) -> list[Block]:
 
 
 def _criteria_made(data: ReportData) -> str:
-    """Return who made the criteria: in a fork that took them over, the judge of the run that they are from."""
+    """Return who made the criteria; in a fork that reuses them, the judge of the parent run."""
     origin = evaluation_of(data).forked_from
     for model in data.facts.models:
         if "extract_criteria" in model.steps and model.name and origin is not None:
@@ -606,7 +608,7 @@ def _criteria_made(data: ReportData) -> str:
 
 
 def _silence(models: Mapping[str, ModelScores]) -> str:
-    """Return which models leave so much unsaid that their scores speak of how much they say; empty without any."""
+    """Return a warning about models that address too few criteria for their scores to be compared; empty if there are none."""
     names: list[str] = []
     for name, model in models.items():
         share = model.stated.mean
@@ -614,17 +616,17 @@ def _silence(models: Mapping[str, ModelScores]) -> str:
             names.append(f"{name} ({figures.spoken(share).text})")
     if not names:
         return ""
-    both = ""
+    advice = ""
     if len(models) > 1:
-        both = ", and on the criteria that both models speak to (dokimasia diff RUN RUN --models A,B)"
+        advice = ", and on the criteria that both models speak to (dokimasia diff RUN RUN --models A,B)"
     return (
         f"These speak to less than {figures.share(figures.SPEAKING).text} of the criteria's weight: {', '.join(names)}. "
-        f"Their scores fall for what they do not say, right or wrong: compare them by strict accuracy{both}."
+        f"Their scores fall for what they do not say, right or wrong: compare them by strict accuracy{advice}."
     )
 
 
 def _lengths(evaluation: EvaluationFigures) -> Block:
-    """Return how far longer answers score higher, over all models and by model."""
+    """Return the table of answer length and score, over all models and by model."""
     parts = {"all models": evaluation.length}
     parts |= {name: model.length for name, model in evaluation.models.items()}
     columns: list[TableColumn[LengthAndScore]] = [
@@ -645,7 +647,7 @@ def _lengths(evaluation: EvaluationFigures) -> Block:
 
 
 def categories(data: ReportData) -> Section | None:
-    """Return the scores by the data's own categories; None where the data have none."""
+    """Return the section on the data's own categories; None if the data have none."""
     models, judged, ranked = evaluation_of(data).models, data.judged, data.ranked()
     names = sorted({category for model in models.values() for category in model.by_category})
     if not names:
@@ -679,7 +681,7 @@ def categories(data: ReportData) -> Section | None:
 def _categories_table(
     models: Mapping[str, ModelScores], ranked: Sequence[str], names: Sequence[str], *, judged: bool
 ) -> Table:
-    """Return models or categories across, whichever are fewer, so that the table stays narrow."""
+    """Return the table of models and categories; whichever are fewer are the columns, to keep it narrow."""
     by_model = len(names) <= MOST_ACROSS or len(names) <= len(ranked)
     across, down = (names, ranked) if by_model else (ranked, names)
     rows: list[list[Cell]] = []
@@ -725,7 +727,7 @@ def _category_point(model: ModelScores, category: str) -> Point | None:
 
 
 def coverage(data: ReportData) -> Section:
-    """Return what was not measured: coverage, failures by kind with an example, and the bounds that they leave open."""
+    """Return the section on coverage: failures by kind with an example, and the bounds that they leave open."""
     judged = data.judged
     figure = "mean" if judged else "strict accuracy"
     blocks = _coverage_of_scores(data) if judged else [_coverage_of_verdicts(data)]
@@ -751,7 +753,7 @@ def coverage(data: ReportData) -> Section:
 
 
 def _coverage_of_scores(data: ReportData) -> list[Block]:
-    """Return of how many answers there is a score, and, where samples have several, of how many samples."""
+    """Return the share of answers with a score and, if samples have several answers, the share of samples."""
     models = evaluation_of(data).models
     rows = rows_of(models, "models", order=data.ranked())
     columns: list[TableColumn[ModelScores]] = [
@@ -784,7 +786,7 @@ def _scored_samples(row: ScoresRow) -> Cell:
 
 
 def _coverage_of_verdicts(data: ReportData) -> Block:
-    """Return of how many answers rules decided whether they are right."""
+    """Return the number of answers that rules decided, by model."""
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
         column("strict_accuracy", "answers", title="answers", meaning="to samples with a reference answer"),
@@ -819,21 +821,21 @@ def _accuracy_bounds(row: ScoresRow) -> Cell:
 
 
 def criteria(data: ReportData) -> Section | None:
-    """Return how many criteria there are, what a second look found, and where only the final answer is asked for."""
-    found = evaluation_of(data).criteria
-    if found is None or not found.sets:
+    """Return the section on criteria: their number, the faults found on review, and answer-only samples."""
+    criteria_figures = evaluation_of(data).criteria
+    if criteria_figures is None or not criteria_figures.sets:
         return None
     blocks: list[Block] = [
         Facts(
             [
-                ("Samples with criteria", figures.count(found.sets, "/criteria/sets")),
-                ("Criteria a sample", figures.score(found.points, "/criteria/points", tone="")),
-                ("Only the final answer", figures.share_of(found.only_final, "/criteria/only_final")),
-                ("Looked at again", figures.count(found.checked, "/criteria/checked")),
+                ("Samples with criteria", figures.count(criteria_figures.sets, "/criteria/sets")),
+                ("Criteria a sample", figures.score(criteria_figures.points, "/criteria/points", tone="")),
+                ("Only the final answer", figures.share_of(criteria_figures.only_final, "/criteria/only_final")),
+                ("Looked at again", figures.count(criteria_figures.checked, "/criteria/checked")),
             ]
         )
     ]
-    if found.faults:
+    if criteria_figures.faults:
         columns: list[TableColumn[FaultsFound]] = [
             name_column("found"),
             computed("what it means", lambda row: FAULTS[row.name], numeric=False),
@@ -841,7 +843,7 @@ def criteria(data: ReportData) -> Section | None:
             column("dropped"),
             column("left"),
         ]
-        rows: list[TableRow[FaultsFound]] = rows_of({**found.faults}, "criteria", "faults")
+        rows: list[TableRow[FaultsFound]] = rows_of({**criteria_figures.faults}, "criteria", "faults")
         about = "What was found to be wrong with criteria, and what became of it"
         blocks.append(table(FaultsFound, rows, columns, about))
     blocks.append(
@@ -866,7 +868,7 @@ class RepeatMean(Value):
 
 
 def means_by_repeat(rows: Iterable[AnswerRow]) -> dict[str, list[RepeatMean]]:
-    """Return the mean of each repeat by model."""
+    """Return the mean score of each repeat, by model."""
     scores: dict[str, dict[int, list[float | None]]] = {}
     for row in rows:
         scores.setdefault(row.model, {}).setdefault(row.repeat, []).append(row.score)
@@ -880,7 +882,7 @@ def means_by_repeat(rows: Iterable[AnswerRow]) -> dict[str, list[RepeatMean]]:
 
 
 def repeats(data: ReportData) -> Section | None:
-    """Return how far scores move when the same is asked again; None where nothing was repeated."""
+    """Return the section on the spread over repeats; None without repeats."""
     most = max((len(means) for means in data.repeats.values()), default=0)
     if most < 2:
         return None
@@ -921,7 +923,7 @@ def _repeat_mean(means: Mapping[str, Sequence[float | None]], number: int, row: 
 
 
 def blind(data: ReportData) -> Section | None:
-    """Return how much of a score survives without the image; None where there is no such arm."""
+    """Return the section on scores without the image; None without a blind arm."""
     evaluation = evaluation_of(data)
     if not evaluation.blind:
         return None
@@ -929,9 +931,9 @@ def blind(data: ReportData) -> Section | None:
     names = [name for name in data.ranked() if name in evaluation.blind]
     pairs: dict[str, tuple[float, float]] = {}
     for name in names:
-        seen, unseen = models[name].score, models[name + BLIND_MARK].score
-        if seen is not None and unseen is not None:
-            pairs[name] = (seen.mean, unseen.mean)
+        with_image, without_image = models[name].score, models[name + BLIND_MARK].score
+        if with_image is not None and without_image is not None:
+            pairs[name] = (with_image.mean, without_image.mean)
     blocks: list[Block] = []
     if pairs:
         chart = paired_chart(pairs, ("with the image", "without"), title="mean score, 1 to 5")
@@ -962,10 +964,10 @@ def _arm_mean(models: Mapping[str, ModelScores], mark: str, row: TableRow[Surviv
 
 
 def cost(data: ReportData) -> Section:
-    """Return calls, tokens and US dollars by model and for the criteria; unknown is said to be unknown."""
+    """Return the section on calls, tokens and cost, by model and for the criteria."""
     evaluation, judged = evaluation_of(data), data.judged
     models, ranked = evaluation.models, data.ranked()
-    each = {name: _cost_of_sample(models[name]) for name in ranked}
+    sample_costs = {name: _cost_of_sample(models[name]) for name in ranked}
     rows: list[TableRow[UsageFigures]] = []
     if judged:
         rows.append(TableRow("chains and criteria", evaluation.preparation, "/preparation"))
@@ -988,13 +990,15 @@ def cost(data: ReportData) -> Section:
         computed("cost", lambda row: figures.cost_of(row.figures, f"{row.pointer}"), meaning="US dollars"),
     ]
     if judged:
-        columns.append(computed("a scored sample", lambda row: _dollars(each.get(row.name)), meaning="US dollars"))
+        columns.append(
+            computed("a scored sample", lambda row: _dollars(sample_costs.get(row.name)), meaning="US dollars")
+        )
     used = table(UsageFigures, rows, columns, "Calls, tokens and cost")
     total = _total([evaluation.preparation, *(models[name] for name in ranked)])
     blocks: list[Block] = [replace(used, rows=[*used.rows, total[: len(columns)]])]
     points: dict[str, tuple[float, float]] = {}
     for name in ranked:
-        dollars, score = each[name], models[name].score
+        dollars, score = sample_costs[name], models[name].score
         if name not in data.blind_arms and dollars and score is not None:
             points[name] = (dollars, score.mean)
     if len(points) > 1:
@@ -1012,12 +1016,12 @@ def cost(data: ReportData) -> Section:
 
 
 def _shared_calls(data: ReportData) -> str:
-    """Return why the calls of several models may add up to more than were made; empty where there is one model."""
+    """Return a note that models may share calls; empty with one model."""
     return SHARED if len(evaluation_of(data).models) > 1 else ""
 
 
 def _cost_of_sample(model: ModelScores) -> float | None:
-    """Return the cost of a scored sample; None where it is unknown or nothing was scored."""
+    """Return the cost of a scored sample; None if it is unknown or nothing was scored."""
     return None if model.cost is None or not model.n_scored else model.cost / model.n_scored
 
 
@@ -1028,7 +1032,7 @@ def _dollars(value: float | None) -> Span:
 
 
 def used_together(parts: Iterable[Used]) -> Used:
-    """Return what several used, as one: calls and cost, and the known part of one that is unknown."""
+    """Return the total usage: calls, cost (None if part of it is unknown), and the known part of the cost."""
     listed = list(parts)
     cost = sum(part.cost or part.cost_known or 0.0 for part in listed)
     unknown = any(part.cost is None for part in listed)
@@ -1048,7 +1052,7 @@ def _total(parts: Sequence[UsageFigures]) -> list[Cell]:
 
 
 def _sum_of_known(values: Iterable[int | None]) -> int | None:
-    """Return the sum; None where a value is unknown."""
+    """Return the sum; None if a value is unknown."""
     total = 0
     for value in values:
         if value is None:
@@ -1058,12 +1062,12 @@ def _sum_of_known(values: Iterable[int | None]) -> int | None:
 
 
 def samples(data: ReportData) -> Section | None:
-    """Return the browser of samples; None where none is to be shown."""
+    """Return the browser of samples; None if no sample is shown."""
     return Section("samples", "Samples", (Browser(data.selection.text),)) if data.selection.total else None
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of a report with what the page alone shows: differences, repeats, some samples whole, failures first."""
+    """Return the report data with what only the page shows: differences, repeats and some samples, failures first."""
     refs = [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
     parts = judgement_scores(home, run.id), judgement_stated(home, run.id), criteria_weights(home, run.id)
     answers: dict[str, list[ComparedAnswer]] = {}

@@ -1,4 +1,4 @@
-"""What an evaluation is asked to do: its request, its acceptance, and an estimate of its calls."""
+"""The request of an evaluation, its acceptance, and the estimate of its calls."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -152,7 +152,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
 
 
 def judge_uses(request: EvaluationRequest, entries: Entries) -> tuple[JudgeUse, ...]:
-    """Return how an evaluation uses its judge: what is right is decided only where there are reference answers."""
+    """Return how an evaluation uses its judge; it decides what is right only if there are reference answers."""
     published = "_published" if request.protocol == "published" else ""
     scoring = JudgeUse("scoring by checkpoints", ("checkpoints",), f"checkpoints{published}")
     if not any(size.reference for size in entries.sizes):
@@ -168,7 +168,7 @@ async def with_passports(
     *,
     chosen: str = "",
 ) -> Accepted[EvaluationPlan]:
-    """Return an acceptance with what the passports of its judges say of it."""
+    """Return the acceptance with the information from its judges' passports."""
     plan = accepted.plan
     judges = () if plan.judge is None else (plan.judge_of("score"),)
     uses = judge_uses(request, entries)
@@ -176,11 +176,11 @@ async def with_passports(
 
 
 def resumable(session: Session, run: Run, plan: EvaluationPlan, request: EvaluationRequest) -> None:
-    """Check that the file of answers has not changed, and that no score is demanded without a judge.
+    """Check that the response files have not changed, and that no minimum score is set without a judge.
 
     Raises:
-        DataError: the file has changed.
-        ConfigError: a score is demanded, and there is no judge to give one.
+        DataError: a file has changed.
+        ConfigError: a minimum score is set, but there is no judge.
     """
     if plan.judge is None:
         _check_scored(request)
@@ -188,10 +188,10 @@ def resumable(session: Session, run: Run, plan: EvaluationPlan, request: Evaluat
 
 
 def _criteria_count(request: EvaluationRequest) -> tuple[int, int]:
-    """Return the least and the greatest number of criteria of a sample.
+    """Return the smallest and the largest number of criteria of a sample.
 
     Raises:
-        InputError: the option is no such number, or not as published.
+        InputError: the option is not a valid number or range, or contradicts the published protocol.
     """
     count = None if request.criteria_count is None else _read_count(request.criteria_count)
     if request.protocol == "published":
@@ -202,7 +202,7 @@ def _criteria_count(request: EvaluationRequest) -> tuple[int, int]:
 
 
 def _read_count(text: str) -> tuple[int, int]:
-    """Return `3-5` as two numbers, or `4` as twice the same."""
+    """Return the two numbers of `3-5`; `4` gives the same number twice."""
     least, dash, most = text.partition("-")
     try:
         count = (int(least), int(most if dash else least))
@@ -233,7 +233,7 @@ def _check_collection(home: Home, collection: str, samples: Sequence[RunSample])
 
 
 def _mapped_tree(home: Home, tree: str) -> str:
-    """Return the id of the tree version that a text names, whose criteria are mapped."""
+    """Return the id of the named tree version; it must have mapped criteria."""
     version = resolve_tree(home, tree)
     if not mappings(home, version.id, tree=version.tree):
         raise InputError(
@@ -266,7 +266,7 @@ def _check_without_judge(request: EvaluationRequest, entries: Entries) -> None:
 
 
 def _check_scored(request: EvaluationRequest) -> None:
-    """Refuse a threshold on scores that rules alone do not give."""
+    """Check that no minimum score is set, since rules alone give no scores."""
     if request.min_score is not None:
         raise ConfigError(
             "--min-score: without a judge there are no scores, so no model could reach it: name a judge with --judge, or "
@@ -278,11 +278,11 @@ LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
 CHAIN_TOKENS, CRITERIA_TOKENS, VERDICT_TOKENS, ANSWER_TOKENS, SCORES_TOKENS = 600, 400, 40, 300, 60
 CHECK_TOKENS = 120
 CHAIN_TEXT, CRITERIA_TEXT, ANSWER_TEXT = 150, 220, 90
-"""Tokens of the text of a chain, of criteria and of an answer where they are sent on, without what a model thought before."""
+"""Tokens of a chain, of criteria and of an answer when they are part of a later prompt, without reasoning tokens."""
 
 
 def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize], library: PromptLibrary) -> Estimate:
-    """Return the calls of a plan over samples of these sizes, by prompts of this library; tokens by rule of thumb."""
+    """Return the estimated calls and tokens of a plan over samples of these sizes."""
     samples = list(sizes)
     options = plan.options
     frames = {name: frame_tokens(library, name) for name in plan.prompts}
@@ -327,7 +327,7 @@ def _of_sample(
 def scoring(
     judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int, frame: int = INSTRUCTION_TOKENS
 ) -> Iterator[Asking]:
-    """Yield the calls in which a judge scores all criteria of `times` answers; `frame` is the prompt's own length."""
+    """Yield the calls that score `times` answers by all criteria; `frame` is the length of the bare prompt in tokens."""
     pictures = size.images_for(judge) if options.show_image or options.tools else 0
     sent = frame + size.text + CRITERIA_TEXT + ANSWER_TEXT + pictures
     yield Asking(judge, times, sent, SCORES_TOKENS)
@@ -336,6 +336,6 @@ def scoring(
 
 
 def _looks(spec: ModelSpec, sent: int, looks: int, *, times: int = 1) -> Iterator[Asking]:
-    """Yield the calls of an ask with tools: every look may be a call, which sends everything before it again."""
+    """Yield the calls of an ask with tools: every look may be another call, which sends all earlier messages again."""
     for look in range(looks + 1):
         yield Asking(spec, times, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)

@@ -1,4 +1,4 @@
-"""One sample of an evaluation, whole: its chain, its criteria, and every answer with its scores; as JSON and as blocks."""
+"""The view of a sample of an evaluation: chain, criteria, and every answer with its scores, as JSON and as blocks."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -26,7 +26,7 @@ from dokimasia.storage.runs import Run, SqliteRunStore
 
 
 async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
-    """Return all that a run has on one sample, ready for JSON."""
+    """Return everything that a run has on a sample, ready for JSON."""
     sample = samples_of(home, run.id, [sample_id])[sample_id]
     rows, corrected = rows_shown(home, run, sample_id), corrections_of(home, run.id)
     earlier = [retry for retry in earlier_outcomes(home, run.id) if retry.failed.sample_id == sample_id]
@@ -42,8 +42,8 @@ async def view_of(
     earlier: Sequence[Retry],
     corrected: Corrections,
 ) -> dict[str, Any]:
-    """Return all on a sample from its rows, from what failed before, and from what people corrected, ready for JSON."""
-    plan = EvaluationPlan.model_validate(run.options["plan"])
+    """Return the view of a sample from its rows, earlier failed attempts and corrections, ready for JSON."""
+    plan = run.plan_as(EvaluationPlan)
     replay = next((row for row in rows if row.kind == "replay"), None)
     view: dict[str, Any] = {
         "run": run.id,
@@ -96,13 +96,13 @@ async def _answer_view(store: SqliteRunStore, row: ResultRow, corrected: Correct
     }
     correction = corrected.answers.get(row.item)
     if correction is not None:
-        stands = correction.now == row.model_dump(mode="json", include=set(correction.now))
-        view["corrected"] = {**correction.shown(), "stands": stands, "as_judged": dict(correction.was)}
+        in_force = correction.now == row.model_dump(mode="json", include=set(correction.now))
+        view["corrected"] = {**correction.shown(), "stands": in_force, "as_judged": dict(correction.was)}
     return view
 
 
 async def _looks(store: SqliteRunStore, row: ResultRow) -> list[dict[str, Any]]:
-    """Return what the judge looked at with its tools, in order."""
+    """Return the judge's looks with tools, in order."""
     return [(await store.get(Look, id)).model_dump(mode="json") for id in row.value_ids]
 
 
@@ -118,8 +118,8 @@ def sample_blocks(view: Mapping[str, Any], cut: Cut = str) -> Iterator[Block]:
     """Yield the blocks of one sample.
 
     Args:
-        view: what `show RUN --sample ID --json` has.
-        cut: shortens a long text, and says so.
+        view: the output of `show RUN --sample ID --json`.
+        cut: shortens a long text and marks the cut.
     """
     sample = view["sample"]
     images = [image["sha256"] for image in sample["images"]]
@@ -168,7 +168,7 @@ def _answer_blocks(answer: Mapping[str, Any], cut: Cut) -> Iterator[Block]:
 
 
 def _replay_blocks(replay: Mapping[str, Any] | None, images: int, cut: Cut) -> Iterator[Block]:
-    """Yield the reference chain and the criteria, or why there are none."""
+    """Yield the reference chain and the criteria, or the reason why there are none."""
     if replay is None:
         yield Paragraph("No criteria yet.", "warning")
         return
@@ -200,7 +200,7 @@ def _replay_blocks(replay: Mapping[str, Any] | None, images: int, cut: Cut) -> I
 
 
 def _fault_line(fault: Mapping[str, Any]) -> Cell:
-    """Return a fault of the criteria, and what became of it."""
+    """Return a line with a fault of the criteria and how it was resolved."""
     question = f" “{fault['question']}”" if fault["question"] else ""
     reason = f" ({fault['reason']})" if fault["reason"] else ""
     return Span(f"{fault['became']}: {fault['defect']}{question}{reason}", "muted")
@@ -224,7 +224,7 @@ def _look_line(purpose: str, look: Mapping[str, Any], images: Sequence[str]) -> 
 
 
 def _scores_table(view: Mapping[str, Any]) -> Table:
-    """Return for each answer whether it is right, its scores by criterion, and its own, or why there is none."""
+    """Return the table of answers: verdict, scores by criterion, and the answer's score or failure."""
     replay = view["replay"] or {}
     count = len((replay.get("criteria") or {"criteria": ()})["criteria"])
     failing = any(answer["failure"] for answer in view["answers"])

@@ -1,4 +1,4 @@
-"""The work of an evaluation: sample by sample through replay and scoring, each item committed as it is finished."""
+"""The work of an evaluation: replay and scoring of each sample; every item is committed when it is finished."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -30,9 +30,9 @@ REPLAY, SCORING = cast("GraphFile", cognitive_replay), cast("GraphFile", checkpo
 
 
 async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the one stage of an evaluation: every sample goes through all its steps on its own.
+    """Yield the only stage of an evaluation: every sample goes through all its steps independently.
 
-    While one candidate's endpoint holds up the samples in flight and another's could take more, more are begun.
+    While one candidate's endpoint is slow and another has capacity, more samples than the width are started.
     """
     count = job.progress.samples
     candidates = [spec.ref.name for spec in job.plan.candidates if spec.ref.name in job.services.specs]
@@ -47,10 +47,10 @@ async def stages(job: Job[EvaluationPlan]) -> AsyncIterator[Stage[Sample]]:
 
 
 class EvaluationWork:
-    """Does the items of an evaluation that have no result yet."""
+    """Processes the items of an evaluation that have no result yet."""
 
     def __init__(self, job: Job[EvaluationPlan]) -> None:
-        """Prepare the work: imported criteria and answers that exist replace calls, and a fork takes outcomes over."""
+        """Load what replaces calls: imported criteria, existing answers, and the outcomes that a fork reuses."""
         self._job, self._plan = job, job.plan
         self._imported: dict[str, CollectedCriteria] = {}
         if job.plan.criteria is not None:
@@ -64,18 +64,18 @@ class EvaluationWork:
         self._points: Mapping[str, ResumePoint] = points_of_fork(job.home, job.run.id, job.plan)
 
     async def sample(self, sample: Sample) -> None:
-        """Do all items of a sample.
+        """Process all items of a sample.
 
         Raises:
             Interrupted: the gateway was drained; everything finished is committed.
-            StorageError: a result could not be kept.
+            StorageError: a result could not be stored.
         """
         replay = await self._replay(sample) if self._plan.judge is not None else None
         await self._job.in_parts(self._plan.items(sample.id), partial(self._answers, sample, replay))
         self._job.progress.samples_done += 1
 
     async def _replay(self, sample: Sample) -> ResultRow:
-        """Return the row of the sample's criteria, making them where there is none."""
+        """Return the row with the sample's criteria, which are made if there is none."""
         item = replay_item(sample.id)
         row = self._job.finished(item)
         if row is None:
@@ -85,15 +85,15 @@ class EvaluationWork:
 
     async def _replay_row(self, sample: Sample, item: str) -> ResultRow:
         job = self._job
-        begun = self._begin(item)
-        if begun.row is not None:
-            return begun.row
+        start = self._begin(item)
+        if start.row is not None:
+            return start.row
         if self._plan.criteria is not None:
             entry = self._imported[sample.digest]
             criteria = {"chain_id": entry.chain_id, "criteria_id": entry.criteria_id}
             return job.row(sample, item, kind="replay", outcome="made", **criteria)
         retried = _retried_replay(job.retries.get(item), SqliteLedger(job.home))
-        inputs = {"sample": value_id(sample), **begun.inputs, **retried}
+        inputs = {"sample": value_id(sample), **start.inputs, **retried}
         state = await job.walk(REPLAY, inputs, item, context=job.context)
         drawing: tuple[str, ...] = ()
         if state.get("drawing"):
@@ -114,36 +114,36 @@ class EvaluationWork:
         )
 
     async def _answers(self, sample: Sample, replay: ResultRow | None, items: Sequence[AnswerItem]) -> None:
-        """Do some answers to a sample, all in one walk, and commit their rows."""
+        """Process some answers to a sample in one graph run, and commit their rows."""
         open_items: list[AnswerItem] = []
         states: list[AnswerState] = []
         rows: list[ResultRow] = []
         for item in items:
-            begun = await self._begin_answer(sample, item, replay)
-            if isinstance(begun, ResultRow):
-                rows.append(begun)
-            elif begun is not None:
+            start = await self._begin_answer(sample, item, replay)
+            if isinstance(start, ResultRow):
+                rows.append(start)
+            elif start is not None:
                 open_items.append(item)
-                states.append(begun)
+                states.append(start)
         if states:
             final_state = await self._score(sample, replay, states)
-            for item, ended in zip(open_items, final_state["items"], strict=True):
-                rows.append(await self._answer_row(sample, item, replay, ended))
+            for item, state in zip(open_items, final_state["items"], strict=True):
+                rows.append(await self._answer_row(sample, item, replay, state))
         await self._job.finish(*rows)
 
     async def _begin_answer(
         self, sample: Sample, item: AnswerItem, replay: ResultRow | None
     ) -> "ResultRow | AnswerState | None":
-        """Return the row of an answer that needs no call, or what it enters the graph with; None if nothing is to be done."""
+        """Return the row of an answer that needs no call, or else its graph inputs; None if there is nothing to do."""
         if self._job.finished(item.name) is not None:
             return None
         if replay is not None and replay.outcome == "failed":
             reason = f"no criteria for this sample: {replay.reason}"[:500]
             return self._row(sample, item, outcome="failed", failure=replay.failure, reason=reason)
-        begun = self._begin(item.name)
-        if begun.row is not None:
-            return begun.row
-        inputs: dict[str, Any] = {**item.place, **begun.inputs, **_retried_answer(self._job.retries.get(item.name))}
+        start = self._begin(item.name)
+        if start.row is not None:
+            return start.row
+        inputs: dict[str, Any] = {**item.place, **start.inputs, **_retried_answer(self._job.retries.get(item.name))}
         if self._responses is not None and "response" not in inputs:
             response = await self._responses.kept(sample, item, self._job.context.store)
             if response is None:
@@ -153,7 +153,7 @@ class EvaluationWork:
         return cast("AnswerState", inputs)
 
     async def _score(self, sample: Sample, replay: ResultRow | None, items: list[AnswerState]) -> dict[str, Any]:
-        """Run the scoring graph over the answers to one sample, without criteria where there is no judge."""
+        """Run the scoring graph over the answers to a sample, without criteria if there is no judge."""
         inputs: dict[str, Any] = {"sample": value_id(sample), "items": items}
         if replay is not None:
             inputs["criteria"] = replay.criteria_id
@@ -164,7 +164,7 @@ class EvaluationWork:
         return await self._job.walk(SCORING, inputs, name, context=self._job.context)
 
     async def _paths(self, criteria_id: str) -> list[str]:
-        """Return the path of each criterion of a set in the run's tree; nothing without a tree."""
+        """Return the path of each criterion in the run's tree; nothing without a tree."""
         if not self._leaves:
             return []
         criteria = (await self._job.context.store.get(CriteriaSet, criteria_id)).criteria
@@ -206,7 +206,7 @@ class EvaluationWork:
         return self._job.row(sample, item.name, kind="score", **item.place, **fields)
 
     def _begin(self, item: str) -> ResumePoint:
-        """Return where an item begins; one that failed in the parent of a fork, and is retried, begins anew."""
+        """Return where an item starts; a retried item that failed in the parent of a fork starts from scratch."""
         point = self._points.get(item, ResumePoint())
         if point.row is None:
             return point
@@ -216,10 +216,10 @@ class EvaluationWork:
 
 
 def _retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, Any]:
-    """Return what a replay that failed enters its graph with beside its sample.
+    """Return additional graph inputs for the retry of a failed replay.
 
-    A chain that was written stays, unless it is the chain that contradicts the reference; one that a judge already
-    agreed with is not judged again. The calls of the earlier attempt were paid for and go on counting.
+    An existing chain is kept, unless it contradicts the reference; a chain that a judge already accepted is not judged
+    again. The calls of the failed attempt were paid for, so they still count.
     """
     if retry is None:
         return {}
@@ -233,10 +233,9 @@ def _retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, Any]
 
 
 def _retried_answer(retry: Retry | None) -> dict[str, Any]:
-    """Return what an answer that failed enters its graph with.
+    """Return additional graph inputs for the retry of a failed answer.
 
-    A response is not asked for again, nor whether it is right, if that was decided, nor its scores, if it has them: then
-    the verdict on its final answer is all that is asked.
+    An existing response, verdict or judgement is kept, so only what is missing is asked.
     """
     if retry is None:
         return {}
@@ -252,7 +251,7 @@ def _retried_answer(retry: Retry | None) -> dict[str, Any]:
 
 
 def _earlier_attempt(retry: Retry) -> dict[str, Any]:
-    """Return which attempt comes next, and the calls and looks of the failed one, which go on counting."""
+    """Return the number of the next attempt, and the calls and looks of the failed one, which still count."""
     inputs: dict[str, Any] = {"attempt": retry.attempt, "calls": list(retry.failed.calls)}
     if retry.failed.value_ids:
         inputs["looks"] = list(retry.failed.value_ids)

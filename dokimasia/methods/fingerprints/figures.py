@@ -390,7 +390,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 
 
 def _plan(run: Run) -> FingerprintPlan:
-    return FingerprintPlan.model_validate(run.options["plan"])
+    return run.plan_as(FingerprintPlan)
 
 
 def _trial(row: ResultRow) -> Trial:

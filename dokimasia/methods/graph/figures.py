@@ -64,7 +64,7 @@ def graph_figures(home: Home, run: Run) -> GraphFigures:
 
     What a score means is the graph's affair, so scores are listed with the items and not averaged here.
     """
-    plan = GraphPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(GraphPlan)
     rows = results(home, run.id)
     samples = len(run_samples(home, run.id))
     return GraphFigures(

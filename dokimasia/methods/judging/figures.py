@@ -478,7 +478,7 @@ Batches = dict[str, dict[str, list[ShownRanking]]]
 
 def figures_of_run(home: Home, run: Run) -> JudgingFigures:
     """Return the figures of a comparison; the same stored rows give the same bytes."""
-    plan = JudgingPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(JudgingPlan)
     rankings = _human_rankings(home, plan)
     ranked = ranked_models(rankings.rankings)
     rows = {row.item: row for row in results(home, run.id)}
@@ -636,7 +636,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 
 
 def _units(home: Home, run: Run) -> dict[str, JudgingUnit]:
-    plan = JudgingPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(JudgingPlan)
     return all_units(plan, ranked_models(_human_rankings(home, plan).rankings))
 
 

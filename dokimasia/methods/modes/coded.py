@@ -89,7 +89,7 @@ class Coded:
 
 def plan_of(run: Run) -> ModesPlan:
     """Return the plan that an analysis was accepted with."""
-    return ModesPlan.model_validate(run.options["plan"])
+    return run.plan_as(ModesPlan)
 
 
 def drawn_of(home: Home, plan: ModesPlan) -> ModeSplit:

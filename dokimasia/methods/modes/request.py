@@ -133,7 +133,7 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
 def _modes_to_count(request: ModesRequest, session: Session, home: Home) -> ModeList | None:
     """Return the modes of the request's file, of a fork those of its parent; None where modes are made."""
     if session.forked is not None:
-        id = ModesPlan.model_validate(session.forked.options["plan"]).given
+        id = session.forked.plan_as(ModesPlan).given
         return find_values(home, ModeList, [id])[id] if id else None
     return None if request.modes is None else read_modes(request.modes)
 

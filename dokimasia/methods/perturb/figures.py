@@ -254,7 +254,7 @@ class PerturbItemView(PerturbRow):
 
 def figures_of_run(home: Home, run: Run) -> PerturbFigures:
     """Return the figures of a run; the same stored rows give the same bytes."""
-    plan = PerturbPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(PerturbPlan)
     rows, values = results(home, run.id), values_of(home, run)
     by_item = {row.item: row for row in rows}
     clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
@@ -398,7 +398,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 
 def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[PerturbRow]:
     """Yield what is to be said of each row."""
-    plan = PerturbPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(PerturbPlan)
     values, dimensions = values_of(home, run), error_dimensions(plan.task)
     labels = checked_texts(home, run.id)
     for row in rows:

@@ -168,7 +168,7 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
 def _material(request: ProbeRequest, session: Session) -> ProbeMaterial:
     """Return what is put to the judges: of a file, of a run of `perturb`, or of the probe that is forked."""
     if session.forked is not None:
-        plan = ProbePlan.model_validate(session.forked.options["plan"])
+        plan = session.forked.plan_as(ProbePlan)
         samples = list(load_samples(session.opened, session.forked.id))
         return ProbeMaterial(samples, stored_probes(session.opened, plan), left_out(session.forked), request)
     source = request.data

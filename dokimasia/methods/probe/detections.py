@@ -95,7 +95,7 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
 
 def detections_of(home: Home, run: Run) -> list[Detection]:
     """Return what came of every item of a probe that has a result, in the run's order."""
-    plan = ProbePlan.model_validate(run.options["plan"])
+    plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
     return list(detections(home, units, results(home, run.id)))
 

@@ -409,7 +409,7 @@ class ProbeItem(JudgementFields):
 
 def figures_of_run(home: Home, run: Run) -> ProbeFigures:
     """Return the figures of a probe; the same stored rows give the same bytes."""
-    plan = ProbePlan.model_validate(run.options["plan"])
+    plan = run.plan_as(ProbePlan)
     probes = stored_probes(home, plan)
     rows = results(home, run.id)
     neutral = sum(probe.neutral for probe in probes)
@@ -783,7 +783,7 @@ def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
 
 def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each judgement that has a result, with what was judged and what came of it; with `sample`, only its."""
-    plan = ProbePlan.model_validate(run.options["plan"])
+    plan = run.plan_as(ProbePlan)
     probes = [probe for probe in stored_probes(home, plan) if sample is None or probe.item.sample_id == sample]
     units = all_units(plan, probes)
     rows = rows_shown(home, run, sample)
@@ -818,7 +818,7 @@ def _looks(home: Home, unit: ProbeUnit, row: ResultRow) -> list[Look]:
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return what an export says of each judgement beside what it says of every row."""
-    plan = ProbePlan.model_validate(run.options["plan"])
+    plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
     every = results(home, run.id)
     judged = [row for row in every if row.item in units]

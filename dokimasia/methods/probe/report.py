@@ -917,7 +917,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     chosen_ids, selection = chosen(run, ids, failed_samples(home, run.id), samples)
     views = [item for id in chosen_ids for item in probe_items(home, run, id)]
     images = {image.sha256: image for own in load_samples(home, run.id) if own.id in chosen_ids for image in own.images}
-    for probe in stored_probes(home, ProbePlan.model_validate(run.options["plan"])):
+    for probe in stored_probes(home, run.plan_as(ProbePlan)):
         edited = probe.item.perturbed_image
         if probe.item.sample_id in chosen_ids and edited is not None:
             images[edited.sha256] = edited

@@ -77,7 +77,7 @@ def ratings_of(home: Home, rows: Sequence[ResultRow]) -> dict[str, CriterionRati
 
 def quality_figures(home: Home, run: Run) -> QualityFigures:
     """Return the figures of a run; the same stored rows give the same bytes."""
-    plan = QualityPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(QualityPlan)
     rows, draw = results(home, run.id), drawn_of(home, plan)
     ratings = ratings_of(home, rows)
     clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
@@ -162,12 +162,12 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return the values of an export's columns for each row."""
-    plan = QualityPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(QualityPlan)
     return [rated | {"judge": plan.judge_name} for rated in _rated(home, run, rows)]
 
 
 def _criteria_by_item(home: Home, run: Run) -> dict[str, DrawnCriterion]:
-    draw = drawn_of(home, QualityPlan.model_validate(run.options["plan"]))
+    draw = drawn_of(home, run.plan_as(QualityPlan))
     return {item_of(criterion): criterion for criterion in draw.criteria}
 
 

@@ -72,7 +72,7 @@ def drawn_of(home: Home, plan: QualityPlan) -> DrawnCriteria:
 
 def drawn_by(source: Run) -> str | None:
     """Return the model that drew the criteria of an evaluation; None where they came from a file."""
-    plan = EvaluationPlan.model_validate(source.options["plan"])
+    plan = source.plan_as(EvaluationPlan)
     return None if plan.criteria is not None else plan.judge_of("criteria").ref.model
 
 

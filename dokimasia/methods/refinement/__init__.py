@@ -1,4 +1,4 @@
-"""Closed-loop self-correction (ATOM, 3.5)."""
+"""Closed-loop self-correction (ATOM, section 3.5)."""
 
 from functools import partial
 

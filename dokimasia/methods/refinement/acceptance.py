@@ -1,4 +1,4 @@
-"""How a refinement is accepted: the run that it refines found and read, its plan made, its calls counted; nothing is sent."""
+"""Acceptance of a refinement: reading the source run, making the plan, and estimating the calls."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -30,18 +30,18 @@ POINT_TOKENS, HINT_TOKENS = 40, 80
 
 
 async def accept(request: RefinementRequest, session: Session) -> Accepted[RefinementPlan]:
-    """Read the run whose failures are taken up; a refinement stands for the run that it refines.
+    """Read the source run and make the plan; a refinement named as the source stands for its own source.
 
     Raises:
-        NotFound: there is no such run, or it is no evaluation.
-        InputError: it is not finished, nobody can say which of its answers failed, or the options do not fit it.
+        NotFound: there is no such run, or it is not an evaluation.
+        InputError: the run is not finished, its failures cannot be determined, or the options do not fit it.
     """
     home = session.opened
     run = _evaluation(home, request.run)
     source = read_source(home, run)
     sizes = {sample.id: size_of(sample) for sample in load_samples(home, run.id)}
     _check_references(run, request, sizes.values())
-    plan = plan_of(request, reached_now(source.plan, session.settings), session, run=run.id, taken=source.taken)
+    plan = plan_of(request, reached_now(source.plan, session.settings), session, run=run.id, source_hash=source.digest)
     return Accepted(
         plan=plan,
         estimate=estimate(plan, source, sizes),
@@ -54,13 +54,13 @@ async def accept(request: RefinementRequest, session: Session) -> Accepted[Refin
 
 
 def resumable(session: Session, run: Run, plan: RefinementPlan, request: RefinementRequest) -> None:
-    """Check that the answers that are refined are as they were.
+    """Check that the answers of the source run have not changed.
 
     Raises:
-        InputError: they are not.
+        InputError: the answers have changed.
     """
     home = session.opened
-    if read_source(home, get_run(home, plan.source)).taken != plan.taken:
+    if read_source(home, get_run(home, plan.source)).digest != plan.taken:
         raise InputError(
             f"run {run.id} refines run {plan.source}, whose answers have changed since (such as by a retry of what "
             "had failed); refine it anew"
@@ -68,11 +68,11 @@ def resumable(session: Session, run: Run, plan: RefinementPlan, request: Refinem
 
 
 def _evaluation(home: Home, name: str) -> Run:
-    """Return the run that is named, or, where that is a refinement, the run that it refines."""
+    """Return the named run or, if that is a refinement, its source run."""
     run = resolve_run(home, name, of_method(EVALUATION.name, done=True))
     if run.method != NAME:
         return run
-    return get_run(home, RefinementPlan.model_validate(run.options["plan"]).source)
+    return get_run(home, run.plan_as(RefinementPlan).source)
 
 
 def _check_references(run: Run, request: RefinementRequest, sizes: Iterable[SampleSize]) -> None:
@@ -86,13 +86,13 @@ def _check_references(run: Run, request: RefinementRequest, sizes: Iterable[Samp
 
 
 def plan_of(
-    request: RefinementRequest, source: EvaluationPlan, session: Session, *, run: str, taken: str
+    request: RefinementRequest, source: EvaluationPlan, session: Session, *, run: str, source_hash: str
 ) -> RefinementPlan:
-    """Return the plan of a request on an evaluation, by the run's id and a hash of what is taken from it.
+    """Return the plan of a refinement of an evaluation; `run` is its id, `source_hash` the digest of its answers.
 
     Raises:
         InputError: the run has no judge.
-        ConfigError: a model is not one of the run's or cannot be reached, or no peer is there for the strategy.
+        ConfigError: a model is not in the run or cannot be reached, or the strategy needs a peer and there is none.
     """
     judge = source.judge_of("score")
     arms = STRATEGIES[request.strategy]
@@ -118,7 +118,7 @@ def plan_of(
         options["withhold"] = WITHHELD[request.protocol]
     return RefinementPlan(
         source=run,
-        taken=taken,
+        taken=source_hash,
         judge=judge,
         candidates=tuple(map(reached, models)),
         peers=tuple(map(reached, peers)),
@@ -131,7 +131,7 @@ def plan_of(
 
 
 def _prompts(arms: tuple[Arm, ...], request: RefinementRequest, source: EvaluationPlan) -> set[str]:
-    """Return the names of the prompts that the arms are asked by, and their answers scored as those of the source were."""
+    """Return the names of the prompts of the arms and of scoring, which is done as in the source run."""
     names = {"equivalence", "repair"}
     names.add("checkpoints_published" if source.protocol == "published" else "checkpoints")
     if request.protocol == "published":
@@ -170,17 +170,17 @@ def _check_peers(strategy: Strategy, models: list[str], peers: list[str], candid
 
 
 def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, SampleSize]) -> Estimate:
-    """Return what a refinement will ask at most, by counting its calls; tokens by rule of thumb.
+    """Return an upper estimate of a refinement's calls and tokens.
 
-    A scored answer of which it is not known that it is right counts as one that failed (with a threshold: every one below
-    it) and can be fed back, and goes through all rounds of all arms; no final answer is settled by a rule, every hint is
-    rewritten once, and what is checked for leaks is looked at again after each piece that is left out. Who gives which hint
-    is counted for that case, too: the calls are an upper bound together, and those of a single peer nearly so.
+    The worst case is assumed: every scored answer that is not known to be right (with a threshold: every answer below
+    it) failed, can be fed back and goes through all rounds of all arms; rules settle no final answer; every hint is
+    rewritten once; and leak checks are repeated after each piece that is left out. The total is an upper bound; the
+    calls of a single peer are nearly one.
 
     Args:
-        plan: the refinement.
-        source: what it takes from the run that it refines.
-        sizes: of the run's samples, by name.
+        plan: the plan of the refinement.
+        source: the answers of the source run.
+        sizes: sizes of the run's samples, by name.
     """
     names = {spec.ref.name for spec in plan.candidates}
     answers = [answer for answer in source.answers if answer.model in names]
@@ -203,8 +203,8 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
         for arm in plan.arms[1:]:
             askings += _rounds(plan, answer, size, arm)
         if answer.key in peers:
-            able = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
-            askings += _hints(plan, size, len(most_shown(answer, plan)), list(able))
+            solvers = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
+            askings += _hints(plan, size, len(most_shown(answer, plan)), list(solvers))
     return added_up(askings, len(sizes), items=len(answers) + len(failed) * (len(plan.arms) - 1))
 
 
@@ -213,7 +213,7 @@ def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:
 
 
 def _rounds(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: Arm) -> Iterator[Asking]:
-    """Yield the calls of all rounds of an arm, but for the hints."""
+    """Yield the calls of all rounds of an arm, without the hints."""
     model = plan.models[answer.model]
     sent = INSTRUCTION_TOKENS + size.text + size.images_for(model)
     if arm in ("self", "peer"):
@@ -228,25 +228,25 @@ def _rounds(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: A
 
 
 def _verdicts(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[Asking]:
-    """Yield the calls that say whether final answers are right; without a reference answer nobody is asked."""
+    """Yield the calls that decide whether final answers are right; none without a reference answer."""
     if size.reference:
         sent = INSTRUCTION_TOKENS + size.text + size.reference * 2
         yield Asking(plan.judge, times, sent, VERDICT_TOKENS)
 
 
-def _hints(plan: RefinementPlan, size: SampleSize, points: int, able: list[str]) -> Iterator[Asking]:
-    """Yield the calls of one answer's hints: in each round of as few peers as can be, in two wordings, all looked at."""
-    writers = points if plan.protocol == "published" else min(points, len(able))
-    shown = INSTRUCTION_TOKENS + size.text + points * POINT_TOKENS + 2 * ANSWER_TOKENS
-    for round in range(plan.rounds if able else 0):
+def _hints(plan: RefinementPlan, size: SampleSize, points: int, solvers: list[str]) -> Iterator[Asking]:
+    """Yield the calls of an answer's hints: in each round from as few peers as possible, in two wordings, all checked."""
+    writers = points if plan.protocol == "published" else min(points, len(solvers))
+    sent = INSTRUCTION_TOKENS + size.text + points * POINT_TOKENS + 2 * ANSWER_TOKENS
+    for round in range(plan.rounds if solvers else 0):
         for number in range(writers):
-            peer = plan.models[able[(round + number) % len(able)]]
+            peer = plan.models[solvers[(round + number) % len(solvers)]]
             rewritings = points if number == 0 else 0
-            yield Asking(peer, 1 + rewritings, shown + size.images_for(peer), points * HINT_TOKENS)
+            yield Asking(peer, 1 + rewritings, sent + size.images_for(peer), points * HINT_TOKENS)
         if plan.leak_judge:
             yield _leak_check(plan, size, points * (POINT_TOKENS + HINT_TOKENS), times=1 + 2 * points)
 
 
 def _leak_check(plan: RefinementPlan, size: SampleSize, text: int, *, times: int) -> Asking:
-    """Return the calls in which the judge looks for what a text gives away."""
+    """Return the calls in which the judge checks a text for leaks."""
     return Asking(plan.judge, times, INSTRUCTION_TOKENS + size.text + size.reference + text, VERDICT_TOKENS)

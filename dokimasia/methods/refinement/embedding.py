@@ -1,4 +1,4 @@
-"""Parts for other people's programs: a context in memory, and self-correction of one answer in one line."""
+"""Self-correction as part of other programs: a context in memory, and a function that refines one answer."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -40,22 +40,22 @@ async def memory_context(
     budget: Budget | None = None,
     seed: int = 0,
 ) -> AsyncIterator[Context]:
-    """Open what agents and graphs work with, without a home: values and ledger live as long as the context.
+    """Open a context for agents and graphs without a home; values and ledger live as long as the context.
 
     Args:
-        judge: the judge by name, from the configuration or any LiteLLM name.
-        models: further models that will be asked, by name.
+        judge: name of the judge, from the configuration or any LiteLLM name.
+        models: names of other models that will be asked.
         settings: configuration and keys; read from the environment by default.
-        blobs: where the samples' images lie.
-        ledger: a ledger that lives longer.
-        store: a store that lives longer.
-        transports: ways to a model that replace the package's own.
+        blobs: store of the samples' images.
+        ledger: a ledger that outlives the context.
+        store: a store that outlives the context.
+        transports: transports that replace the package's own.
         prompts: prompts that replace the package's own.
-        budget: limits on what may be spent.
-        seed: of all draws.
+        budget: spending limits.
+        seed: seed of all draws.
 
     Raises:
-        ConfigError: a model is not known, or its key is not in the environment.
+        ConfigError: a model is unknown, or its key is not in the environment.
     """
     settings = settings or load_settings()
     specs = {name: with_known_price(resolve_model(settings, name)) for name in dict.fromkeys((*models, judge))}
@@ -94,22 +94,22 @@ async def refine_one(
     blobs: BlobStore | None = None,
     **options: Any,
 ) -> Refined:
-    """Have a model mend one answer of its own, from plain Python or inside any program or graph.
+    """Let a model correct one of its answers, in plain Python or inside any program or graph.
 
     Args:
         sample: the question.
         response: the model's answer to it.
         criteria: the sample's atomic criteria.
-        model: the model by name.
-        judge: the judge by name; not needed with a context, which has one.
-        context: what to work with (see `memory_context`); by default one is opened for this answer alone.
-        settings: configuration and keys of the context that is opened.
-        blobs: where the sample's images lie, for the context that is opened.
-        options: what `refine_answer` takes by name beside these: `judgement`, `chain`, `arm`, `peers`, `rounds`, `withhold`,
+        model: name of the model.
+        judge: name of the judge; not needed with a context, which has one.
+        context: the context to use (see `memory_context`); by default one is opened for this answer only.
+        settings: configuration and keys of the opened context.
+        blobs: store of the sample's images, for the opened context.
+        options: other keyword arguments of `refine_answer`: `judgement`, `chain`, `arm`, `peers`, `rounds`, `withhold`,
             `judgements`, `leak_judge`, `hide_answer`, `protocol`.
 
     Raises:
-        InputError: neither a judge nor a context is given, a model is not known, or the arm cannot be.
+        InputError: neither a judge nor a context is given, a model is unknown, or the arm is impossible.
     """
     if context is not None:
         return await refine_answer(sample, response, criteria, context=context, model=model, **options)
@@ -118,5 +118,5 @@ async def refine_one(
     if blobs is None and sample.images:
         raise InputError(f"sample {sample.id} has images: say where they lie (blobs=...)")
     names = (model, *(options.get("peers") or {}))
-    async with memory_context(judge=judge, models=names, settings=settings, blobs=blobs) as own:
-        return await refine_answer(sample, response, criteria, context=own, model=model, **options)
+    async with memory_context(judge=judge, models=names, settings=settings, blobs=blobs) as opened:
+        return await refine_answer(sample, response, criteria, context=opened, model=model, **options)

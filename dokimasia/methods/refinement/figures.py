@@ -1,4 +1,4 @@
-"""The figures of a refinement: gains of every arm on the same failures, part by part, ATOM's Table 4, and a run's figures."""
+"""The figures of a refinement: gains of every arm on the same failures, overall and by part, and ATOM's Table 4."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Literal, NamedTuple, TypeVar
@@ -233,7 +233,7 @@ G = TypeVar("G", GainsOfPart, Gains)
 
 
 class RefinedModels(NamedTuple):
-    """The figures of each model, and the table of all."""
+    """The figures of each model, and the table of all models."""
 
     models: dict[str, RefinedModel]
     table: RefinementTable
@@ -251,17 +251,17 @@ def refinement_figures(
 ) -> RefinedModels:
     """Return a refinement's figures; equal rows in any order give equal figures.
 
-    What was right before, and taken up for its score, is in `apart` alone and in no other figure.
+    Answers that were right before and selected for their low score count only in `apart`.
 
     Args:
-        rows: what `refinement_rows` returns.
-        models: whose failures were taken up.
-        arms: in order, `original` first.
-        seed: of bootstrap and permutations.
-        threshold: where answers were taken up for a score below it, and not for a wrong final answer.
-        usage: what each arm of each model used, by (model, arm).
-        node_of: criterion (`criterion_key`) to the node of the tree that holds it, a leaf or
-            the parent that kept it when its leaf was dropped; None without a tree.
+        rows: the result of `refinement_rows`.
+        models: the models whose failures were refined.
+        arms: the arms in order, `original` first.
+        seed: seed of bootstrap and permutations.
+        threshold: the score below which answers were selected; None if wrong final answers were.
+        usage: usage by model and arm.
+        node_of: tree node of each criterion (by `criterion_key`): a leaf, or a parent that kept it when its leaf was
+            dropped; None without a tree.
     """
     last = sorted((row for row in rows if row.last and row.selected), key=lambda row: (row.sample_id, row.repeat))
     measured: dict[str, RefinedModel] = {}
@@ -270,7 +270,7 @@ def refinement_figures(
         taken_up = [row for row in last if row.model == name]
         wrong = [row for row in taken_up if row.answered_before != "right"]
         originals = [row for row in rows if row.model == name and row.arm == "original"]
-        used = {arm: one for (model, arm), one in (usage or {}).items() if model == name}
+        used = {arm: model_usage for (model, arm), model_usage in (usage or {}).items() if model == name}
         parts = _Parts(wrong, arms, seed)
         model = RefinedModel(
             **dict(_taken_up(wrong, arms, seed, used)),
@@ -282,16 +282,16 @@ def refinement_figures(
             by_options=_by_options(parts),
             by_category=_by_category(parts),
         )
-        more: dict[str, object] = {}
+        optional_parts: dict[str, object] = {}
         if node_of is not None:
             nodes = {key: node for key, node in node_of.items() if node != ROOT}
             branches = {key: CapabilityPath.parse(node).names[0] for key, node in nodes.items()}
-            more["placed"] = _placed(wrong, nodes)
-            more["by_capability"] = parts.by_node(nodes, COMPARISONS_OF_LEAVES)
+            optional_parts["placed"] = _placed(wrong, nodes)
+            optional_parts["by_capability"] = parts.by_node(nodes, COMPARISONS_OF_LEAVES)
             by_branch[name] = parts.by_node(branches, COMPARISONS_OF_PARTS)
         if threshold is not None:
-            more["apart"] = _apart(taken_up, arms, seed)
-        measured[name] = model.model_copy(update=more)
+            optional_parts["apart"] = _apart(taken_up, arms, seed)
+        measured[name] = model.model_copy(update=optional_parts)
     (measured,) = _adjust([measured])
     for kind in ("by_options", "by_category", "by_capability", "apart"):
         parts_by_model = _adjust([getattr(model, kind) for model in measured.values()])
@@ -307,7 +307,7 @@ def refinement_figures(
 
 
 class _Parts:
-    """Makes the figures of parts of a model's answers."""
+    """Computes figures of parts of a model's answers."""
 
     def __init__(self, rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> None:
         self.rows, self._arms, self._seed = rows, arms, seed
@@ -318,7 +318,7 @@ class _Parts:
         part: Part = every_atom,
         comparisons: Sequence[Comparison] = COMPARISONS_OF_PARTS,
     ) -> PartFigures:
-        """Return the figures of some answers, over the atoms of a part; too few are not compared."""
+        """Return the figures of some answers over the atoms of a part; no gains with fewer than `MIN_ANSWERS` answers."""
         by_arm = _by_arm(rows, self._arms)
         n = len(by_arm["original"])
         gains: dict[str, GainsOfPart] = {}
@@ -332,7 +332,7 @@ class _Parts:
         return PartFigures(n=n, arms=arms, gains=gains)
 
     def by_node(self, node_of: Mapping[str, str], comparisons: Sequence[Comparison]) -> dict[str, PartFigures]:
-        """Return the figures by node of the tree: of an answer's atoms those held there, if one of them had failed."""
+        """Return the figures by tree node, over answers with a failed atom at the node and their atoms there."""
         atoms: dict[str, dict[str, list[int]]] = {}
         for criteria, row in {row.criteria_id: row for row in self.rows}.items():
             for atom in every_atom(row):
@@ -340,8 +340,8 @@ class _Parts:
                 if node is not None:
                     atoms.setdefault(node, {}).setdefault(criteria, []).append(atom)
         by_node: dict[str, PartFigures] = {}
-        for node, own in sorted(atoms.items()):
-            part = _atoms_in(own)
+        for node, node_atoms in sorted(atoms.items()):
+            part = _atoms_in(node_atoms)
             rows = [row for row in self.rows if set(part(row)) & set(row.failed_atoms)]
             if rows:
                 by_node[node] = self.figures(rows, part, comparisons)
@@ -388,26 +388,26 @@ def _gains(
 
 
 def _left_out(originals: Sequence[RefinementRow]) -> LeftOut:
-    """Return how many answers that failed had no point to feed back, and why failed atoms of all that failed were none."""
+    """Return the number of failed answers without a point to feed back, and the reasons why failed atoms were unused."""
     failed = [row for row in originals if row.failed]
     why: dict[Unused, int] = count_by_kind(unused.why for row in failed for unused in row.unused)
     return LeftOut(answers=sum(not row.selected for row in failed), atoms=why)
 
 
 def _by_options(parts: _Parts) -> dict[Literal["two to five", "more"], FewOptions]:
-    """Return figures apart for questions with two to five possible answers and for all others.
+    """Return separate figures for questions with two to five possible answers and for all others.
 
-    `guessing` is how often one would be right who knows that an answer is wrong and picks one of the others.
+    `guessing` is the accuracy of a random choice among the other possible answers.
     """
-    few = [row for row in parts.rows if row.options is not None]
-    more = [row for row in parts.rows if row.options is None]
+    few_options = [row for row in parts.rows if row.options is not None]
+    many_options = [row for row in parts.rows if row.options is None]
     by_options: dict[Literal["two to five", "more"], FewOptions] = {}
-    if few:
-        rates = [1 / (row.options - 1) for row in few if row.arm == "original" and row.options is not None]
+    if few_options:
+        rates = [1 / (row.options - 1) for row in few_options if row.arm == "original" and row.options is not None]
         guessing = round(sum(rates) / len(rates), DIGITS)
-        by_options["two to five"] = FewOptions(**dict(parts.figures(few)), guessing=guessing)
-    if more:
-        by_options["more"] = FewOptions(**dict(parts.figures(more)))
+        by_options["two to five"] = FewOptions(**dict(parts.figures(few_options)), guessing=guessing)
+    if many_options:
+        by_options["more"] = FewOptions(**dict(parts.figures(many_options)))
     return by_options
 
 
@@ -426,13 +426,13 @@ def _apart(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> dic
     apart: dict[Answered, TakenUp] = {}
     verdicts: set[Answered] = {row.answered_before for row in rows}
     for answered in sorted(verdicts):
-        own = [row for row in rows if row.answered_before == answered]
-        apart[answered] = _taken_up(own, arms, seed, used={})
+        answers = [row for row in rows if row.answered_before == answered]
+        apart[answered] = _taken_up(answers, arms, seed, used={})
     return apart
 
 
 def _adjust(models: Sequence[Mapping[str, P]]) -> list[dict[str, P]]:
-    """Return the parts of several models with the p-values of all their gains of one measure adjusted together."""
+    """Return the parts of several models, with p-values adjusted over all gains of the same measure."""
     gains = _adjusted([part.gains for parts in models for part in parts.values()])
     return [{name: part.model_copy(update={"gains": next(gains)}) for name, part in parts.items()} for parts in models]
 
@@ -443,7 +443,7 @@ def _adjusted(families: Sequence[Mapping[str, GainsOfPart]]) -> Iterator[dict[st
         for gains in family.values():
             for measure, gain in gains:
                 p_values.setdefault(measure, []).append(gain.p_value)
-    values = {measure: iter(adjusted(own)) for measure, own in p_values.items()}
+    values = {measure: iter(adjusted(measure_p_values)) for measure, measure_p_values in p_values.items()}
     for family in families:
         changed: dict[str, GainsOfPart] = {}
         for name, gains in family.items():
@@ -461,16 +461,16 @@ def refinement_table(
     arms: Sequence[Arm],
     branches: Sequence[str] | None = None,
 ) -> RefinementTable:
-    """Return the table of ATOM's Table 4: strategies by category, accuracy above, atom score below.
+    """Return ATOM's Table 4: strategies by category, each with accuracy and atom score.
 
     Args:
-        models: each model's figures.
-        parts: by model the columns' figures.
-        arms: in order.
-        branches: the tree's categories in order, where the criteria are mapped to a tree; None takes the data's own.
+        models: figures by model.
+        parts: figures of the columns by model.
+        arms: the arms in order.
+        branches: the tree's categories in order; None for the data's own categories.
     """
     columns = list(branches or ())
-    columns += sorted({name for own in parts.values() for name in own} - set(columns))
+    columns += sorted({name for model_parts in parts.values() for name in model_parts} - set(columns))
     rows: list[RefinementTableRow] = []
     for name, model in models.items():
         by_column = {column: parts[name].get(column) for column in columns}
@@ -519,7 +519,7 @@ def _atom_row(name: str, model: RefinedModel, parts: Parts, arm: Arm) -> Refinem
 def _gains_over_controls(
     model: RefinedModel, parts: Parts, arm: Arm, measure: Callable[[GainsOfPart], Gain]
 ) -> dict[Control, TableGains]:
-    """Return what an arm gains over each control by one measure, by column and on average."""
+    """Return an arm's gain over each control by one measure, by column and on average."""
     over: dict[Control, TableGains] = {}
     for control in CONTROLS:
         name = f"{arm} over {control}"
@@ -540,7 +540,7 @@ def _table_gain(gain: Gain) -> TableGain | None:
 
 
 def _over_original(arm: ArmOfPart) -> TableGain | None:
-    """ATOM, G.2: the atom score after an arm less that by which the answers were chosen."""
+    """Return the atom score after an arm minus the score by which the answers were selected (ATOM, G.2)."""
     gained = arm.atoms.gained
     return None if gained is None else TableGain(**dict(gained), p_value=None, adjusted=None)
 
@@ -558,12 +558,12 @@ def _atom_cell(figures: ArmOfPart, arm: Arm) -> RefinementCell | None:
     if not figures.n:
         return None
     atoms = figures.atoms
-    score, known = (atoms.before, atoms.n) if arm == "original" else (atoms.after, atoms.n_scored)
+    score, n_known = (atoms.before, atoms.n) if arm == "original" else (atoms.after, atoms.n_scored)
     if score is None:
-        return RefinementCell(n=figures.n, n_known=known, value=None, low=None, high=None)
+        return RefinementCell(n=figures.n, n_known=n_known, value=None, low=None, high=None)
     return RefinementCell(
         n=figures.n,
-        n_known=known,
+        n_known=n_known,
         value=score.mean,
         low=score.low,
         high=score.high,
@@ -573,7 +573,7 @@ def _atom_cell(figures: ArmOfPart, arm: Arm) -> RefinementCell | None:
 
 def figures_of_run(home: Home, run: Run) -> RefinementFigures:
     """Return the figures of a refinement; the same stored rows give the same bytes."""
-    plan = RefinementPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(RefinementPlan)
     rows = refinement_rows(home, run)
     tree, node_of = _tree_of(home, plan.source)
     refined = refinement_figures(
@@ -611,7 +611,7 @@ def figures_of_run(home: Home, run: Run) -> RefinementFigures:
 
 
 def _tree_of(home: Home, source: str) -> tuple[str | None, dict[str, str] | None]:
-    """Return the tree that the source run's criteria are mapped to, `NAME@POSITION`, and criterion to node; None without."""
+    """Return the tree of the source run (`NAME@POSITION`) and the node of each criterion; None without a tree."""
     if not list_trees(home):
         return None, None
     from dokimasia.methods.tree import find_tree_of_run, load_stored, mapping_of

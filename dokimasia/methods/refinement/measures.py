@@ -1,4 +1,4 @@
-"""What arms of a refinement came to: their models, and how they are computed from rows; and of hints, leaks and the judge."""
+"""Measures of a refinement's arms, hints, leaks and judge: models, and their computation from rows."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
@@ -204,7 +204,7 @@ class Steadiness(Value):
 
 
 def count_by_kind(kinds: Iterable[Kind]) -> dict[Kind, int]:
-    """Return how often each kind comes, in alphabetical order."""
+    """Return the number of each kind, in alphabetical order."""
     return dict(sorted(Counter(kinds).items()))
 
 
@@ -214,23 +214,23 @@ def every_atom(row: RefinementRow) -> Sequence[int]:
 
 
 def atoms_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> list[int]:
-    """Return the numbers of the atoms that a measure is about; of an arm without a judgement, those it may be about."""
+    """Return the numbers of the atoms that a measure covers; for an arm without a judgement, those it may cover."""
     atoms = part(row)
     if measure == "shown":
         return [atom for atom in atoms if atom in row.shown]
     if measure == "withheld":
         return [atom for atom in atoms if atom in row.withheld]
     if measure == "spoken":
-        for stated in (row.stated_before, stated_after(row)):
-            if stated:
-                atoms = [atom for atom in atoms if stated[atom - 1]]
+        for addressed in (row.stated_before, stated_after(row)):
+            if addressed:
+                atoms = [atom for atom in atoms if addressed[atom - 1]]
     return list(atoms)
 
 
 def value_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> float | None:
-    """Return what an arm's last round came to by a measure; None where it is not known or there is no such atom.
+    """Return a measure of an arm's last round; None if it is unknown or covers no atom.
 
-    Of the original answer the atom scores are those of its second judgement, since it was chosen by its first.
+    Atom scores of the original answer are those of its later judgements, since it was selected by its first one.
     """
     if measure == "accuracy":
         return None if row.answered == "unknown" else float(row.answered == "right")
@@ -238,12 +238,12 @@ def value_of(row: RefinementRow, measure: Measure, part: Part = every_atom) -> f
 
 
 def stated_after(row: RefinementRow) -> tuple[bool, ...]:
-    """Return of each atom whether the answer speaks of it after an arm; empty where unknown. The original answer is the same."""
+    """Return, for each atom, whether the answer addresses it after an arm; empty if unknown."""
     return row.stated_before if row.arm == "original" else row.stated
 
 
 def scores_after(row: RefinementRow) -> tuple[float, ...]:
-    """Return the atoms' scores after an arm, of the original answer those of its later judgements; empty where unknown."""
+    """Return the atom scores after an arm; empty if unknown. For the original answer, those of its later judgements."""
     if row.arm != "original":
         return row.after
     later = row.draws[1:]
@@ -253,13 +253,13 @@ def scores_after(row: RefinementRow) -> tuple[float, ...]:
 def arm_figures(
     rows: Sequence[RefinementRow], *, seed: int = 0, part: Part = every_atom, used: LedgerUsage | None = None
 ) -> ArmFigures:
-    """Return what an arm came to, over its last rounds.
+    """Return the figures of an arm over its last rounds.
 
     Args:
-        rows: the last round of each answer that failed, of one arm.
-        seed: of the bootstrap.
-        part: the atoms that the atom scores are about.
-        used: what the arm's ledger entries used; calls and cost are left out without it.
+        rows: the last round of each failed answer in the arm.
+        seed: seed of the bootstrap.
+        part: the atoms to score.
+        used: usage of the arm's calls; without it, calls and cost are left out.
     """
     of_part = arm_of_part(rows, seed=seed, part=part)
     usage: dict[str, Any] = {}
@@ -280,10 +280,10 @@ def arm_figures(
 
 
 def arm_of_part(rows: Sequence[RefinementRow], *, seed: int, part: Part = every_atom) -> ArmOfPart:
-    """Return accuracy and atom scores of an arm, over its last rounds, the atom scores over a part of the atoms."""
-    known = [row for row in rows if row.answered != "unknown"]
-    hits = [row.answered == "right" for row in known]
-    right = share_of_hits(hits, [row.cluster for row in known], unknown=len(rows) - len(hits))
+    """Return accuracy and, over a part of the atoms, atom scores of an arm's last rounds."""
+    decided = [row for row in rows if row.answered != "unknown"]
+    hits = [row.answered == "right" for row in decided]
+    right = share_of_hits(hits, [row.cluster for row in decided], unknown=len(rows) - len(hits))
     return ArmOfPart(
         n=len(rows),
         n_known=len(hits),
@@ -298,7 +298,7 @@ def arm_of_part(rows: Sequence[RefinementRow], *, seed: int, part: Part = every_
 
 
 def _per_repaired(used: float | None, arm: ArmOfPart) -> PerRepaired | None:
-    """Return what each repaired answer used; the more of them, the less. None where unknown or none was repaired."""
+    """Return usage per repaired answer; None if it is unknown or nothing was repaired."""
     accuracy = arm.accuracy
     if used is None or accuracy is None or not accuracy.share:
         return None
@@ -347,7 +347,7 @@ def _atom_scores(rows: Sequence[RefinementRow], measure: Measure, part: Part, se
 
 
 def _gained(rows: Sequence[RefinementRow], measure: Measure, part: Part, seed: int) -> Interval | None:
-    """Return what the atoms of the scored answers gained over the judgement that the answers were chosen by."""
+    """Return the gain of the scored answers' atoms over the judgement by which the answers were selected."""
     before: list[float] = []
     after: list[float] = []
     clusters: list[str] = []
@@ -364,7 +364,7 @@ def _gained(rows: Sequence[RefinementRow], measure: Measure, part: Part, seed: i
 
 
 def _moved(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> Share:
-    """Return, of the atoms that had failed, the share that is solved after, or, if not `solved`, the other way round."""
+    """Return the share of failed atoms that are solved afterwards or, without `solved`, of solved ones that fail."""
     hits: list[bool] = []
     clusters: list[str] = []
     unknown = 0
@@ -388,15 +388,15 @@ def gain_figures(
     part: Part = every_atom,
     permutations: int = PERMUTATIONS,
 ) -> Gain:
-    """Return what an arm gains over another on the same answers, the p-value not yet adjusted.
+    """Return the gain of an arm over a control on the same answers; the p-value is not yet adjusted.
 
     Args:
-        control: the last rounds of the arm to compare with.
-        treated: those of the arm whose gain it is, of the same answers in any order.
-        measure: what is compared.
-        seed: of the bootstrap and of the permutations.
-        part: the atoms that the atom scores are about.
-        permutations: how many random sign patterns the test draws.
+        control: last rounds of the control.
+        treated: last rounds of the arm, for the same answers in any order.
+        measure: the measure to compare.
+        seed: seed of the bootstrap and of the permutations.
+        part: the atoms to score.
+        permutations: number of random sign patterns of the test.
     """
     low, high = (0.0, 1.0) if measure == "accuracy" else (LOWEST, HIGHEST)
     n = 0
@@ -412,9 +412,9 @@ def gain_figures(
         if measure == "accuracy":
             first, second = value_of(other, measure), value_of(row, measure)
         else:
-            # Atoms that both arms are about: what one of them did not speak of is compared with nothing.
-            own = atoms_of(other, measure, part)
-            shared = [atom for atom in atoms_of(row, measure, part) if atom in own]
+            # Only atoms that both arms cover: an atom that one answer does not address cannot be compared.
+            control_atoms = atoms_of(other, measure, part)
+            shared = [atom for atom in atoms_of(row, measure, part) if atom in control_atoms]
             if not shared:
                 continue
             first, second = _mean_at(scores_after(other), shared), _mean_at(scores_after(row), shared)
@@ -459,7 +459,7 @@ def _before(row: RefinementRow, atoms: Sequence[int]) -> float:
 
 
 def _mean_at(scores: Sequence[float], atoms: Sequence[int]) -> float | None:
-    """Return the mean score of some atoms; None where there is none, or no scores."""
+    """Return the mean score of some atoms; None without atoms or scores."""
     return _mean([scores[atom - 1] for atom in atoms]) if scores and atoms else None
 
 
@@ -468,7 +468,7 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def hint_figures(rows: Sequence[RefinementRow]) -> dict[Arm, HintFigures]:
-    """Return by arm what became of the points that the arms `self` and `peer` had to make, over all rounds."""
+    """Return the figures of the points of the arms `self` and `peer`, over all rounds."""
     by_arm: dict[Arm, HintFigures] = {}
     for arm in FEEDBACK:
         points = [point for row in rows if row.arm == arm for point in row.points]
@@ -476,8 +476,8 @@ def hint_figures(rows: Sequence[RefinementRow]) -> dict[Arm, HintFigures]:
             continue
         peers: dict[str, PeerHints] = {}
         for name in sorted({point.peer for point in points if point.peer}):
-            own = [point for point in points if point.peer == name]
-            peers[name] = PeerHints(points=len(own), hinted=sum(bool(point.hint) for point in own))
+            peer_points = [point for point in points if point.peer == name]
+            peers[name] = PeerHints(points=len(peer_points), hinted=sum(bool(point.hint) for point in peer_points))
         by_arm[arm] = HintFigures(
             points=len(points),
             hinted=sum(bool(point.hint) for point in points),
@@ -491,7 +491,7 @@ def hint_figures(rows: Sequence[RefinementRow]) -> dict[Arm, HintFigures]:
 
 
 def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> LeakFigures:
-    """Return how much of what was to be said was found to leak, every text counted once; `judged`: a judge looked, too."""
+    """Return the share of feedback texts that were found to leak, each text counted once; `judged`: a judge checked them, too."""
     questions: dict[tuple[str, int], bool] = {}
     hints: dict[tuple[HintWording, ...], FeedbackPoint] = {}
     unjudged: dict[tuple[object, ...], int] = {}
@@ -523,7 +523,7 @@ def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> LeakFigures:
 
 
 def unlooked(leaks: LeakFigures) -> list[str]:
-    """Return sentences on what no judge looked at; none where it read everything."""
+    """Return sentences on texts that no judge checked; none if a judge checked all."""
     lines: list[str] = []
     if leaks.not_looked_for:
         *most, last = leaks.not_looked_for
@@ -537,7 +537,7 @@ def unlooked(leaks: LeakFigures) -> list[str]:
 
 
 def steadiness(rows: Sequence[RefinementRow]) -> Steadiness:
-    """Return how often the judge, asked again about one and the same answer, solves an atom that it failed, or the reverse."""
+    """Return how often repeated judgements of an answer differ on whether an atom is solved."""
     turned: list[bool] = []
     spreads: list[int] = []
     clusters: list[str] = []

@@ -1,4 +1,4 @@
-"""A refinement as it is drawn: what was mended in each arm, gains over retry and again, ATOM's Table 4, leaks, samples."""
+"""The report of a refinement: corrections by arm, gains over retry and again, ATOM's Table 4, leaks, samples."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -87,7 +87,7 @@ ArmRow = tuple[Sequence[Cell], TableRow[ArmFigures]]
 
 
 def section(data: ReportData) -> Section:
-    """Return the figures of a refinement."""
+    """Return the section with the figures of a refinement."""
     refinement = data.figures_as(RefinementFigures)
     blocks: list[Block] = [Paragraph(_lead(refinement), "lead")]
     if refinement.failed:
@@ -109,17 +109,17 @@ def _lead(refinement: RefinementFigures) -> Cell:
     if refinement.threshold is not None:
         why = f"because they score below {refinement.threshold:g}, right or wrong"
     rounds = "one round" if refinement.rounds == 1 else f"at most {refinement.rounds} rounds"
-    seen = "without seeing them" if refinement.hide_answer else "each model seeing its own"
+    visibility = "without seeing them" if refinement.hide_answer else "each model seeing its own"
     form = " Feedback has the published form." if refinement.protocol == "published" else ""
     return (
         figures.count(refinement.failed, "/failed", tone="strong"),
-        f" answers of run {refinement.source} were taken up {why}, in every arm the same ones, {seen}, in {rounds}; of two "
+        f" answers of run {refinement.source} were taken up {why}, in every arm the same ones, {visibility}, in {rounds}; of two "
         f"failed atoms or more that can be fed back {refinement.withhold:.0%} were withheld from all feedback.{form}",
     )
 
 
 def _nothing_taken_up(refinement: RefinementFigures) -> str:
-    """Return why no answer was taken up, and what would have taken some up."""
+    """Return why no answer was selected, and which option would select some."""
     answers = left = 0
     verdicts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
@@ -144,7 +144,7 @@ def _nothing_taken_up(refinement: RefinementFigures) -> str:
 
 
 def _taken_up(refinement: RefinementFigures) -> Iterator[Block]:
-    """Yield for each model what was taken up, and what had nothing that could be fed back."""
+    """Yield, for each model, the number of selected answers, and of those without a point to feed back."""
     for name, model in refinement.models.items():
         left = model.left_out
         final = figures.counts(model.answered)
@@ -157,21 +157,21 @@ def _taken_up(refinement: RefinementFigures) -> Iterator[Block]:
 
 
 def mended(refinement: RefinementFigures) -> Table:
-    """Return what came of each arm: accuracy before and after and its gains over retry and again, then the atoms."""
+    """Return the table of arms: accuracy before and after, its gains over retry and again, and atom scores."""
     rows: list[ArmRow] = []
     for name, model in refinement.models.items():
         before = model.arms["original"].accuracy
         for arm in refinement.arms[1:]:
-            own = model.arms[arm]
+            arm_figures = model.arms[arm]
             cells: list[Cell] = [
                 Span(name, "strong"),
                 arm,
-                _known(own.n_known, own.n),
+                _known(arm_figures.n_known, arm_figures.n),
                 figures.NOTHING if before is None or before.share is None else f"{100 * before.share:.0f} %",
-                _accuracy_with_limits(own.accuracy, f"{pointer('models', name, 'arms', arm)}/accuracy"),
+                _accuracy_with_limits(arm_figures.accuracy, f"{pointer('models', name, 'arms', arm)}/accuracy"),
                 *_accuracy_gains(model.gains, arm),
             ]
-            rows.append((cells, TableRow("", own, pointer("models", name, "arms", arm))))
+            rows.append((cells, TableRow("", arm_figures, pointer("models", name, "arms", arm))))
     heads = [
         *_text_columns("model", "strategy"),
         Column("answers", meaning="that were taken up; where some have no verdict, those that have one of all"),
@@ -193,27 +193,27 @@ def _accuracy_with_limits(accuracy: Rate | None, place: str) -> Cell:
 
 
 def _accuracy_gains(gains: Mapping[str, GainsOfPart], arm: str) -> Iterator[Cell]:
-    """Yield what an arm gains in accuracy over retry and over again, with its interval."""
+    """Yield an arm's gains in accuracy over retry and over again, with intervals."""
     for control in ("retry", "again"):
-        own = gains.get(f"{arm} over {control}")
-        yield figures.NOTHING if own is None else _gain(own.accuracy, "", percent=True)
+        gain = gains.get(f"{arm} over {control}")
+        yield figures.NOTHING if gain is None else _gain(gain.accuracy, "", percent=True)
 
 
 def _by_options(refinement: RefinementFigures) -> Iterator[Block]:
-    """Yield accuracies and gains apart for questions with two to five possible answers."""
+    """Yield accuracies and gains by the number of possible answers."""
     rows: list[list[Cell]] = []
     for name, model in refinement.models.items():
         for kind, part in model.by_options.items():
             for arm in refinement.arms[1:]:
-                own = part.arms[arm]
+                arm_figures = part.arms[arm]
                 place = pointer("models", name, "by_options", kind, "arms", arm)
                 rows.append(
                     [
                         Span(name, "strong"),
                         kind,
                         arm,
-                        _known(own.n_known, own.n),
-                        _share(own.accuracy, f"{place}/accuracy"),
+                        _known(arm_figures.n_known, arm_figures.n),
+                        _share(arm_figures.accuracy, f"{place}/accuracy"),
                         *_accuracy_gains(part.gains, arm),
                         figures.NOTHING if part.guessing is None else f"{100 * part.guessing:.0f} %",
                     ]
@@ -232,15 +232,15 @@ def _by_options(refinement: RefinementFigures) -> Iterator[Block]:
 
 
 def planted(refinement: RefinementFigures, expected: Mapping[str, Mapping[str, float]]) -> Table:
-    """Return accuracies and gains beside what planted parameters make expected, and whether the interval has it."""
+    """Return accuracies and gains with the planted values, and whether the intervals contain them."""
     rows: list[list[Cell]] = []
     for name, rates in expected.items():
         model = refinement.models.get(name)
         if model is None or not model.failed:
             continue
         for arm, rate in rates.items():
-            for own, figures_of_arm in model.arms.items():
-                if own == arm:
+            for arm_name, figures_of_arm in model.arms.items():
+                if arm_name == arm:
                     accuracy = figures_of_arm.accuracy
                     value = None if accuracy is None else accuracy.share
                     rows.append([Span(name, "strong"), arm, *_beside_planted(accuracy, value, rate, signed=False)])
@@ -327,8 +327,8 @@ def _point(label: str, gain: Gain, difference: Interval) -> Point:
 def _arms(refinement: RefinementFigures) -> Table:
     rows: list[ArmRow] = []
     for name, model in refinement.models.items():
-        for arm, own in model.arms.items():
-            rows.append(((Span(name, "strong"), arm), TableRow("", own, pointer("models", name, "arms", arm))))
+        for arm, arm_figures in model.arms.items():
+            rows.append(((Span(name, "strong"), arm), TableRow("", arm_figures, pointer("models", name, "arms", arm))))
     columns: list[TableColumn[ArmFigures]] = [
         computed("known", _known_of),
         column(
@@ -351,13 +351,13 @@ def _arms(refinement: RefinementFigures) -> Table:
 
 
 def _known_of(row: TableRow[ArmFigures]) -> Cell:
-    own, place = row.figures, row.pointer
-    return (figures.count(own.n_known, f"{place}/n_known"), "/", figures.count(own.n, f"{place}/n"))
+    arm, place = row.figures, row.pointer
+    return (figures.count(arm.n_known, f"{place}/n_known"), "/", figures.count(arm.n, f"{place}/n"))
 
 
 def _calls(row: TableRow[ArmFigures]) -> Cell:
-    own = row.figures
-    return figures.count(own.calls, f"{row.pointer}/calls") if "calls" in own.model_fields_set else figures.NOTHING
+    arm = row.figures
+    return figures.count(arm.calls, f"{row.pointer}/calls") if "calls" in arm.model_fields_set else figures.NOTHING
 
 
 def _calls_a_repair(calls: float | None, place: str) -> Cell:
@@ -372,16 +372,16 @@ def _apart(refinement: RefinementFigures) -> list[Block]:
     rows: list[list[Cell]] = []
     for name, model in refinement.models.items():
         for before, part in model.apart.items():
-            for arm, own in part.arms.items():
+            for arm, arm_figures in part.arms.items():
                 place = pointer("models", name, "apart", before, "arms", arm, "accuracy")
                 rows.append(
                     [
                         Span(name, "strong"),
                         before,
                         arm,
-                        f"{own.n_known}/{own.n}",
-                        _share(own.accuracy, place),
-                        _limits(own.accuracy, "", percent=True),
+                        f"{arm_figures.n_known}/{arm_figures.n}",
+                        _share(arm_figures.accuracy, place),
+                        _limits(arm_figures.accuracy, "", percent=True),
                     ]
                 )
     if not rows:
@@ -400,7 +400,7 @@ def _apart(refinement: RefinementFigures) -> list[Block]:
 
 
 def _by_capability(refinement: RefinementFigures) -> Iterator[Block]:
-    """Yield the leaves of the tree that anything failed at, folded away since they are many."""
+    """Yield the table of tree leaves with failed atoms, folded because it is long."""
     rows: list[list[Cell]] = []
     on_the_tree = failed_atoms = 0
     for name, model in refinement.models.items():
@@ -440,7 +440,7 @@ def _atom_gain(part: PartFigures, arm: Arm, place: str) -> tuple[Cell, Cell]:
 
 
 def _by_category(refinement: RefinementFigures) -> Iterator[Block]:
-    """Yield the paper's table for each model: strategies and measures down, categories across."""
+    """Yield the paper's table for each model: a row per strategy and measure, a column per category."""
     table = refinement.table
     of_columns = [Column(name) for name in table.columns]
     measure = Column("measure", numeric=False, meaning="accuracy, or the mean atom score from 1 to 5")
@@ -488,7 +488,7 @@ def _strategy(row: RefinementTableRow, place: str) -> list[Cell]:
 
 
 def _strategy_gains(row: RefinementTableRow, place: str) -> Iterator[list[Cell]]:
-    """Yield a line for each control."""
+    """Yield a row for each control."""
     percent = row.measure == "accuracy"
     for control, gains in row.gains.items():
         cells: list[Cell] = [f"{row.strategy} over {control}", row.measure]
@@ -550,8 +550,8 @@ def _text_columns(*titles: str) -> list[Column]:
     return [Column(title, numeric=False) for title in titles]
 
 
-def _known(known: int, n: int) -> str:
-    return str(n) if known == n else f"{known}/{n}"
+def _known(n_known: int, n: int) -> str:
+    return str(n) if n_known == n else f"{n_known}/{n}"
 
 
 def _is_sure(adjusted: float | None) -> bool:
@@ -587,7 +587,7 @@ def _limits(measured: Limited | None, place: str, *, percent: bool) -> Cell:
 
 
 def _gain(gain: Gain, place: str, *, percent: bool) -> Cell:
-    """A gain with its interval; strong where it is no chance."""
+    """Return a gain with its interval; strong if it is significant."""
     if gain.difference is None:
         return figures.NOTHING
     return _difference(gain.difference, gain.adjusted, place, percent=percent)
@@ -613,7 +613,7 @@ def _adjusted_p(gain: Gain) -> Span:
 
 
 def _bracketed(limits: Cell) -> tuple[str | Span, ...]:
-    """An interval in brackets after the figure that it belongs to; nothing where there is none."""
+    """Return an interval in brackets; nothing without an interval."""
     if limits is figures.NOTHING:
         return ()
     spans: list[Span] = []
@@ -623,7 +623,7 @@ def _bracketed(limits: Cell) -> tuple[str | Span, ...]:
 
 
 class RefinedRound(BaseModel):
-    """What is shown of one round of an arm."""
+    """The fields of an arm's round that the report shows."""
 
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -646,17 +646,17 @@ class RefinedRound(BaseModel):
 
     @property
     def answer_name(self) -> str:
-        """The model, and which of its answers to the sample it is."""
+        """The model and, from the second repeat on, the number of the repeat."""
         return f"{self.model} · repeat {self.repeat + 1}" if self.repeat else self.model
 
     @property
     def title(self) -> str:
-        """The arm, as columns and answers are named."""
+        """The arm's title in columns and above answers."""
         return "before" if self.arm == "original" else self.arm
 
 
 def samples_section(data: ReportData) -> Section | None:
-    """Return the failed answers that the report shows, before and after; None where it shows none."""
+    """Return the section with failed answers before and after; None if the report shows none."""
     if not data.samples:
         return None
     selection = data.selection
@@ -684,7 +684,7 @@ def _rounds(view: Mapping[str, Any]) -> dict[str, list[RefinedRound]]:
 
 
 def _sample_title(view: Mapping[str, Any]) -> str:
-    """Return the sample's id and, by model, in which arms it came out right."""
+    """Return the sample's id and, by answer, the arms that ended with a right answer."""
     parts: list[str] = []
     for name, rounds in _rounds(view).items():
         right: list[str] = []
@@ -696,12 +696,12 @@ def _sample_title(view: Mapping[str, Any]) -> str:
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield one sample whole."""
+    """Yield the blocks of a sample."""
     yield from _sample(views[0], {})
 
 
 def _sample(view: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield one sample whole: its atoms before and after, what was said in each arm, and the answers."""
+    """Yield the blocks of a sample: question, atoms before and after, feedback in each arm, and answers."""
     question = Sample.model_validate(view["sample"])
     criteria = CriteriaSet.model_validate(view["criteria"])
     for image in question.images:
@@ -756,7 +756,7 @@ def _score(value: float) -> Span:
 
 
 def _feedback(rounds: Iterable[RefinedRound]) -> Iterator[Cell]:
-    """Yield what was said in every round of every arm: the points, the hints, and what was kept back."""
+    """Yield the feedback in every round of every arm: points, hints, and removed leaks."""
     for round in rounds:
         for point in round.points:
             lead = f"{round.arm}, round {round.round}, atom {point.atom}: "
@@ -788,10 +788,12 @@ def _cut(text: str) -> str:
 
 
 async def with_refined(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of a refinement with some of its failed answers, which the page shows beside its figures."""
+    """Return the report data with some failed answers, which only the page shows."""
     failed = list(dict.fromkeys(row.sample_id for row in refinement_rows(home, run) if row.selected))
     chosen_ids, selection = chosen(run, failed, failed, samples)
-    images = {image.sha256: image for own in samples_of(home, run.id, chosen_ids).values() for image in own.images}
+    images = {
+        image.sha256: image for sample in samples_of(home, run.id, chosen_ids).values() for image in sample.images
+    }
     views = refined_samples(home, run, chosen_ids, only_failed=True)
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
 

@@ -1,4 +1,4 @@
-"""The request and the plan of a refinement: the run whose failures it takes up, the arms and their limits."""
+"""The request and the plan of a refinement: the source run, the arms and their limits."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -80,10 +80,10 @@ class RefinementRequest(RunRequest):
 
 
 class RefinementPlan(RunPlan):
-    """A refinement by its content: the source run and what was taken from it, models, peers, judge, arms, options.
+    """The plan of a refinement: source run, models, peers, judge, arms and options.
 
-    `taken` hashes the answers and judgements of the source run, so that a refinement of a run that has changed since is
-    another one. `protocol` is whose form the feedback has, `scored_as` whose way of scoring the source run went.
+    `taken` is a hash of the source run's answers and judgements, so a refinement made after the run has changed is a
+    different one. `protocol` is the protocol of the feedback, `scored_as` that of the source run's scoring.
     """
 
     source: str
@@ -107,22 +107,22 @@ class RefinementPlan(RunPlan):
 
     @property
     def models(self) -> dict[str, ModelSpec]:
-        """All models by name, the judge last: a judge that also answers is asked with its capabilities settled."""
+        """All models by name, the judge last: a judge that also answers is asked with the judge's settings."""
         return {spec.ref.name: spec for spec in (*self.peers, *self.candidates, self.judge)}
 
     @property
     def judge_name(self) -> str:
-        """The judge's shown name."""
+        """The judge's displayed name."""
         return self.judge.ref.name
 
     @property
     def names_points(self) -> bool:
-        """Whether an arm names points, so that an answer without any leaves all arms alike."""
+        """Whether an arm's feedback names points; then answers without any are left out of all arms."""
         return not {"self", "peer"}.isdisjoint(self.arms)
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graph needs it."""
+        """The options of the graph."""
         published = self.scored_as == "published"
         return GraphOptions(
             judge=self.judge_name, models=self.models, published=published, **self.model_dump(include=SEEN_BY_JUDGE)

@@ -1,4 +1,4 @@
-"""A refinement's stored rows, typed: a row for every round of every arm; samples whole; and an export's columns."""
+"""A refinement's stored rows as models (one per round of an arm), views of samples, and columns of an export."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -34,17 +34,17 @@ COLUMNS: dict[str, ColumnType] = {
     "flags": "texts",
     "judge": "text",
 }
-"""What an export says of an arm of an answer: what it was told, and what came of it."""
+"""Columns that an arm of an answer has in an export: the feedback and its outcome."""
 
 
 def refinement_rows(home: Home, run: Run) -> list[RefinementRow]:
     """Return a row for every round of every arm of every answer, ordered by sample, model, repeat, arm and round.
 
-    An answer that did not fail, or that has no point to feed back, has a row of the arm `original` only, with `selected`
+    An answer that did not fail or has no point to feed back has only a row of the arm `original`, with `selected`
     false.
 
     Raises:
-        StorageError: a value that a row names is missing.
+        StorageError: a referenced value is missing.
     """
     stored = results(home, run.id)
     values = _StepValues(home, run, stored)
@@ -61,10 +61,10 @@ def refinement_rows(home: Home, run: Run) -> list[RefinementRow]:
 
 
 class _StepValues:
-    """All values that a refinement's rows and their steps name, read at once."""
+    """All values that a refinement's rows and steps refer to, read at once."""
 
     def __init__(self, home: Home, run: Run, rows: list[ResultRow]) -> None:
-        self.plan = RefinementPlan.model_validate(run.options["plan"])
+        self.plan = run.plan_as(RefinementPlan)
         self.places = {place.sample_id: place for place in run_samples(home, run.id)}
         self.steps = find_values(home, RefinementStep, (id for row in rows for id in row.value_ids))
         steps = list(self.steps.values())
@@ -78,7 +78,7 @@ class _StepValues:
         self.calls = SqliteLedger(home).calls_for(key for step in steps for key in step.calls)
 
     def row(self, row: ResultRow, step: RefinementStep, original: RefinementStep, *, last: bool) -> RefinementRow:
-        """Return one round of one arm; `original` is the round in which the answer itself was checked."""
+        """Return the row of a round; `original` is the step in which the original answer was checked."""
         plan, place = self.plan, self.places[row.sample_id]
         source = self.judgements[original.judgements[0]]
         sample = self.samples[place.sample]
@@ -89,7 +89,7 @@ class _StepValues:
         if plan.threshold is not None:
             failed = source.score < plan.threshold
         judgements = [self.judgements[id] for id in step.judgements]
-        # A failed round has no scores; of the original answer the first judgement alone is the one it was chosen by.
+        # A failed round has no scores; the original answer was selected by its first judgement alone.
         counted = judgements if step.failure is None else []
         if step.round == 0:
             counted = counted[:1]
@@ -114,7 +114,7 @@ class _StepValues:
             answered_before=_verdict(before),
             weights=self.criteria[row.criteria_id or ""].weights,
             before=tuple(map(float, source.scores)),
-            after=tuple(_mean(scores) for scores in zip(*(one.scores for one in counted), strict=True)),
+            after=tuple(_mean(scores) for scores in zip(*(judgement.scores for judgement in counted), strict=True)),
             stated_before=_stated([source]),
             stated=_stated(counted),
             draws=tuple(judgement.scores for judgement in judgements),
@@ -133,7 +133,7 @@ class _StepValues:
         )
 
     def _cost(self, keys: Iterable[str]) -> float | None:
-        """Return what calls cost together; None where any price is unknown."""
+        """Return the total cost of calls; None if a price is unknown."""
         total: float = 0
         for key in dict.fromkeys(keys):
             if key in self.calls:
@@ -153,8 +153,8 @@ def _mean(values: Sequence[float]) -> float:
 
 
 def _stated(judgements: Sequence[CheckpointScores]) -> tuple[bool, ...]:
-    """Return of each atom whether an answer speaks of it by all judgements of it."""
-    return tuple(all(column) for column in zip(*(one.spoken_to for one in judgements), strict=True))
+    """Return, for each atom, whether the answer addresses it according to all judgements."""
+    return tuple(all(column) for column in zip(*(judgement.spoken_to for judgement in judgements), strict=True))
 
 
 def _verdict(final: FinalAnswer | None) -> Answered:
@@ -162,10 +162,10 @@ def _verdict(final: FinalAnswer | None) -> Answered:
 
 
 async def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
-    """Return one sample of a refinement whole: question, criteria, and every round of every arm with its texts.
+    """Return the view of a sample: question, criteria, and every round of every arm with its texts.
 
     Raises:
-        NotFound: the run has no such sample, or no result of it yet.
+        NotFound: the run has no such sample, or no result for it yet.
     """
     views = refined_samples(home, run, [sample_id])
     if not views:
@@ -176,32 +176,32 @@ async def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]
 def refined_samples(
     home: Home, run: Run, sample_ids: Sequence[str], *, only_failed: bool = False
 ) -> list[dict[str, Any]]:
-    """Return samples of a refinement whole, in the order of their ids; those without a finished item are left out.
+    """Return the views of samples in the given order, without samples that have no finished item.
 
-    With `only_failed` an answer that was not taken up is left out, too.
+    With `only_failed`, answers that were not selected are left out, too.
     """
     by_sample: dict[str, list[RefinementRow]] = {id: [] for id in sample_ids}
     for row in refinement_rows(home, run):
         if row.sample_id in by_sample and (row.selected or not only_failed):
             by_sample[row.sample_id].append(row)
-    rows = [row for own in by_sample.values() for row in own]
+    rows = [row for rows_of_sample in by_sample.values() for row in rows_of_sample]
     places = {place.sample_id: place.sample for place in run_samples(home, run.id) if place.sample_id in by_sample}
     samples = find_values(home, Sample, places.values())
     criteria = find_values(home, CriteriaSet, (row.criteria_id for row in rows))
     texts, finals = _answers_of(home, rows)
     views: list[dict[str, Any]] = []
-    for id, own in by_sample.items():
-        if not own:
+    for id, rows_of_sample in by_sample.items():
+        if not rows_of_sample:
             continue
         rounds: list[dict[str, Any]] = []
-        for row in own:
+        for row in rows_of_sample:
             fields = row.model_dump(mode="json", exclude={"run", "source", "sample_id", "cluster", "category"})
             text, final = texts.get(row.response_id or ""), finals.get(row.final_id or "")
             rounds.append({**fields, "text": text and text.text, "final_answer": final and final.answer})
         views.append(
             {
                 "sample": samples[places[id]].model_dump(mode="json"),
-                "criteria": criteria[own[0].criteria_id].model_dump(mode="json"),
+                "criteria": criteria[rows_of_sample[0].criteria_id].model_dump(mode="json"),
                 "rounds": rounds,
             }
         )
@@ -209,12 +209,12 @@ def refined_samples(
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return the values of an export's columns for each arm of each answer, those of its last round.
+    """Return the values of `COLUMNS` for each row, taken from the arm's last round.
 
     Raises:
-        StorageError: a value is missing or damaged.
+        StorageError: a stored value is missing or damaged.
     """
-    judge = RefinementPlan.model_validate(run.options["plan"]).judge_name
+    judge = run.plan_as(RefinementPlan).judge_name
     last = {(row.sample_id, row.model, row.repeat, row.arm): row for row in refinement_rows(home, run) if row.last}
     texts, finals = _answers_of(home, last.values())
     exported: list[dict[str, Any]] = []
@@ -234,7 +234,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 
 
 def _answers_of(home: Home, rows: Iterable[RefinementRow]) -> tuple[dict[str, Response], dict[str, FinalAnswer]]:
-    """Return the responses and the final answers that rows name, by id."""
+    """Return the responses and the final answers of rows, by id."""
     listed = list(rows)
     responses = find_values(home, Response, (row.response_id for row in listed if row.response_id))
     finals = find_values(home, FinalAnswer, (row.final_id for row in listed if row.final_id))

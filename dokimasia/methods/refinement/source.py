@@ -1,4 +1,4 @@
-"""What a refinement takes from the run that it refines: its scored answers, and which peers solved what."""
+"""The source run of a refinement: its scored answers, and the peers that solved failed atoms."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
@@ -16,13 +16,13 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores
 
 Peers = dict[str, dict[str, list[list[str]]]]
-"""By failed answer and atom the peers that solved the atom, in order of choice, each with its own answer."""
+"""Peers that solved an atom, in order of preference, each with its own answer; by failed answer and atom."""
 
 
 class SourceAnswer(NamedTuple):
-    """One scored answer of the source run: ids of its values, whether it is right, the judge's scores, the weighted one.
+    """A scored answer of the source run: ids of its values, verdict, scores by atom and weighted score.
 
-    `final` is empty and `verdict` None where the run has not decided whether it is right.
+    `final` is empty and `verdict` None if the run has not decided whether the answer is right.
     """
 
     sample_id: str
@@ -40,30 +40,30 @@ class SourceAnswer(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The answer's name in the run."""
+        """The unique name of the answer in the run."""
         return f"{self.sample_id}/{self.model}/{self.repeat}"
 
 
 class SourceRun(NamedTuple):
-    """The source run: its plan, and its scored answers in order."""
+    """The source run's plan and its scored answers, in order."""
 
     plan: EvaluationPlan
     answers: tuple[SourceAnswer, ...]
 
     @property
-    def taken(self) -> str:
-        """A hash of what a refinement takes from the run."""
+    def digest(self) -> str:
+        """A hash of everything that a refinement uses of the run."""
         return digest("taken-for-refinement/1", [list(answer) for answer in self.answers])
 
 
 def read_source(home: Home, run: Run) -> SourceRun:
-    """Return what a refinement takes from a run.
+    """Return the plan and the refinable answers of a run.
 
-    Answers without the image are not refined, and answers without a score cannot be: their atoms are not known.
+    Answers without the image are not refined. Answers without a score cannot be, since their failed atoms are unknown.
 
     Raises:
         NotFound: the run is not an evaluation.
-        InputError: it is not finished.
+        InputError: the run is not finished.
     """
     plan, _ = EVALUATION.read(run)
     if run.status != "done":
@@ -97,11 +97,16 @@ def read_source(home: Home, run: Run) -> SourceRun:
     return SourceRun(plan, tuple(answers))
 
 
-def peers_for(shown: Mapping[SourceAnswer, Sequence[int]], source: SourceRun, plan: RefinementPlan) -> Peers:
-    """Return the peers of each atom of each failed answer that a feedback may name.
+def peers_for(atoms_of: Mapping[SourceAnswer, Sequence[int]], source: SourceRun, plan: RefinementPlan) -> Peers:
+    """Return the peers for each atom that feedback on a failed answer may name.
 
-    A peer solved an atom whose mean score over its repeats is 4 or above; it is shown its answer that is best on the atoms
-    of that failed answer. Peers are counted in the order of the run, so that the choice does not depend on what came when.
+    A peer solved an atom if its mean score over its repeats is 4 or above. The peer writes its hint from its best answer
+    on the atoms it solved. Peers are taken in the run's order, so that the choice does not depend on timing.
+
+    Args:
+        atoms_of: by failed answer, the atoms that feedback may name.
+        source: the source run.
+        plan: the plan of the refinement.
     """
     names = {spec.ref.name for spec in plan.peers}
     by_sample: dict[str, dict[str, list[SourceAnswer]]] = {}
@@ -110,19 +115,25 @@ def peers_for(shown: Mapping[SourceAnswer, Sequence[int]], source: SourceRun, pl
             by_sample.setdefault(answer.sample_id, {}).setdefault(answer.model, []).append(answer)
     solved: dict[Need, dict[str, float]] = {}
     best: dict[tuple[str, str], str] = {}
-    for answer, atoms in shown.items():
+    for answer, atoms in atoms_of.items():
         for peer, answers in by_sample.get(answer.sample_id, {}).items():
             if peer == answer.model:
                 continue
-            able: list[int] = []
+            solved_atoms: list[int] = []
             for atom in atoms:
-                mean = sum(one.scores[atom - 1] for one in answers) / len(answers)
+                mean = sum(peer_answer.scores[atom - 1] for peer_answer in answers) / len(answers)
                 if mean >= SOLVED:
-                    able.append(atom)
+                    solved_atoms.append(atom)
                     solved.setdefault(Need(answer.key, atom), {})[peer] = mean
-            chosen = max(answers, key=lambda one: (sum(one.scores[atom - 1] for atom in able), -one.repeat))
+            chosen = max(
+                answers,
+                key=lambda peer_answer: (
+                    sum(peer_answer.scores[atom - 1] for atom in solved_atoms),
+                    -peer_answer.repeat,
+                ),
+            )
             best[answer.key, peer] = chosen.response
-    needs = [Need(answer.key, atom) for answer, atoms in shown.items() for atom in atoms]
+    needs = [Need(answer.key, atom) for answer, atoms in atoms_of.items() for atom in atoms]
     order = assign_peers(needs, solved, seed=plan.seed, apart=plan.protocol == "published")
     peers: Peers = {}
     for need, names_in_order in order.items():
@@ -132,12 +143,12 @@ def peers_for(shown: Mapping[SourceAnswer, Sequence[int]], source: SourceRun, pl
 
 
 def most_shown(answer: SourceAnswer, plan: RefinementPlan) -> tuple[int, ...]:
-    """Return the atoms that a feedback names at most: as many as if every failed one could be fed back."""
+    """Return the atoms that feedback may name at most, as if every failed atom could be fed back."""
     return withhold(failed_atoms(answer.scores), plan.withhold, plan.seed).shown
 
 
 def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dict[str, Any]:
-    """Return the inputs of every arm of the graph for an answer; `sample` is the sample's id in the store."""
+    """Return the graph inputs that all arms of an answer share; `sample` is the sample's id in the store."""
     inputs: dict[str, Any] = {
         "sample": sample,
         "chain": answer.chain,

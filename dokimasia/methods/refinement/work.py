@@ -1,4 +1,4 @@
-"""The work of one refinement: every original answer is checked, then each arm of those that failed goes its rounds."""
+"""The work of a refinement: check all original answers, then run the arms of those that failed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -21,14 +21,14 @@ from dokimasia.storage.runs import get_run
 REFINEMENT = cast("GraphFile", refinement)
 
 AnswerInputs = dict[SourceAnswer, dict[str, Any]]
-"""The graph's inputs of each answer beside those of `graph_inputs`."""
+"""Graph inputs of each answer in addition to those of `graph_inputs`."""
 
 
 async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield two stages: the original answers are checked, then the arms of those that failed go their rounds.
+    """Yield two stages: checks of the original answers, then the arms of those that failed.
 
-    The arms begin when all answers are checked, so that peers are chosen from the same failures however often the work
-    was interrupted; where the budget ends before that, a resume goes on with the checks.
+    The arms start after all checks, so that peers are chosen from the same failures however often the work was
+    interrupted. If the budget ends before that, a resume continues with the checks.
     """
     plan = job.plan
     source = await asyncio.to_thread(read_source, job.home, get_run(job.home, plan.source))
@@ -40,21 +40,21 @@ async def stages(job: Job[RefinementPlan]) -> AsyncIterator[Stage[Sample]]:
     yield _stage(job, originals, ["original"], {})
     if job.left_open:
         return
-    shown: dict[SourceAnswer, Sequence[int]] = {}
+    atoms_of: dict[SourceAnswer, Sequence[int]] = {}
     failed: AnswerInputs = {}
     for answer in answers:
         step = await _step_of_failed(job, answer)
         if step is not None:
-            shown[answer] = step.selection.shown
+            atoms_of[answer] = step.selection.shown
             failed[answer] = {"answered": step.answered, "selection": step.selection_id}
     peers: Peers = {}
     if "peer" in plan.arms:
-        peers = await asyncio.to_thread(peers_for, shown, source, plan)
+        peers = await asyncio.to_thread(peers_for, atoms_of, source, plan)
     yield _stage(job, failed, [arm for arm in plan.arms if arm != "original"], peers)
 
 
 class FailedAnswer(NamedTuple):
-    """What may be fed back on an answer that failed, and whether its final answer was right."""
+    """A failed answer's selection of points to feed back, and whether its final answer was right."""
 
     selection_id: str
     selection: PointSelection
@@ -62,16 +62,16 @@ class FailedAnswer(NamedTuple):
 
 
 def _stage(job: Job[RefinementPlan], answers: AnswerInputs, arms: Sequence[Arm], peers: Peers) -> Stage[Sample]:
-    """Return the stage in which answers go through arms, sample by sample."""
+    """Return the stage that runs some arms of the answers, sample by sample."""
     by_sample: dict[str, list[SourceAnswer]] = {}
     for answer in answers:
         by_sample.setdefault(answer.sample_id, []).append(answer)
 
     async def do(sample: Sample) -> None:
-        own = by_sample.get(sample.id, [])
+        answers_of_sample = by_sample.get(sample.id, [])
         if job.plan.threshold is None and not sample.accepted:
-            job.progress.items -= len(own) * len(arms)
-            own = []
+            job.progress.items -= len(answers_of_sample) * len(arms)
+            answers_of_sample = []
         stored = value_id(sample)
 
         async def walk(part: list[tuple[SourceAnswer, Arm]]) -> None:
@@ -80,16 +80,16 @@ def _stage(job: Job[RefinementPlan], answers: AnswerInputs, arms: Sequence[Arm],
                 for answer, arm in part
             )
 
-        await job.in_parts(product(own, arms), walk)
+        await job.in_parts(product(answers_of_sample, arms), walk)
         job.progress.samples_done += 1
 
     return Stage(job.samples(), do, items=len(answers) * len(arms))
 
 
 async def _step_of_failed(job: Job[RefinementPlan], answer: SourceAnswer) -> FailedAnswer | None:
-    """Return what is known of an answer that failed; None where it stays as it is.
+    """Return the failed answer to refine; None if it is not refined.
 
-    One without a verdict or without a point to feed back is not taken up, and is counted apart.
+    An answer without a verdict or without a point to feed back is not refined, and is counted separately.
     """
     row = get_result(job.home, job.run.id, item_name(answer, "original"))
     if row is None or row.outcome == "failed" or not row.value_ids:
@@ -149,5 +149,5 @@ async def _row(
 
 
 def item_name(answer: SourceAnswer, arm: Arm) -> str:
-    """Return the name of an arm of an answer, unique in its run."""
+    """Return the name of the item for an arm of an answer, unique in its run."""
     return f"refine/{answer.key}/{arm}"

@@ -211,7 +211,7 @@ class ReviewItem(Value):
 
 def figures_of_run(home: Home, run: Run) -> ReviewFigures:
     """Return the figures of a review; the same stored rows give the same bytes."""
-    plan = ReviewPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(ReviewPlan)
     samples = run_samples(home, run.id)
     clusters = {sample.sample_id: sample.cluster for sample in samples}
     verdicts: dict[Verdict, int] = {"accepted": 0, "discarded": 0, "incomplete": 0}

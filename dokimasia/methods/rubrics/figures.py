@@ -161,7 +161,7 @@ class RubricItem(Value):
 
 def figures_of_run(home: Home, run: Run) -> RubricsFigures:
     """Return the figures of a run that makes rubrics; the same stored rows give the same bytes."""
-    plan = RubricPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(RubricPlan)
     rows = results(home, run.id)
     samples = run_samples(home, run.id)
     sets = sets_of_run(home, run) if has_sets(rows) else []

@@ -190,7 +190,7 @@ def read_captions(request: RubricRequest, session: Session) -> Captions:
         NotFound: the run is no review.
     """
     if session.forked is not None:
-        return _captions_of_fork(request, session, RubricPlan.model_validate(session.forked.options["plan"]))
+        return _captions_of_fork(request, session, session.forked.plan_as(RubricPlan))
     return _captions_of_file(request, session) if request.data.exists() else _captions_of_review(request, session)
 
 

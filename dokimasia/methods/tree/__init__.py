@@ -1,4 +1,4 @@
-"""Capability trees: grown from criteria by a judge, read, edited, and measured (ATOM, 3.2)."""
+"""Capability trees: growing from criteria with a judge, reading, editing and measuring (ATOM, section 3.2)."""
 
 import asyncio
 from collections import Counter
@@ -61,7 +61,7 @@ from dokimasia.storage.trees.versions import StoredVersion, create_tree, keep_cr
 
 
 async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPlan]:
-    """Read the criteria, find the models, and where a tree is grown on the version that it is grown on.
+    """Read the criteria, resolve the models and, for an existing tree, the version to grow.
 
     Raises:
         InputError: there are no criteria, no such tree, or an option cannot be used.
@@ -76,7 +76,7 @@ async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPla
     if base is None:
         _check_name(request, session, plan)
     else:
-        earlier = _grown_before(request, session.opened, base, plan)
+        earlier = _growth_of_base(request, session.opened, base, plan)
         if earlier is not None:
             return earlier
         by_key |= {criterion.key: criterion for criterion in tree_criteria(session.opened, base.tree)}
@@ -105,7 +105,7 @@ def resumable(session: Session, run: Run, plan: GrowthPlan, request: GrowthReque
     """Check that the tree of an unfinished growth has the criteria that it was accepted with.
 
     Raises:
-        InputError: it has got further criteria since, or its own were not all kept.
+        InputError: the tree has other criteria than when the growth was accepted.
     """
     tree = tree_of(run)
     if run.status != "done" and hash_of(tree_criteria(session.opened, tree)) != run.data_hash:
@@ -115,10 +115,10 @@ def resumable(session: Session, run: Run, plan: GrowthPlan, request: GrowthReque
         )
 
 
-def _grown_before(
+def _growth_of_base(
     request: GrowthRequest, home: Home, base: StoredVersion, plan: GrowthPlan
 ) -> Accepted[GrowthPlan] | None:
-    """Return the growth that made the version which would be grown on, if it is the same as the requested one."""
+    """Return the growth that made the base version, if its plan equals the requested one."""
     maker = maker_of(home, base)
     if maker is None or request.fresh:
         return None
@@ -134,10 +134,10 @@ def _grown_before(
 
 
 def _check_name(request: GrowthRequest, session: Session, plan: GrowthPlan) -> None:
-    """Refuse a name that the tree of another growth has."""
+    """Check that no other growth's tree has the requested name."""
     trees = [] if session.home is None else list_trees(session.home)
-    own = "" if request.fresh else run_id(METHOD, plan)
-    if any(tree.name == request.name and tree.run_id != own for tree in trees):
+    own_id = "" if request.fresh else run_id(METHOD, plan)
+    if any(tree.name == request.name and tree.run_id != own_id for tree in trees):
         raise ConfigError(
             f"there is a tree {request.name!r} already, of other criteria or options: take another --name, or grow it on "
             f"with --onto {request.name}"
@@ -185,25 +185,25 @@ async def grow_tree(
     transports: Mapping[str, Transport] | None = None,
     **options: Any,
 ) -> RunResult:
-    """Grow a capability tree from criteria of any origin, or go on with it, or, where it is grown, return its figures.
+    """Grow a capability tree from criteria; an interrupted growth is resumed, a finished one returns its figures.
 
     Args:
-        criteria: pairs of (text, sample id), with a category as a third where there is one; or `run`, or `file`.
+        criteria: tuples of text, sample id and optionally a category; alternatively give `run` or `file`.
         judge: the judge's name.
-        run: the run whose criteria are taken, by the beginning of its id.
-        file: a file of criteria.
+        run: the run whose criteria to use, as the beginning of its id.
+        file: a criteria file.
         settings: home, configuration and keys; read from the environment by default.
-        observer: is called with what happens.
-        stop: lets someone else ask the growth to stop.
-        transports: ways to a model that replace the package's own.
+        observer: receives the events of the run.
+        stop: token to interrupt the growth.
+        transports: transports that replace the package's own.
         **options: further fields of `GrowthRequest`, such as `onto`, `categories`, `min_support` or `seed`.
 
     Returns:
-        its run, whether it is complete, and its figures, in which `tree` is the tree's name.
+        the run, whether it is complete, and its figures; their `tree` is the tree's name.
 
     Raises:
         InputError: there are no criteria, or an option cannot be used; nothing was sent.
-        Interrupted: the growth was asked to stop; what is finished is kept.
+        Interrupted: the growth was stopped; everything finished is kept.
     """
     return await run_method(
         METHOD,
@@ -217,10 +217,10 @@ async def grow_tree(
 
 
 def grow_tree_sync(criteria: Sequence[Pair] | None = None, **options: Any) -> RunResult:
-    """Do what `grow_tree` does, for scripts and notebooks without an event loop.
+    """Run `grow_tree`, for scripts and notebooks without an event loop.
 
     Raises:
-        RuntimeError: called from inside a running event loop, where `await grow_tree(...)` belongs.
+        RuntimeError: an event loop is running; use `await grow_tree(...)` there.
     """
     return asyncio.run(grow_tree(criteria, **options))
 

@@ -1,4 +1,4 @@
-"""How far two mappings of the same criteria agree: two judges, two versions, or a judge and a person."""
+"""Agreement of two mappings of the same criteria: of two judges, two versions, or a judge and a person."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -17,12 +17,12 @@ LISTED = 20
 def mapping_comparison(
     first: Mapping[str, str | None], second: Mapping[str, str | None], cluster_of: Mapping[str, str] | None = None
 ) -> dict[str, Any]:
-    """Return how far two mappings agree as plain JSON.
+    """Return the agreement of two mappings as plain JSON.
 
     Args:
-        first: criterion to leaf, None for a criterion that was looked at and not placed.
-        second: the same, of another judge, version or person.
-        cluster_of: criterion to cluster, so that intervals respect that what is asked about one image belongs together.
+        first: leaf of each criterion; None for a criterion that could not be placed.
+        second: the same, from another judge, version or person.
+        cluster_of: cluster of each criterion; criteria about one image belong to one cluster.
 
     Returns:
         n (criteria in both), only_first, only_second, hit_rate {share, low, high} (the same leaf; 95 %), kappa {value,
@@ -35,10 +35,12 @@ def mapping_comparison(
         ValueError: they have no criterion in common.
     """
     agreed, groups = mapping_agreement(first, second), cluster_agreement(first, second)
-    both = sorted(first.keys() & second.keys())
-    pairs = [(first[criterion], second[criterion]) for criterion in both]
-    clusters = [(cluster_of or {}).get(criterion, criterion) for criterion in both]
-    share = rate_interval([ours == theirs for ours, theirs in pairs], clusters=clusters, level=LEVEL)
+    shared = sorted(first.keys() & second.keys())
+    pairs = [(first[criterion], second[criterion]) for criterion in shared]
+    clusters = [(cluster_of or {}).get(criterion, criterion) for criterion in shared]
+    share = rate_interval(
+        [first_leaf == second_leaf for first_leaf, second_leaf in pairs], clusters=clusters, level=LEVEL
+    )
     kappa = None
     if agreed.kappa is not None:
         ends = coefficient_limits(
@@ -50,60 +52,67 @@ def mapping_comparison(
         "only_first": len(first.keys() - second.keys()),
         "only_second": len(second.keys() - first.keys()),
         "unplaced": {
-            "first": sum(ours is None for ours, _ in pairs),
-            "second": sum(theirs is None for _, theirs in pairs),
+            "first": sum(first_leaf is None for first_leaf, _ in pairs),
+            "second": sum(second_leaf is None for _, second_leaf in pairs),
         },
         "hit_rate": {"share": rounded(agreed.hit_rate), **limits(share)},
         "by_category": _by_category(pairs, clusters),
         "kappa": kappa,
         "groups": {name: rounded(value) for name, value in groups._asdict().items() if name != "n"},
         "by_layer": {"categories": _agreement_above(pairs, 1), "parents": _agreement_above(pairs, 2)},
-        "disagreements": _disagreements(pairs, both),
+        "disagreements": _disagreements(pairs, shared),
     }
 
 
 def _agreement_above(pairs: Sequence[_LeafPair], layer: int) -> float:
     """Return the share of pairs of leaves that have the same ancestor in a layer."""
-    return rounded(sum(_cut(ours, layer) == _cut(theirs, layer) for ours, theirs in pairs) / len(pairs))
+    return rounded(
+        sum(_ancestor(first_leaf, layer) == _ancestor(second_leaf, layer) for first_leaf, second_leaf in pairs)
+        / len(pairs)
+    )
 
 
 def _by_category(pairs: Sequence[_LeafPair], clusters: Sequence[str]) -> dict[str, dict[str, Any]]:
     hits: dict[str, list[bool]] = {}
     hit_clusters: dict[str, list[str]] = {}
-    for (ours, theirs), cluster in zip(pairs, clusters, strict=True):
-        category = _cut(ours, 1)
+    for (first_leaf, second_leaf), cluster in zip(pairs, clusters, strict=True):
+        category = _ancestor(first_leaf, 1)
         if category is not None:
-            hits.setdefault(category, []).append(ours == theirs)
+            hits.setdefault(category, []).append(first_leaf == second_leaf)
             hit_clusters.setdefault(category, []).append(cluster)
     by_category: dict[str, dict[str, Any]] = {}
     for category in sorted(hits):
-        own = hits[category]
-        interval = rate_interval(own, clusters=hit_clusters[category], level=LEVEL)
-        by_category[category.strip("<>")] = {"n": len(own), "share": rounded(sum(own) / len(own)), **limits(interval)}
+        category_hits = hits[category]
+        interval = rate_interval(category_hits, clusters=hit_clusters[category], level=LEVEL)
+        by_category[category.strip("<>")] = {
+            "n": len(category_hits),
+            "share": rounded(sum(category_hits) / len(category_hits)),
+            **limits(interval),
+        }
     return by_category
 
 
 def _kappa_of(pairs: Sequence[_LeafPair]) -> float:
-    """Return Cohen's kappa from counts alone, fast enough to be asked once a cluster; 1 where all is one leaf."""
+    """Return Cohen's kappa; 1 if all criteria are on one leaf. Uses counts only: it is called once per cluster."""
     n = len(pairs)
-    ours, theirs = (Counter(side) for side in zip(*pairs, strict=True))
-    equal = sum(our_leaf == their_leaf for our_leaf, their_leaf in pairs)
-    chance = sum(count * theirs[leaf] for leaf, count in ours.items()) / n**2
+    first_counts, second_counts = (Counter(side) for side in zip(*pairs, strict=True))
+    equal = sum(first_leaf == second_leaf for first_leaf, second_leaf in pairs)
+    chance = sum(count * second_counts[leaf] for leaf, count in first_counts.items()) / n**2
     return 1.0 if chance >= 1 else (equal / n - chance) / (1 - chance)
 
 
-def _cut(leaf: str | None, layer: int) -> str | None:
-    """Return the beginning of a path down to a layer."""
+def _ancestor(leaf: str | None, layer: int) -> str | None:
+    """Return a leaf's ancestor in a layer; None for no leaf."""
     return None if leaf is None else ">".join(leaf.split(">")[:layer])
 
 
-def _disagreements(pairs: Sequence[_LeafPair], both: Sequence[str]) -> list[dict[str, Any]]:
-    apart: dict[_LeafPair, list[str]] = {}
-    for name, pair in zip(both, pairs, strict=True):
+def _disagreements(pairs: Sequence[_LeafPair], criteria: Sequence[str]) -> list[dict[str, Any]]:
+    by_pair: dict[_LeafPair, list[str]] = {}
+    for criterion, pair in zip(criteria, pairs, strict=True):
         if pair[0] != pair[1]:
-            apart.setdefault(pair, []).append(name)
-    ranked = sorted(apart.items(), key=lambda item: (-len(item[1]), item[1][0]))
+            by_pair.setdefault(pair, []).append(criterion)
+    ranked = sorted(by_pair.items(), key=lambda item: (-len(item[1]), item[1][0]))
     return [
-        {"first": mine, "second": yours, "n": len(names), "example": names[0]}
-        for (mine, yours), names in ranked[:LISTED]
+        {"first": first_leaf, "second": second_leaf, "n": len(criteria_of_pair), "example": criteria_of_pair[0]}
+        for (first_leaf, second_leaf), criteria_of_pair in ranked[:LISTED]
     ]

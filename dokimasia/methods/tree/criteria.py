@@ -1,4 +1,4 @@
-"""The criteria that a tree is grown from: those of a run, of a file, or given from Python."""
+"""The criteria that a tree is grown from: those of a run, a file, or a program."""
 
 import csv
 import hashlib
@@ -28,12 +28,14 @@ Pair = tuple[str, str] | tuple[str, str, str] | Mapping[str, Any]
 
 
 def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCriterion]:
-    """Return the criteria of a run, sorted by key; a set that several samples have counts once, for the first by name.
+    """Return the criteria of a run, sorted by key.
+
+    A set of criteria that several samples share counts once, for the first sample by name.
 
     Args:
         home: the home.
         run: an evaluation.
-        by: `category` or `source`: what a sub-sample is balanced over.
+        by: what the sub-sample is balanced over, `category` or `source`.
 
     Raises:
         DataError: the run has no criteria.
@@ -57,10 +59,10 @@ def file_criteria(path: Path, *, by: str = "category") -> list[TreeCriterion]:
     """Return the criteria of a file, sorted by key: JSON lines, a JSON list, or CSV with a header line.
 
     A row has `criterion` (or `text`) and `sample_id` (or `sample`, `id`), and may have `category`, `source`,
-    `ground_truth`. In a JSON list a row may be a text alone; its sample is then its place, counted from 0.
+    `ground_truth`. In a JSON list a row may be just a text; its sample is then its index, from 0.
 
     Raises:
-        DataError: the file cannot be read, or rows cannot be used: the message names file and line.
+        DataError: the file cannot be read or has unusable rows; the message names file and line.
     """
     try:
         text = path.read_text(encoding="utf-8-sig")
@@ -72,10 +74,10 @@ def file_criteria(path: Path, *, by: str = "category") -> list[TreeCriterion]:
 def read_criteria(
     rows: Iterable[tuple[str, Any]], *, by: str = "category", where: str = "criteria"
 ) -> list[TreeCriterion]:
-    """Return rows, each with the name of its place, as criteria, sorted by key; see `file_criteria`.
+    """Return the criteria of rows, sorted by key; each row comes with its position for messages. See `file_criteria`.
 
     Raises:
-        DataError: there is none, or some cannot be used.
+        DataError: there are no criteria, or some cannot be used.
     """
     problems: list[str] = []
     criteria: list[TreeCriterion] = []
@@ -101,10 +103,10 @@ def read_criteria(
 
 
 def given_criteria(pairs: Sequence[Pair]) -> list[TreeCriterion]:
-    """Return criteria that were given from Python, sorted by key: their order does not matter.
+    """Return the criteria that a program passed, sorted by key.
 
     Raises:
-        DataError: there is none, or some cannot be used.
+        DataError: there are no criteria, or some cannot be used.
     """
     rows: list[tuple[str, Any]] = []
     for number, pair in enumerate(pairs):
@@ -152,7 +154,7 @@ def _field(row: Mapping[str, Any], names: Iterable[str]) -> str:
 
 
 def _rows(path: Path, text: str) -> Iterable[tuple[str, Any]]:
-    """Yield the rows of a file, each with its file and line."""
+    """Yield the rows of a file, each with file and line."""
     if path.suffix.lower() in {".csv", ".tsv"}:
         delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
         reader = csv.DictReader(io.StringIO(text), delimiter=delimiter)

@@ -1,4 +1,4 @@
-"""A capability tree deleted whole: its versions and criteria, and the runs that grew it."""
+"""Deletion of a capability tree with its versions, its criteria and the runs that grew it."""
 
 from typing import Any
 
@@ -10,39 +10,43 @@ from dokimasia.storage.trees.versions import delete_tree, resolve_tree, versions
 
 
 async def delete_whole_tree(home: Home, text: str) -> dict[str, Any]:
-    """Delete a tree with the growths that made its versions; the ledger stays, so that growing it again asks nothing.
+    """Delete a tree and the growths that made its versions.
+
+    The ledger is kept, so growing the tree again makes no new calls.
 
     Args:
         home: open for writing.
-        text: the tree, as `storage.trees.versions.resolve_tree` takes it.
+        text: the tree, as in `storage.trees.versions.resolve_tree`.
 
     Returns:
-        tree, versions (how many there were), runs (the growths that went with it).
+        tree, versions (their number), runs (the deleted growths).
 
     Raises:
         NotFound: there is no such tree.
-        InputError: an unfinished run still needs it.
+        InputError: an unfinished run needs the tree.
     """
     tree = resolve_tree(home, text).tree
-    known = versions(home, tree)
-    ids, grown = {one.id for one in known}, {one.run_id for one in known} - {""}
+    stored_versions = versions(home, tree)
+    ids = {version.id for version in stored_versions}
+    makers = {version.run_id for version in stored_versions if version.run_id}
     runs = list_runs(home)
-    waiting = sorted(run.id for run in runs if run.status != "done" and (run.id in grown or _names(run.options, ids)))
-    if waiting:
+    dependent = [run for run in runs if run.id in makers or _contains_any(run.options, ids)]
+    unfinished = sorted(run.id for run in dependent if run.status != "done")
+    if unfinished:
         raise InputError(
-            f"the tree {tree!r} is needed by {', '.join(waiting)}, unfinished; resume or delete that first"
+            f"the tree {tree!r} is needed by {', '.join(unfinished)}, unfinished; resume or delete that first"
         )
-    growths = sorted(run.id for run in runs if run.id in grown)
+    growths = sorted(run.id for run in runs if run.id in makers)
     for run in growths:
         await delete_whole_run(home, run)
     await delete_tree(home, tree)
-    return {"tree": tree, "versions": len(known), "runs": growths}
+    return {"tree": tree, "versions": len(stored_versions), "runs": growths}
 
 
-def _names(value: Any, ids: set[str]) -> bool:
-    """Whether one of these ids stands anywhere in a run's options."""
+def _contains_any(value: Any, ids: set[str]) -> bool:
+    """Return whether a run's options contain one of the ids."""
     if isinstance(value, dict):
-        return any(_names(one, ids) for one in value.values())
+        return any(_contains_any(entry, ids) for entry in value.values())
     if isinstance(value, list | tuple):
-        return any(_names(one, ids) for one in value)
+        return any(_contains_any(entry, ids) for entry in value)
     return isinstance(value, str) and value in ids

@@ -1,6 +1,6 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
-"""Capability trees changed by people: single edits, edited files imported, versions restored; and trees exported."""
+# networkx has no types; values read from a tree are typed right away.
+"""Changes of capability trees by people: edits, imported files, restored versions; and export of trees."""
 
 import csv
 from collections.abc import Mapping, Sequence
@@ -80,15 +80,15 @@ class TreeChange(Value):
     reason: str = Field(min_length=1, max_length=500)
 
 
-async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, who: str) -> dict[str, Any]:
-    """Change a tree and store it as its newest version.
+async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, person: str) -> dict[str, Any]:
+    """Change a tree and store the result as its newest version.
 
     Args:
         home: open for writing.
-        tree: its name.
-        change: what is done, and why.
-        version: the position of the version that was looked at; where there is a newer one, nothing is changed.
-        who: the person.
+        tree: name of the tree.
+        change: the change, and the reason for it.
+        version: position of the version that the person saw; if there is a newer one, nothing is changed.
+        person: name of the person.
 
     Returns:
         tree, position, version, new, edits.
@@ -96,8 +96,8 @@ async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, 
     Raises:
         NotFound: there is no such tree.
         DecidedMeanwhile: there is a newer version.
-        InputError: there is no such node, or the change cannot be made.
-        DataError: the tree would be none any more; the message says why, as that of an edited file.
+        InputError: there is no such node, or the change is impossible.
+        DataError: the result would not be a valid tree; the message says why.
     """
     base = load_tree(home, tree)
     name = base.stored.tree
@@ -110,20 +110,20 @@ async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, 
         changed = _changed(base.tree, change)
     except ValueError as error:
         raise InputError(f"{base.name}: {error}. Nothing was changed.") from None
-    _refuse(
+    _raise_if_invalid(
         f"{base.name} after this {change.kind}",
         check_tree(changed, categories=base.version.categories, criteria=leaf_mapping(base.tree)),
     )
     edits = edits_by_hand(base.tree, changed, reason=" ".join(change.reason.split()))
     graph = with_absorbed(changed, edits, base.tree)
-    return await _store_version(home, name, graph, base, edits, phase="edit", made_by=who)
+    return await _store_version(home, name, graph, base, edits, phase="edit", made_by=person)
 
 
 def _changed(tree: "Tree", change: TreeChange) -> "Tree":
-    """Return a tree after a change.
+    """Return the changed tree.
 
     Raises:
-        ValueError: the change cannot be made, in words.
+        ValueError: the change is impossible; the message says why.
     """
     node = _existing(tree, change.node)
     place = place_of(node)
@@ -235,7 +235,7 @@ def _pruned(tree: "Tree", node: str) -> "Tree":
 
 
 def export_tree(loaded: LoadedTree, format: Format) -> str:
-    """Return a version of a tree as text of a format; equal versions give equal text."""
+    """Return a version of a tree as text in a format; equal versions give equal text."""
     if format == "yaml":
         texts = {key: criterion.text for key, criterion in loaded.criteria.items()}
         return to_yaml(loaded.tree, name=loaded.stored.tree, version=loaded.stored.position, texts=texts)
@@ -243,28 +243,28 @@ def export_tree(loaded: LoadedTree, format: Format) -> str:
 
 
 def format_of(path: Path | None, name: Format | None) -> Format:
-    """Return a file's format: by name, else by the file's ending, else YAML."""
+    """Return the format of a file: the named one, else that of its extension, else YAML."""
     return name or ENDINGS.get(path.suffix.lower() if path else "", "yaml")
 
 
 async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: bool = False) -> dict[str, Any]:
-    """Import a tree that a person wrote or edited, as the newest version of a tree; what it changes becomes edits.
+    """Import a tree that a person wrote or edited as the newest version of a tree; differences are stored as edits.
 
-    A tree that exists keeps its anchors, its criteria's texts, and every criterion that it had mapped. What a criterion's
-    leaf is where the file leaves it in place stays the judge's word; elsewhere it is the person's.
+    An existing tree keeps its anchors, the texts of its criteria, and every mapped criterion. Criteria that the file
+    leaves on their leaf stay mapped by the judge; those that it moves are mapped by the person.
 
     Args:
         home: open for writing.
-        path: YAML, JSON, CSV or GraphML, by the file's ending.
-        tree: the tree that it is a version of; by default the one that the file names (YAML), else the file's name.
-        new: begin a new tree with it, which no other way does.
+        path: file in YAML, JSON, CSV or GraphML, according to its extension.
+        tree: the tree to add a version to; by default the one named in the file (YAML), else the file's name.
+        new: create a new tree; without it the tree must exist.
 
     Returns:
         tree, position, version, new (whether it differs from the newest version), edits.
 
     Raises:
-        InputError: there is no such tree, or with `new` there is one; or the file is of a version that is not the newest.
-        DataError: the file cannot be read, or holds no valid tree; the message says what is wrong.
+        InputError: the tree does not exist (with `new`: it exists already), or the file is an edit of an older version.
+        DataError: the file cannot be read or is not a valid tree; the message says why.
     """
     graph = _read(path)
     file_name = graph.graph.pop("name", "")
@@ -293,11 +293,11 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
             f"{several(len(changed), 'criterion', 'criteria')} with another text than was asked: "
             f"{', '.join(changed[:MOST_NAMED])}"
         )
-    _refuse(str(path), problems)
+    _raise_if_invalid(str(path), problems)
     if base is None:
         await create_tree(home, name, source="")
-        own = (criteria.get(key) or TreeCriterion(key, texts.get(key, ""), key) for key in sorted(members))
-        await keep_criteria(home, name, own)
+        own_criteria = (criteria.get(key) or TreeCriterion(key, texts.get(key, ""), key) for key in sorted(members))
+        await keep_criteria(home, name, own_criteria)
         return await _store_version(home, name, graph, base, (), phase="import")
     edits = edits_by_hand(base.tree, graph, reason=f"edited by hand in {path.name}")
     newest = base.stored.position
@@ -309,15 +309,17 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
     return await _store_version(home, name, with_absorbed(graph, edits, base.tree), base, edits, phase="import")
 
 
-def _refuse(source: str, problems: Sequence[str]) -> None:
-    """Raise if a tree has problems; the message says where it is from and what is wrong with it."""
+def _raise_if_invalid(source: str, problems: Sequence[str]) -> None:
+    """Raise `DataError` if there are problems; the message names the source and the problems."""
     if problems:
-        more = f"; and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
-        raise DataError(f"{source} holds no valid tree: {'; '.join(problems[:MOST_NAMED])}{more}. Nothing was changed.")
+        remainder = f"; and {len(problems) - MOST_NAMED} more" if len(problems) > MOST_NAMED else ""
+        raise DataError(
+            f"{source} holds no valid tree: {'; '.join(problems[:MOST_NAMED])}{remainder}. Nothing was changed."
+        )
 
 
 def _check_name(home: Home, path: Path, name: str, *, new: bool) -> None:
-    """Raise if a file cannot be imported under a name, since a tree of that name exists, or none does."""
+    """Check that the tree exists or, if it shall be new, that it does not."""
     exists = bool(versions(home, name))
     if exists and new:
         raise InputError(
@@ -331,15 +333,15 @@ def _check_name(home: Home, path: Path, name: str, *, new: bool) -> None:
         )
 
 
-async def restore_version(home: Home, text: str, *, who: str = "person") -> dict[str, Any]:
-    """Make an earlier version the newest of its tree again, by a person; what lies between stays in the history.
+async def restore_version(home: Home, text: str, *, person: str = "person") -> dict[str, Any]:
+    """Store an earlier version again as the newest of its tree; later versions stay in the history.
 
     Returns:
         tree, position, version, new, edits, and restored (the version that was restored).
 
     Raises:
         NotFound: there is no such version.
-        InputError: it is the newest already.
+        InputError: the version is the newest already.
     """
     earlier = load_tree(home, text)
     tree, position = earlier.stored.tree, earlier.stored.position
@@ -351,16 +353,16 @@ async def restore_version(home: Home, text: str, *, who: str = "person") -> dict
         )
     edits = edits_by_hand(newest.tree, earlier.tree, reason=f"restored version {position}")
     change = await _store_version(
-        home, tree, earlier.tree, newest, edits, phase="restore", made_by=who, placements=earlier.placements
+        home, tree, earlier.tree, newest, edits, phase="restore", made_by=person, placements=earlier.placements
     )
     return {**change, "restored": position}
 
 
 def read_mapping(path: Path) -> dict[str, str | None]:
-    """Return a person's mapping from a CSV file with the columns `criterion` and `leaf`; an empty leaf is unplaced.
+    """Return a person's mapping from a CSV file with the columns `criterion` and `leaf`; an empty leaf means unplaced.
 
     Raises:
-        DataError: the file cannot be read, a column is missing, or a criterion stands twice; the message names the line.
+        DataError: the file cannot be read, a column is missing, or a criterion occurs twice; the message names the line.
     """
     reader = csv.DictReader(StringIO(_text(path), newline=""))
     names = [name.strip().casefold() for name in reader.fieldnames or ()]
@@ -385,7 +387,7 @@ def read_mapping(path: Path) -> dict[str, str | None]:
 
 
 def mapping_from(home: Home, text: str) -> tuple[str, dict[str, str | None], dict[str, str]]:
-    """Return the mapping of a version or of a CSV file: its name, criterion to leaf, and criterion to cluster.
+    """Return the mapping of a version or a CSV file: its name, leaf by criterion, and cluster by criterion.
 
     Raises:
         NotFound, DataError: there is no such version or file.
@@ -411,7 +413,7 @@ async def _store_version(
     made_by: str = "person",
     placements: Sequence[Placement] | None = None,
 ) -> dict[str, Any]:
-    """Store a tree as a version, with its placements: those of the base where they are the same, else a person's."""
+    """Store a tree as a version; unchanged placements are those of the base, all others are the person's."""
     if base is not None and not edits:
         return _change_facts(base.stored, new=False)
     version = to_version(graph, before=base.stored.id if base else None, edits=edits)
@@ -442,7 +444,7 @@ def _change_facts(stored: StoredVersion, edits: Sequence[TreeEdit] = (), *, new:
 
 
 def _criteria_of_trees(home: Home, members: Mapping[str, str]) -> dict[str, TreeCriterion]:
-    """Return the criteria that any tree of the home has."""
+    """Return the criteria of all trees of the home."""
     criteria: dict[str, TreeCriterion] = {}
     for tree in list_trees(home):
         missing = members.keys() - criteria.keys()

@@ -1,4 +1,4 @@
-"""The figures of a growth: the tree's leaves, how much has a place, what was refused, and what moved; and an export's rows."""
+"""The figures of a growth (leaves, coverage, rejections, moves) and the rows of its export."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -131,13 +131,13 @@ class TreeFigures(Heading):
 
 
 def growth_json(home: Home, run: Run) -> dict[str, Any]:
-    """Return the figures of a growth as plain JSON; fields that do not apply are left out."""
+    """Return the figures of a growth as plain JSON, without fields that do not apply."""
     return growth_figures(home, run).model_dump(mode="json", by_alias=True, exclude_unset=True)
 
 
 def growth_figures(home: Home, run: Run) -> TreeFigures:
     """Return the figures of a growth; the same stored rows give the same bytes."""
-    plan = GrowthPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(GrowthPlan)
     versions = versions_of_run(home, run.id)
     reports = [version.report for version in versions]
     rejections: list[Rejection] = []
@@ -193,7 +193,7 @@ def _tree(loaded: LoadedTree, calls: int) -> dict[str, Any]:
 
 
 def _moves(home: Home, base: str, loaded: LoadedTree) -> dict[str, Any]:
-    """Return what of the tree that was grown on is elsewhere since, and what is new."""
+    """Return what moved since the base version, and what is new."""
     after = {placement.criterion: placement.leaf for placement in loaded.placements}
     version = get_version(home, base)
     before: dict[str, str | None] = {}
@@ -216,10 +216,10 @@ def _moves(home: Home, base: str, loaded: LoadedTree) -> dict[str, Any]:
 
 
 def growth_rows(home: Home, run: Run) -> "Export":
-    """Return one row a criterion, sorted by key: where the last version that the growth made has it, and by whose word.
+    """Return one row per criterion, sorted by key: its leaf in the growth's last version, and who placed it.
 
-    A growth that was stopped before its criteria were mapped has no rows. One call maps many criteria, so that what a
-    call cost is no figure of a row: `call_key` says which one it was.
+    A growth that was stopped before its criteria were mapped has no rows. One call maps many criteria, so a row has no
+    cost, but `call_key` names the call.
     """
     from dokimasia.runs.reading.exporting import Export
 

@@ -1,6 +1,6 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
-"""A run's scores at the nodes of a capability tree, and where a model is weak and strong."""
+# networkx has no types; values read from a tree are typed right away.
+"""A run's scores at the nodes of a capability tree, and the nodes where a model is weak or strong."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -52,14 +52,14 @@ EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class MeasuredRun:
-    """What a run measured, criterion by criterion.
+    """A run's scores by criterion.
 
     Attributes:
-        scores: model (as it is shown) to criterion to score, 0 to 100, the mean over the scored repeats.
-        failures: model to criterion to the kind of failure, for those that have no score at all.
-        sample_of: criterion to sample.
-        cluster_of: criterion to the cluster of its sample; the scores of all that is asked about one image belong
-            together. By default each sample is a cluster of its own.
+        scores: score by displayed model name and criterion, 0 to 100, the mean over the scored repeats.
+        failures: kind of failure by model and criterion, for criteria without any score.
+        sample_of: sample of each criterion.
+        cluster_of: cluster of each criterion; samples that share an image share a cluster. By default each sample is
+            its own cluster.
     """
 
     scores: Mapping[str, Mapping[str, float]] = field(default_factory=dict[str, Mapping[str, float]])
@@ -214,11 +214,11 @@ class ReportedTree(TreeView):
 
 
 def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun:
-    """Return what a run measured of each model on each criterion, 0 to 100, the mean over scored repeats.
+    """Return each model's score on each criterion, 0 to 100, the mean over scored repeats.
 
-    A criterion without a score in any repeat is kept with the kind of its first failure; where a sample has no criteria
-    at all, nothing can be said of them. A set that several samples have counts for the first by name. What people corrected
-    counts as they did, but with `as_judged`.
+    A criterion without a score in any repeat is listed with the kind of its first failure; samples without criteria are
+    left out. A set of criteria that several samples share counts for the first sample by name. Corrections by hand are
+    applied, unless `as_judged`.
     """
     judged = judgement_scores(home, run.id)
     sizes = criteria_counts(home, run.id)
@@ -252,13 +252,13 @@ def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun
 def tree_view(
     tree: "Tree", measured: MeasuredRun | None = None, *, models: Sequence[str] = (), seed: int = 0
 ) -> TreeView:
-    """Return a tree as figures; equal trees and scores give equal figures.
+    """Return the figures of a tree; equal trees and scores give equal figures.
 
     Args:
         tree: a capability tree.
-        measured: the scores, where any are wanted.
-        models: whose scores; a model without any result has None at every node.
-        seed: of the intervals.
+        measured: the scores; without them, nodes have no scores.
+        models: the models to show; a model without any result has None at every node.
+        seed: seed of the intervals.
     """
     below = members_below(tree)
     nodes: list[TreeNode] = []
@@ -289,18 +289,18 @@ def tree_view(
 
 
 def tally(measured: MeasuredRun, model: str, criteria: Sequence[str]) -> CriteriaTally:
-    """Return what a model has of some criteria."""
+    """Return the number of a model's scores on the criteria, their mean and bounds, and its failures."""
     scores, failures = measured.scores.get(model, {}), measured.failures.get(model, {})
     scored = [criterion for criterion in criteria if criterion in scores]
     kinds = sorted(failures[criterion] for criterion in criteria if criterion in failures and criterion not in scores)
-    held, total = len(scored) + len(kinds), sum(scores[criterion] for criterion in scored)
+    n_asked, total = len(scored) + len(kinds), sum(scores[criterion] for criterion in scored)
     bounds = None
-    if held:
+    if n_asked:
         low, high = total + WORST * len(kinds), total + BEST * len(kinds)
-        bounds = Bounds(low=rounded(low / held), high=rounded(high / held))
+        bounds = Bounds(low=rounded(low / n_asked), high=rounded(high / n_asked))
     return CriteriaTally(
         n=len(scored),
-        held=held,
+        held=n_asked,
         samples=len({measured.sample_of.get(criterion, criterion) for criterion in scored}),
         mean=rounded(total / len(scored)) if scored else None,
         bounds=bounds,
@@ -323,7 +323,7 @@ def _node_score(measured: MeasuredRun, model: str, criteria: Sequence[str], seed
 
 
 def rounded(value: float) -> float:
-    """Return a figure as it is reported."""
+    """Return a figure rounded for reports."""
     return round(value, DIGITS) + 0.0
 
 
@@ -338,17 +338,17 @@ def model_findings(
     examples: int = EXAMPLES,
     texts: Mapping[str, str] | None = None,
 ) -> ModelFindings:
-    """Return at which nodes a model is weaker or stronger than elsewhere.
+    """Return the nodes at which a model is weaker or stronger than elsewhere.
 
     Args:
         tree: a capability tree whose criteria are mapped.
         measured: the scores.
-        model: whose, as it is shown.
-        seed: of permutations and intervals.
+        model: the model's displayed name.
+        seed: seed of permutations and intervals.
         min_support: nodes with fewer scored criteria are not tested.
-        limit: the share of false findings (Benjamini and Hochberg over all nodes that are tested).
-        examples: how many criteria of each weak node with the lowest scores (of each strong one with the highest).
-        texts: of criteria; the examples have them.
+        limit: the permitted share of false findings (Benjamini-Hochberg over all tested nodes).
+        examples: number of criteria listed for each node: the lowest-scoring of weak ones, the highest of strong ones.
+        texts: text by criterion, for the examples.
     """
     scores = measured.scores.get(model, {})
     below = members_below(tree)
@@ -404,14 +404,14 @@ def evident_findings(
     examples: int = EXAMPLES,
     texts: Mapping[str, str] | None = None,
 ) -> EvidentFindings:
-    """Return EvalTree's weak and strong nodes: the most specific whose share of solved criteria is significantly off a threshold.
+    """Return EvalTree's weak and strong nodes: the deepest whose share of solved criteria differs from a threshold.
 
-    As published, trials count as independent and nodes are not corrected for being many.
+    As published, trials count as independent and there is no correction for multiple tests.
 
     Args:
         tree: a capability tree whose criteria are mapped.
         measured: the scores; a criterion counts as solved from 75 of 100 (4 of 5) on.
-        model: whose, as it is shown.
+        model: the model's displayed name.
         threshold: a share, 0 to 1; by default the model's own share of solved criteria.
         examples: as `model_findings`.
         texts: as `model_findings`.
@@ -419,8 +419,8 @@ def evident_findings(
     below = members_below(tree)
     solved = {criterion: score >= SOLVED for criterion, score in measured.scores.get(model, {}).items()}
     totals = roll_up(tree, {criterion: float(hit) for criterion, hit in solved.items()})
-    whole = totals[ROOT]
-    share = threshold if threshold is not None else (whole.mean or 0.0)
+    overall = totals[ROOT]
+    share = threshold if threshold is not None else (overall.mean or 0.0)
 
     def finding(node: str, *, highest: bool) -> EvidentFinding:
         n, total = totals[node]
@@ -444,7 +444,7 @@ def evident_findings(
         threshold_given=threshold is not None,
         level=LEVEL,
         solved_from=SOLVED,
-        overall=SolvedTally(**dict(tally(measured, model, below[ROOT])), solved=round(whole.total)),
+        overall=SolvedTally(**dict(tally(measured, model, below[ROOT])), solved=round(overall.total)),
         looked_at=sum(1 for total in totals.values() if total.n),
         weak=tuple(sorted(weak, key=lambda finding: (finding.share, finding.node))),
         strong=tuple(sorted(strong, key=lambda finding: (-finding.share, finding.node))),
@@ -460,7 +460,7 @@ def _examples(
     *,
     highest: bool,
 ) -> tuple[CriterionExample, ...]:
-    """Return the criteria with the lowest scores, or the highest, not two of one sample while others are left."""
+    """Return the criteria with the lowest or highest scores, preferring different samples."""
     scores = measured.scores.get(model, {})
     sign = -1 if highest else 1
     ranked = sorted(
@@ -487,8 +487,8 @@ def tree_figures(
         home: where it is.
         text: as `load_tree` takes it.
         version: another version of the same tree.
-        run: the run whose scores are shown; by default the one that the tree was grown from, if it exists.
-        models: whose scores; by default those of all models of the run.
+        run: the run whose scores to show; by default the one that the tree was grown from, if it exists.
+        models: the models to show; by default all models of the run.
 
     Returns:
         tree, position, version, phase, source, run (None without scores), simulated, unplaced {kind: n}, and the fields
@@ -526,19 +526,19 @@ def weaknesses_of(
     examples: int = EXAMPLES,
     seed: int | None = None,
 ) -> dict[str, Any]:
-    """Return where one model of a run is weak and strong as plain JSON; equal rows give equal bytes.
+    """Return the weak and strong nodes of a model as plain JSON; equal rows give equal bytes.
 
     Args:
         home: where run and tree are.
         run: an evaluation.
-        model: whose scores, as it is shown.
-        tree: which tree or version; by default the run's.
-        method: "fdr", or "evaltree" for the published descent.
-        threshold: of "evaltree": a share of solved criteria.
-        min_support: of "fdr": the fewest scored criteria of a node that is tested.
-        limit: of "fdr": the expected share of false findings.
-        examples: how many criteria are given for each node.
-        seed: of permutations and intervals; by default the run's.
+        model: the model's displayed name.
+        tree: tree or version; by default the run's.
+        method: "fdr", or "evaltree" for the published method.
+        threshold: for "evaltree": a share of solved criteria.
+        min_support: for "fdr": smallest number of scored criteria of a tested node.
+        limit: for "fdr": permitted share of false findings.
+        examples: number of criteria listed for each node.
+        seed: seed of permutations and intervals; by default the run's.
 
     Returns:
         tree, position, version, run, status, model, simulated, seed, unplaced, and the fields of `ModelFindings` or
@@ -546,7 +546,7 @@ def weaknesses_of(
 
     Raises:
         NotFound: there is no such tree or model.
-        InputError: an option belongs to the other method.
+        InputError: an option does not apply to the method.
     """
     if threshold is not None and method != "evaltree":
         raise InputError(
@@ -582,7 +582,7 @@ def weaknesses_of(
 
 
 def report_tree(home: Home, run: Run) -> dict[str, Any] | None:
-    """Return the `ReportedTree` of a run as plain JSON, for its page; None where its criteria are mapped to no tree."""
+    """Return the `ReportedTree` of a run as plain JSON; None if its criteria are mapped to no tree."""
     stored = find_tree_of_run(home, run)
     if stored is None:
         return None
@@ -608,7 +608,7 @@ def simulated_models(run: Run) -> list[str]:
 
 
 def version_facts(loaded: LoadedTree) -> dict[str, Any]:
-    """Return which version of which tree figures are about."""
+    """Return the name, position and id of a tree version, for figures about it."""
     return {
         "tree": loaded.stored.tree,
         "position": loaded.stored.position,
@@ -619,10 +619,10 @@ def version_facts(loaded: LoadedTree) -> dict[str, Any]:
 
 
 def resolve_model(measured: MeasuredRun, model: str, run: Run) -> str:
-    """Return the displayed name of a model that a text means: itself, or the last part of it.
+    """Return the displayed name of the model that a text refers to: the full name, or its last part.
 
     Raises:
-        NotFound: the run has no scores of it.
+        NotFound: the run has no scores of such a model.
     """
     if model in measured.scores or model in measured.failures:
         return model

@@ -1,4 +1,4 @@
-"""A growth and a capability tree as they are drawn: the growth by itself, the tree on the page of an evaluation."""
+"""The report of a growth, and the capability tree's section on the page of an evaluation."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -42,7 +42,7 @@ FINDING_COLUMNS = (
 
 
 def growth_section(data: ReportData) -> Section:
-    """Return the phases of a growth and the tree that it came to."""
+    """Return the section with the phases of a growth and the resulting tree."""
     growth = data.figures_as(TreeFigures)
     blocks: list[Block] = [Paragraph(note, "warning") for note in growth.notes]
     blocks.append(
@@ -102,7 +102,7 @@ def _leaves(growth: TreeFigures) -> Iterator[Block]:
 
 
 def _name_and_path(leaf: str) -> Cell:
-    """Return a leaf by its name, with the names above it set back."""
+    """Return a leaf's name, with the names of its ancestors muted."""
     *above, name = leaf.strip("<>").split("><")
     return (Span(name, "strong"), Span(f"  {' > '.join(above)}", "muted")) if above else Span(name, "strong")
 
@@ -129,7 +129,7 @@ def _rejections(growth: TreeFigures) -> Iterator[Block]:
 
 
 def section(data: ReportData) -> Section | None:
-    """Return the capability tree on the page of an evaluation; None where its criteria are mapped to none."""
+    """Return the capability tree's section on the page of an evaluation; None without a mapped tree."""
     addition = data.addition("tree")
     if addition is None or not addition["nodes"]:
         return None
@@ -183,7 +183,7 @@ def _lead(tree: ReportedTree) -> str:
 
 
 def _findings(by_model: Mapping[str, ModelFindings]) -> Iterator[Block]:
-    """Yield the weak and strong nodes of all models in one table, then the models without any."""
+    """Yield one table of all models' weak and strong nodes, then the models without any."""
     rows: list[list[Cell]] = []
     without: list[str] = []
     untested: dict[str, list[str]] = {}
@@ -265,8 +265,8 @@ def tree_chart(nodes: Sequence[TreeNode], examples: Mapping[str, Sequence[str]])
     """Return the nodes of a tree as a Plotly treemap; its colours come from `coloured_by`.
 
     Args:
-        nodes: the root first; those without criteria are left out.
-        examples: by node, a few criteria that it holds.
+        nodes: the nodes, root first; those without criteria are left out.
+        examples: a few criteria of each node.
     """
     nodes = [node for node in nodes if node.below]
     names = short_labels([node.name for node in nodes], MOST_NAME)
@@ -298,7 +298,7 @@ def tree_chart(nodes: Sequence[TreeNode], examples: Mapping[str, Sequence[str]])
 
 
 def coloured_by(nodes: Sequence[TreeNode], model: str) -> dict[str, Any]:
-    """Return the properties of the treemap's trace that show a model's scores."""
+    """Return the treemap's trace properties that show a model's scores."""
     texts: list[str] = []
     colours: list[str] = []
     for node in nodes:
@@ -328,7 +328,7 @@ def colour(score: float) -> str:
 
 
 def ink(ground: str) -> str:
-    """Return black or white, whichever stands out more."""
+    """Return black or white, whichever has more contrast."""
     linear: list[float] = []
     for start in (1, 3, 5):
         part = int(ground[start : start + 2], 16) / 255

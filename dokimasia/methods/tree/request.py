@@ -1,4 +1,4 @@
-"""The growth of a capability tree: its request, its plan, where its criteria come from, and its expected calls."""
+"""The growth of a capability tree: request, plan, source of its criteria, and estimated calls."""
 
 import re
 from collections.abc import Mapping
@@ -89,15 +89,15 @@ class GrowthRequest(RunRequest):
 
     @property
     def makes_home(self) -> bool:
-        """A growth from a file, or from criteria that a program gives, makes the home that it needs."""
+        """Whether the growth creates the home if there is none: from a file or a program's criteria it does."""
         return self.run is None
 
 
 class GrowthPlan(RunPlan):
-    """A growth by its content.
+    """The plan of a growth.
 
-    `criteria` hashes those that it grows from, and `source` says where they come from; `onto` is the version that is
-    grown on, `tree` the name that was asked for (empty: none).
+    `criteria` is a hash of the criteria, `source` where they come from, `onto` the version to grow, and `tree` the
+    requested name (empty for none).
     """
 
     criteria: str
@@ -110,19 +110,19 @@ class GrowthPlan(RunPlan):
 
     @property
     def judge_name(self) -> str:
-        """The judge's shown name."""
+        """The judge's displayed name."""
         return self.judge.ref.name
 
 
 def tree_of(run: Run) -> str:
-    """Return the name of a growth's tree: the one that was asked for, else one after the data and the growth."""
-    plan = GrowthPlan.model_validate(run.options["plan"])
+    """Return the name of a growth's tree: the requested one, else one derived from the data and the growth."""
+    plan = run.plan_as(GrowthPlan)
     stem = re.sub(r"[^A-Za-z0-9._-]+", "-", Path(run.data_name).stem).strip("-.")[:40]
     return plan.tree or f"{stem or NAME}-{run.id[:8]}"
 
 
 class CriteriaSource(NamedTuple):
-    """Criteria that a tree grows from, sorted by key; the run or file that they come from; and a name for them."""
+    """Criteria to grow from, sorted by key, with the run or file that they come from and a name."""
 
     criteria: list[TreeCriterion]
     origin: str
@@ -130,10 +130,10 @@ class CriteriaSource(NamedTuple):
 
 
 def source_of(request: GrowthRequest, session: Session) -> CriteriaSource:
-    """Return the criteria that a request names, or that a program gave together with it.
+    """Return the criteria that a request names, or that a program passed.
 
     Raises:
-        ConfigError: not one of the three is named: a run, a file, given criteria.
+        ConfigError: not exactly one source is given (run, file or passed criteria).
         NotFound: there is no such run.
         DataError: the criteria cannot be used.
     """
@@ -153,11 +153,11 @@ def source_of(request: GrowthRequest, session: Session) -> CriteriaSource:
 
 
 def version_to_grow(home: Home, name: str) -> StoredVersion:
-    """Return the version that a growth on a tree begins with: the newest that no unfinished growth made.
+    """Return the version that a growth of an existing tree starts from: the newest not made by an unfinished growth.
 
     Raises:
         NotFound: there is no such tree.
-        InputError: it has no such version.
+        InputError: the tree has no such version.
     """
     tree = resolve_tree(home, name).tree
     if tree != name:
@@ -172,7 +172,7 @@ def version_to_grow(home: Home, name: str) -> StoredVersion:
 
 
 def maker_of(home: Home, version: StoredVersion) -> Run | None:
-    """Return the growth that made a version; None where a person did, or where its run was deleted."""
+    """Return the growth that made a version; None if a person made it or the growth was deleted."""
     try:
         run = get_run(home, version.run_id) if version.run_id else None
     except NotFound:
@@ -181,7 +181,7 @@ def maker_of(home: Home, version: StoredVersion) -> Run | None:
 
 
 def placed_before(home: Home, plan: GrowthPlan, tree: str) -> dict[str, Placement]:
-    """Return the placements of the criteria that have a leaf in the version that is grown on, with their provenance."""
+    """Return the placements of the criteria that have a leaf in the base version, with their provenance."""
     if not plan.onto:
         return {}
     mapping = leaf_mapping(from_version(get_version(home, plan.onto)))
@@ -195,10 +195,10 @@ def placed_before(home: Home, plan: GrowthPlan, tree: str) -> dict[str, Placemen
 def plan_growth(
     request: GrowthRequest, session: Session, source: CriteriaSource, base: StoredVersion | None
 ) -> GrowthPlan:
-    """Return the plan of a growth from some criteria, on the version `base` of a tree where there is one.
+    """Return the plan of a growth; `base` is the version of an existing tree to grow.
 
     Raises:
-        ConfigError: a model is not known, a category cannot be one, or the tree that is grown on is at another level.
+        ConfigError: a model is unknown, a category is invalid, or the existing tree has another level.
     """
     level = request.level
     categories = tuple(dict.fromkeys(" ".join(name.split()) for name in request.categories)) or CATEGORIES
@@ -226,9 +226,9 @@ def plan_growth(
 
 
 def few_criteria(home: Home | None, plan: GrowthPlan, criteria: int) -> tuple[str, ...]:
-    """Return a note before a growth if its criteria are too few for the leaves to come.
+    """Return a note if there are too few criteria for the expected number of leaves.
 
-    The leaves to come are those of the tree that is grown on; of a new tree one for two criteria, and at most 80.
+    The expected leaves are those of the existing tree; for a new tree one per two criteria, at most 80.
     """
     if plan.growth.level != "capability":
         return ()
@@ -247,11 +247,11 @@ def few_criteria(home: Home | None, plan: GrowthPlan, criteria: int) -> tuple[st
 
 
 def estimate_growth(plan: GrowthPlan, criteria: Mapping[str, int]) -> Estimate:
-    """Return the calls of a growth at most, by rule of thumb; merging is counted for a typical tree.
+    """Return an upper estimate of a growth's calls; merging is estimated for a typical tree.
 
     Args:
-        plan: the growth.
-        criteria: sample to how many criteria it has without a place.
+        plan: the plan of the growth.
+        criteria: number of unplaced criteria by sample.
     """
     growth, total = plan.growth, sum(criteria.values())
     samples = min(len(criteria), growth.subsample or len(criteria))

@@ -1,4 +1,4 @@
-"""Stored capability trees: a version by name, a run's tree, trees and versions listed, two versions compared."""
+"""Stored capability trees: finding a version by name or run, lists of trees and versions, and comparison of versions."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -35,14 +35,14 @@ if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
 
 MAPPED = frozenset({"map", "edit", "restore", "import"})
-"""Phases whose versions hold all criteria that could be placed."""
+"""Phases after which all criteria that could be placed are on a leaf."""
 
 MOST_STEPS = 10_000
 
 
 @dataclass(frozen=True, slots=True)
 class LoadedTree:
-    """A version of a tree whole: its row, its nodes, the graph, the placements of its criteria, and their texts."""
+    """A version of a tree: its row, nodes and graph, and its criteria with their placements."""
 
     stored: StoredVersion
     version: TreeVersion
@@ -52,25 +52,25 @@ class LoadedTree:
 
     @property
     def name(self) -> str:
-        """The version's name for people: `NAME@POSITION`."""
+        """The version's displayed name, `NAME@POSITION`."""
         return f"{self.stored.tree}@{self.stored.position}"
 
     @property
     def unplaced(self) -> dict[str, int]:
-        """How many criteria have no leaf, by the kind of failure."""
+        """Number of criteria without a leaf, by kind of failure."""
         return count_unplaced(self.placements)
 
 
 def load_tree(home: Home, text: str, *, version: str | None = None) -> LoadedTree:
-    """Return the version that a text means (see `storage.trees.resolve_tree`), whole.
+    """Return the version that a text refers to (see `storage.trees.versions.resolve_tree`).
 
     Args:
-        home: where it is.
+        home: the home.
         text: a tree's name, `NAME@POSITION`, the beginning of a version's id or of a run's, or `last`.
-        version: another version of the same tree: its position, or the beginning of its id.
+        version: another version of the same tree, by position or the beginning of its id.
 
     Raises:
-        NotFound: there is none, or more than one.
+        NotFound: no version matches, or more than one.
     """
     stored = resolve_tree(home, text)
     if version is None:
@@ -83,20 +83,20 @@ def load_tree(home: Home, text: str, *, version: str | None = None) -> LoadedTre
     return load_stored(home, matches[0])
 
 
-def tree_of_run(home: Home, run: Run, named: str | None = None) -> LoadedTree:
+def tree_of_run(home: Home, run: Run, tree: str | None = None) -> LoadedTree:
     """Return the tree that a run's criteria are mapped to.
 
     Args:
-        home: where both are.
+        home: the home.
         run: an evaluation.
-        named: which tree or version; by default the newest mapped version of the newest tree that was grown from the
-            run, else of one that knows some of the run's criteria, such as a fork's.
+        tree: tree or version; by default the newest mapped version of the newest tree grown from the run, else of a
+            tree that has some of the run's criteria (such as that of a fork's parent).
 
     Raises:
-        NotFound: there is none; the message says how to grow one.
+        NotFound: there is no such tree; the message says how to grow one.
     """
-    if named is not None:
-        return load_tree(home, named)
+    if tree is not None:
+        return load_tree(home, tree)
     stored = find_tree_of_run(home, run)
     if stored is None:
         raise NotFound(
@@ -107,15 +107,15 @@ def tree_of_run(home: Home, run: Run, named: str | None = None) -> LoadedTree:
 
 
 def evaluation_of(home: Home, text: str, *, done: bool = False) -> tuple[Run, str | None]:
-    """Return the evaluation that a text means, and its tree's name where the text means the growth of a tree.
+    """Return the evaluation that a text refers to, and the tree's name if the text refers to a growth.
 
     Args:
-        home: where it is.
-        text: the beginning of the id of an evaluation, or of a growth from one; `last` is the newest evaluation, with
-            `done` the newest that is finished.
+        home: the home.
+        text: the beginning of the id of an evaluation or of a growth from one; `last` is the newest evaluation.
+        done: let `last` be the newest finished evaluation.
 
     Raises:
-        NotFound: there is no such run, or a growth from no run of this home.
+        NotFound: there is no such run, or the growth used no run of this home.
     """
     run = resolve_run(home, text, of_method(EVALUATION.name, done=done))
     if run.method != NAME:
@@ -128,7 +128,7 @@ def evaluation_of(home: Home, text: str, *, done: bool = False) -> tuple[Run, st
 
 
 def source_run(home: Home, tree: str) -> Run | None:
-    """Return the run that a tree was grown from, None where it was grown from anything else."""
+    """Return the run that a tree was grown from; None if its criteria came from elsewhere."""
     source = next((stored.source for stored in list_trees(home) if stored.name == tree), "")
     try:
         return get_run(home, source) if source else None
@@ -137,11 +137,11 @@ def source_run(home: Home, tree: str) -> Run | None:
 
 
 def find_tree_of_run(home: Home, run: Run) -> StoredVersion | None:
-    """Return the newest mapped version of the tree that fits a run best, None without one."""
+    """Return the newest mapped version of the tree that fits a run best; None without one."""
     trees = list_trees(home)
-    own = [tree.name for tree in trees if tree.source == run.id]
-    others = [tree.name for tree in trees if tree.name not in own and knows_run(home, tree.name, run.id)]
-    for name in (*own, *others):
+    grown_from_run = [tree.name for tree in trees if tree.source == run.id]
+    others = [tree.name for tree in trees if tree.name not in grown_from_run and knows_run(home, tree.name, run.id)]
+    for name in (*grown_from_run, *others):
         for version in reversed(versions(home, name)):
             if version.phase in MAPPED:
                 return version
@@ -149,7 +149,7 @@ def find_tree_of_run(home: Home, run: Run) -> StoredVersion | None:
 
 
 def sample_groups(home: Home, run: Run) -> Mapping[str, SampleGroup]:
-    """Return a run's samples by the nodes that hold their criteria, from the top down; nothing where no tree knows the run."""
+    """Return a run's samples by the nodes that have their criteria, top down; empty if the run has no tree."""
     stored = find_tree_of_run(home, run)
     if stored is None:
         return {}
@@ -211,20 +211,20 @@ def list_of_versions(home: Home, text: str) -> dict[str, Any]:
 
 
 def compare_versions(home: Home, first: str, second: str) -> dict[str, Any]:
-    """Return what changed from one version to another, and the edits that led there, ready for JSON.
+    """Return the differences between two versions, and the edits from one to the other, ready for JSON.
 
     Args:
-        home: where both are.
-        first: as `load_tree` takes it; a number is a version of the second's tree.
-        second: as `load_tree` takes it; a number is a version of the first's tree.
+        home: the home.
+        first: as in `load_tree`; a number is a version of the second's tree.
+        second: as in `load_tree`; a number is a version of the first's tree.
 
     Returns:
         first and second {tree, position, id, phase, capabilities, criteria}, added, removed, merged, moved, support (as
         `algorithms.trees.checks.TreeDiff`), edits [{version, kind, node, into, reason, by, model, prompt, criteria}] from
-        the first to the second, None where the second did not come from the first.
+        the first to the second (None if the second does not descend from the first).
 
     Raises:
-        NotFound: one of them does not exist.
+        NotFound: one of the versions does not exist.
     """
     name = next((text for text in (first, second) if not text.isdecimal()), "last")
     tree = resolve_tree(home, name).tree
@@ -243,7 +243,7 @@ def compare_versions(home: Home, first: str, second: str) -> dict[str, Any]:
 
 
 def edit_row(edit: TreeEdit) -> dict[str, Any]:
-    """Return an edit as it is reported."""
+    """Return an edit, ready for JSON."""
     row = edit.model_dump(mode="json", exclude={"provenance"}) | {"model": None, "prompt": None}
     if edit.provenance:
         row["model"] = edit.provenance.model
@@ -252,7 +252,7 @@ def edit_row(edit: TreeEdit) -> dict[str, Any]:
 
 
 def load_stored(home: Home, stored: StoredVersion) -> LoadedTree:
-    """Return a version whole."""
+    """Return a stored version with its graph, placements and criteria."""
     version = get_version(home, stored.id)
     return LoadedTree(
         stored=stored,
@@ -282,7 +282,7 @@ def _sizes(version: TreeVersion) -> dict[str, int]:
 
 
 def _edits_between(home: Home, first: LoadedTree, second: LoadedTree) -> list[dict[str, Any]] | None:
-    """Return the edits between a version and a later one in order; None where it is none of its ancestors."""
+    """Return the edits from a version to a later one, in order; None if it is not an ancestor."""
     newest_first: list[list[dict[str, Any]]] = []
     id: str | None = second.stored.id
     while id is not None and len(newest_first) < MOST_STEPS:

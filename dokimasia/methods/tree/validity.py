@@ -1,4 +1,4 @@
-"""How well a tree's groups predict scores, compared with chance, further groupings, and baselines (ATOM, table 3)."""
+"""How well a tree's groups predict scores, compared with chance, other groupings and baselines (ATOM, table 3)."""
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
@@ -99,7 +99,7 @@ GENERALIST: dict[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class CriteriaGrouping:
-    """A way of grouping criteria: its name, what it is in words, and criterion to group."""
+    """A grouping of criteria: its name, a description, and the group of each criterion."""
 
     name: str
     about: str
@@ -121,15 +121,15 @@ def validity_of(
     """Return Table 3 of ATOM for a run and its tree as plain JSON; equal rows give equal bytes.
 
     Args:
-        home: where run and tree are.
+        home: the home.
         run: an evaluation.
-        tree: which tree or version; by default the run's.
-        models: whose scores are pooled; by default all but the arms without the image.
-        against: further groupings, by name: CSV files of criterion and group.
-        baselines: whether to compare with the tree before its pruning and with groupings that need no model.
-        permutations: of the null.
-        resamples: halves of the samples, for the stability.
-        seed: by default the run's.
+        tree: tree or version; by default the run's.
+        models: models whose scores are pooled; by default all except arms without the image.
+        against: other groupings by name: CSV files of criterion and group.
+        baselines: whether to compare with the tree before pruning and with groupings that need no model.
+        permutations: number of permutations for the null distribution.
+        resamples: number of random halves of the samples for the stability.
+        seed: seed; by default the run's.
 
     Returns:
         tree, position, version, run, status, simulated, seed, unplaced, and what `validity_table` returns.
@@ -180,23 +180,23 @@ def validity_table(
     """Return the validity of several groupings of the same criteria as plain JSON.
 
     Args:
-        groupings: the tree to be judged first; the others are its baselines.
+        groupings: the tree under test, then its baselines.
         measured: the scores.
-        models: whose scores are pooled.
-        seed: of permutations and resamples.
-        permutations: of the null, at least 1.
-        resamples: how many halves of the images are drawn for the stability; 0 for none.
+        models: models whose scores are pooled.
+        seed: seed of permutations and resamples.
+        permutations: number of permutations for the null distribution, at least 1.
+        resamples: number of random halves of the images for the stability; 0 for none.
 
     Returns:
-        models, criteria (those that have a score of any model), permutations, resamples, and taxonomies: one mapping a
-        grouping {name, about, leaves, grouped (scored criteria that it holds), published, leave_image_out}. The last
+        models, criteria (those with a score of any model), permutations, resamples, and taxonomies: for each grouping
+        {name, about, leaves, grouped (its scored criteria), published, leave_image_out}. The last
         two are {mae_global, mae_intra, delta, n, null {mean, p99, p_value, reason, exchanged}, stability {mean, low,
         high, positive, above_first}}: errors in points of 0 to 100, lower is better; delta = mae_global - mae_intra,
         higher is better; `leave_image_out` leaves all criteria of its image out of both predictions, `published` the
         criterion alone. `null` is of `permutations` exchanges of whole images' leaves (p_value None, and why in
         `reason`, where fewer than 200 differ). `stability` is the delta in random halves of the images: its mean, its
         5th and 95th percentile, the share of halves with delta above 0, and the share in which it lies above the first
-        grouping's (None for the first). What has nothing to be computed from is None.
+        grouping's (None for the first). A figure without data is None.
     """
     scores = {name: measured.scores[name] for name in models if measured.scores.get(name)}
     scored: set[str] = set()
@@ -239,7 +239,7 @@ def validity_table(
 
 
 def _half(clusters: Sequence[str], seed: int, number: int) -> set[str]:
-    """Return a random half of the clusters; a cluster's draw does not depend on the others."""
+    """Return a random half of the clusters; each cluster is drawn independently of the others."""
     ranked = sorted(clusters, key=lambda cluster: (unit_interval("validity", seed, number, cluster), cluster))
     return set(ranked[: (len(ranked) + 1) // 2])
 
@@ -294,7 +294,7 @@ def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | N
 
 
 def _unpruned(home: Home, loaded: LoadedTree) -> list[CriteriaGrouping]:
-    """Return the version before the last pruning, if the tree was pruned and that version holds criteria."""
+    """Return the version before the last pruning, if there is one and it has mapped criteria."""
     version, pruned = loaded.version, False
     while True:
         prunes = any(edit.kind == "prune" for edit in version.edits)
@@ -345,17 +345,17 @@ def baseline_groupings(
 ) -> list[CriteriaGrouping]:
     """Return the baselines of Table 3 for which there are data.
 
-    A published baseline is a tree that its authors made for their own data; these are the same kinds for any data. The
-    two fixed lists place a criterion by the words that it shares with a group, where a judge would do better: that they
-    are weak says little. A judge's own mapping to any fixed list can be compared as a file.
+    The published baselines are trees made by their authors for their own data; these are the same kinds for any data.
+    The two fixed lists place a criterion by the words that it shares with a group. A judge would place them better, so
+    their weakness says little; a judge's mapping to a fixed list can be compared as a file.
 
     Args:
-        texts: criterion to its question and ground truth.
-        sample_of: criterion to sample.
-        leaves: how many groups the clusters have, as many as the tree has leaves.
-        seed: of the clusters.
-        labels: sample to the data set's own category, where it has any.
-        pictures: sample to what `picture_features` returns, where it has an image.
+        texts: question and ground truth by criterion.
+        sample_of: sample of each criterion.
+        leaves: number of clusters; the tree's number of leaves.
+        seed: seed of the clustering.
+        labels: the data set's own category by sample.
+        pictures: result of `picture_features` by sample.
     """
     groupings = [
         CriteriaGrouping("hand-made", "fixed list of vision tasks, placed by words", group_by_words(texts, HANDMADE)),
@@ -380,13 +380,13 @@ def baseline_groupings(
 
 
 def picture_features(data: bytes) -> tuple[float, ...] | None:
-    """Return coarse features of an image: mean colours on a grid, and how often each hue occurs.
+    """Return coarse features of an image: mean colours on a grid, and a histogram of hues.
 
     Args:
         data: an image file.
 
     Returns:
-        8 x 8 x 3 colours and 12 shares of hues, each 0 to 1; None where the image cannot be read.
+        8 x 8 x 3 colours and 12 shares of hues, each 0 to 1; None if the image cannot be read.
     """
     from PIL import Image
 

@@ -1,4 +1,4 @@
-"""A growth at work: the graph goes through its phases, and its versions are stored in the home."""
+"""The work of a growth: the graph runs through its phases and stores a version after each."""
 
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import fields
@@ -20,7 +20,7 @@ ITEM = "tree"
 
 
 async def stages(job: Job[GrowthPlan]) -> AsyncIterator[Stage[Any]]:
-    """Yield the one stage, of one unit: the growth through its phases, from the last one that was finished on."""
+    """Yield the only stage, with one item: the growth, continued after its last finished phase."""
     yield Stage(units=(ITEM,), do=lambda item: _grow(job, item), items=0)
 
 

@@ -113,7 +113,7 @@ def correct(
             wanted["undo"] = True
         else:
             wanted |= {"answer": answer or None, "criteria": scores}
-        correct_now(service.home, run, _wanted(wanted), who=person.name)
+        correct_now(service.home, run, _wanted(wanted), person=person.name)
     except DecidedMeanwhile as problem:
         told = DecidedMeanwhile(f"{problem}. What stands now is below; save once more to write yours over it")
         return one_sample(request, service, run, sample, fault=told, given=given)

@@ -286,7 +286,7 @@ def edit(
     """Change a tree and show the new version; where it cannot be, say why, with what was asked still there."""
     try:
         change = _change(kind, node, into, reason, criteria or ())
-        kept = asyncio.run(edit_tree(service.home, tree, change, version=version, who=person.name))
+        kept = asyncio.run(edit_tree(service.home, tree, change, version=version, person=person.name))
     except InputError as problem:
         given = {"kind": kind, "into": into, "reason": reason, "criteria": criteria or []}
         return _tree(request, service, tree, model=model, node=node, fault=problem, given=given)
@@ -301,7 +301,7 @@ def restore(
 ) -> Response:
     """Make an earlier version the newest again."""
     try:
-        kept = asyncio.run(restore_version(service.home, f"{tree}@{version}", who=person.name))
+        kept = asyncio.run(restore_version(service.home, f"{tree}@{version}", person=person.name))
     except InputError as problem:
         return _tree(request, service, tree, fault=problem)
     return RedirectResponse(_path(kept["tree"]), HTTPStatus.SEE_OTHER)
