@@ -101,7 +101,7 @@ async def _served(
             settings=settings,
             home=home,
             runner=engine,
-            tokens=tokens.and_own(own),
+            tokens=tokens.with_own(own),
             data_root=data_root,
             workers=remote_workers.remote_workers,
             hosts=_names(host, hosts),

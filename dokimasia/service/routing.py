@@ -29,7 +29,7 @@ from dokimasia.operations.operation import (
 from dokimasia.runs.requests import PLAIN
 from dokimasia.service.guard import Caller
 from dokimasia.service.problems import may_answer
-from dokimasia.service.request_parsing import checked, takes
+from dokimasia.service.request_parsing import json_body, validate_json
 from dokimasia.service.response_cache import keep
 from dokimasia.service.results import figures_of
 from dokimasia.service.state import IN_TURN, Needs, Service, service_of
@@ -151,7 +151,7 @@ def add_operation(router: APIRouter, function: Callable[..., Any]) -> None:
         responses |= file_reply(*declared.files, description=declared.file)
     body = inspect.signature(function).parameters.get("body")
     if body is not None:
-        how["openapi_extra"] = takes(body.annotation)
+        how["openapi_extra"] = json_body(body.annotation)
     router.add_api_route(
         declared.path,
         _endpoint(declared),
@@ -197,7 +197,7 @@ def _http_parameter(declared: Operation, parameter: inspect.Parameter) -> inspec
     if parameter.name == "context":
         annotation = CONTEXTS[declared.right]
     elif parameter.name == "body":
-        annotation = Annotated[annotation, sent_as(annotation)]
+        annotation = Annotated[annotation, body_of(annotation)]
     elif get_origin(annotation) is Annotated:
         kind, *notes = annotation.__origin__, *annotation.__metadata__
         place = fastapi.Path if f"{{{parameter.name}" in declared.path else Query
@@ -235,7 +235,7 @@ def file_reply(*media_types: str, description: str = "the file") -> dict[int | s
     return {200: {"description": description, "content": content}}
 
 
-async def json_sent(request: Request, *, optional: bool = False) -> Any:
+async def read_json_body(request: Request, *, optional: bool = False) -> Any:
     """Return the body of a request as plain JSON; with `optional` one without a body is an empty object.
 
     Raises:
@@ -258,11 +258,11 @@ async def json_sent(request: Request, *, optional: bool = False) -> Any:
     return sent
 
 
-def sent_as(model: type[BaseModel]) -> Any:
+def body_of(model: type[BaseModel]) -> Any:
     """Return the dependency of a route that takes a body of a model."""
 
     async def read(request: Request) -> Any:
-        return checked(model, await json_sent(request))
+        return validate_json(model, await read_json_body(request))
 
     return Depends(read)
 

@@ -17,7 +17,7 @@ from dokimasia.log import Redactor
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.outcome import why_ended
-from dokimasia.service.event_log import LAST, Log, Picture, RunEvent, blank
+from dokimasia.service.event_log import LAST, Log, Picture, RunEvent, empty_picture
 from dokimasia.service.run_observer import STOPPED, RunObserver
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import events, keep_event, last_failures
@@ -132,7 +132,7 @@ class Events:
     def _stored(self, run: Run) -> tuple[Picture, int]:
         """Return the picture of a run as it is stored, and the id of its last event."""
         kept = events(self._home, run.id, kind=WATCHED)
-        picture: Picture = blank() | (kept[-1].data["picture"] if kept else {})
+        picture: Picture = empty_picture() | (kept[-1].data["picture"] if kept else {})
         estimate = Estimate.model_validate(run.options["estimate"])
         if picture["planned"] is None:
             picture["planned"] = {"samples": estimate.samples, "calls": estimate.calls, "cost": estimate.cost}

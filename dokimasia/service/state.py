@@ -17,7 +17,7 @@ from dokimasia.log import Redactor
 from dokimasia.operations.operation import RequestRefused, Right
 from dokimasia.service.cache import FigureCache
 from dokimasia.service.engine import RunEngine
-from dokimasia.service.guard import SCOPES, AccessTokens, Caller, Limits, sent_with
+from dokimasia.service.guard import SCOPES, AccessTokens, Caller, Limits, token_of_request
 from dokimasia.service.run_events import Events
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -132,7 +132,7 @@ def person_of(request: Request) -> Caller:
     service = service_of(request)
     if not service.tokens.needed:
         return Caller(_named(request), frozenset(SCOPES), self_named=True)
-    given = sent_with(request)
+    given = token_of_request(request)
     if given and service.tokens.is_own(given):
         return Caller(_named(request), frozenset(SCOPES), self_named=True)
     person = service.tokens.holder(given) if given else None

@@ -19,7 +19,7 @@ from dokimasia.service import event_log as logs
 from dokimasia.service import run_events
 from dokimasia.service.app import serve
 from dokimasia.service.engine import RunEngine
-from dokimasia.service.event_log import Log, blank, fold
+from dokimasia.service.event_log import Log, empty_picture, fold
 from dokimasia.service.guard import Limits
 from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
@@ -73,7 +73,7 @@ def test_a_reader_who_comes_again_ends_with_the_same_picture(types: list[Any], b
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(logs, "KEPT", kept)
         log = Log(now=lambda: 7)
-        pictures: list[tuple[int | None, Any]] = [(None, blank()), (0, blank())]
+        pictures: list[tuple[int | None, Any]] = [(None, empty_picture()), (0, empty_picture())]
         for number, type in enumerate(types, 1):
             log.add(type, told(number, type))
             if number in breaks:
@@ -198,10 +198,10 @@ async def test_a_run_is_followed_from_the_queue_to_its_end(tmp_path: Path) -> No
             await asyncio.sleep(0.01)
         held.may.set()
         told = read(await following)
-        picture = blank()
+        picture = empty_picture()
         for _, type, data in told:
             fold(picture, type, data)
-        other = blank()
+        other = empty_picture()
         for _, type, data in read(await late):
             fold(other, type, data)
         assert picture == other == (await service.events.log(run)).picture
