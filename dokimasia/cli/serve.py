@@ -96,7 +96,7 @@ async def _served(
     with Home.open(settings.home, write=True) as home, ExitStack() as kept:
         redact = Redactor((*settings.secrets, own))
         events = Events(home, redact)
-        engine = RunEngine(settings, home, width=width, observers=events.observing, remote_workers=remote_workers)
+        engine = RunEngine(settings, home, width=width, observers=events.observer_of, remote_workers=remote_workers)
         service = Service(
             settings=settings,
             home=home,

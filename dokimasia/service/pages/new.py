@@ -33,7 +33,7 @@ from dokimasia.service.forms import (
 )
 from dokimasia.service.request_parsing import read_request
 from dokimasia.service.state import Reader, Service, Starter, TheService
-from dokimasia.service.suggestions import SIMULATED_SIGHT, offers_of
+from dokimasia.service.suggestions import SIMULATED_SIGHT, suggestions_of
 from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.naming import resolve_run
@@ -178,7 +178,7 @@ def _form(
         more=[" ".join(one.split()) for one in more],
         groups=groups,
         values=values,
-        offers=offers_of(service),
+        offers=suggestions_of(service),
         data_root=service.data_root is not None,
         images=IMAGES,
         sight=SIMULATED_SIGHT

@@ -25,7 +25,7 @@ from dokimasia.service.response_cache import keep
 from dokimasia.service.results import results_of
 from dokimasia.service.routes.starting import GoneOn
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
-from dokimasia.service.suggestions import SIMULATED_SIGHT, offers_of
+from dokimasia.service.suggestions import SIMULATED_SIGHT, suggestions_of
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.results import result_failures
@@ -71,7 +71,7 @@ def one_run(
             "resume": change_groups(GoneOn, form="resume"),
             "fork": change_groups(ForkRequest, form="fork", named=True),
         },
-        offers={name: ones for name, ones in offers_of(service).items() if name in ("models", "files")},
+        offers={name: ones for name, ones in suggestions_of(service).items() if name in ("models", "files")},
         **standing(service, found),
     )
 
