@@ -123,7 +123,7 @@ async def main() -> None:
         evaluated = next((run.id for run in list_runs(home) if run.method == "evaluate"), "")
         front = f"/runs/{evaluated}?wait=true" if asked.front and evaluated else ""
         events = Events(home)
-        async with RunEngine(settings, home, observers=events.observing) as engine:
+        async with RunEngine(settings, home, observers=events.observer_of) as engine:
             service = Service(settings=settings, home=home, runner=engine, events=events)
             serving = asyncio.create_task(serve(service, ready=url.set_result, stop=stop))
             try:

@@ -106,13 +106,13 @@ async def _measured(folder: Path, slow: str, pairs: int) -> tuple[list[dict[str,
             models=workload.candidates(workload.CANDIDATES),
             criteria=collection,
         )
-        async with RunEngine(settings, home, observers=events.observing) as engine:
+        async with RunEngine(settings, home, observers=events.observer_of) as engine:
             finished = await engine.submit("evaluate", request)
             await engine.ended(finished)
             say(f"a finished run to read: {finished.id}")
         write_config(folder, slow, candidates_count=workload.CANDIDATES, concurrency=256)
         settings = load_settings(config=folder / "dokimasia.toml", home=folder / "home", env={})
-        async with RunEngine(settings, home, observers=events.observing) as engine:
+        async with RunEngine(settings, home, observers=events.observer_of) as engine:
             limits = Limits(rate=10_000, burst=10_000)
             service = Service(settings=settings, home=home, runner=engine, events=events, limits=limits)
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()

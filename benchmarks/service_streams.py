@@ -67,7 +67,7 @@ async def _told(folder: Path, streams: int, seconds: int) -> dict[str, Any]:
         row = Run(id="run", method="evaluate", status="running", options={"estimate": estimate.model_dump(mode="json")})
         await create_run(home, row)
         events = Events(home)
-        observer = events.observing(get_run(home, "run"))
+        observer = events.observer_of(get_run(home, "run"))
         url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         stop = asyncio.Event()
         service = Service(settings=settings, home=home, runner=None, events=events)  # pyright: ignore[reportArgumentType]

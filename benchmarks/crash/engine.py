@@ -30,7 +30,7 @@ def settings_of(folder: Path, home: Path) -> Settings:
 async def work(folder: Path, home: Path) -> None:
     """Ask for all runs, and end when all are done: those that wait for a person go on as soon as they are answered."""
     queue.DEATHS = sys.maxsize  # it is killed more often than a service may die before a run is set aside
-    queue.LOOK, queue.QUIET = 0.1, {False: 0.2, True: 0.5}
+    queue.ANSWER_INTERVAL, queue.QUIET = 0.1, {False: 0.2, True: 0.5}
     with Home.open(home, write=True) as opened:
         async with RunEngine(settings_of(folder, home), opened, width=3) as engine:
             for name, fields in REQUESTS:

@@ -96,12 +96,12 @@ async def _served(
     with Home.open(settings.home, write=True) as home, ExitStack() as kept:
         redact = Redactor((*settings.secrets, own))
         events = Events(home, redact)
-        engine = RunEngine(settings, home, width=width, observers=events.observing, remote_workers=remote_workers)
+        engine = RunEngine(settings, home, width=width, observers=events.observer_of, remote_workers=remote_workers)
         service = Service(
             settings=settings,
             home=home,
             runner=engine,
-            tokens=tokens.and_own(own),
+            tokens=tokens.with_own(own),
             data_root=data_root,
             workers=remote_workers.remote_workers,
             hosts=_names(host, hosts),

@@ -1,4 +1,4 @@
-"""The service as an ASGI application, and at an address: refused where it would be open to others without a token."""
+"""The service as an ASGI application, and as a server, which needs tokens where other machines can reach it."""
 
 import asyncio
 import importlib
@@ -32,7 +32,7 @@ and decisions of people. Errors are `application/problem+json` with the sentence
 
 
 def create_app(service: Service) -> FastAPI:
-    """Return the application of a service; each module of `routes` and `pages` that has a `router` is part of it."""
+    """Return the application of a service, with the router of each module of `routes` and `pages` that has one."""
     metrics = Metrics(service)
     app = FastAPI(
         title="Dokimasia",
@@ -70,21 +70,21 @@ def create_app(service: Service) -> FastAPI:
 
 def page_routers() -> Iterator[APIRouter]:
     """Yield the routers of the modules of `pages` that have one, in the order of their names."""
-    for found in sorted(pkgutil.iter_modules(pages.__path__), key=lambda module: module.name):
-        module = importlib.import_module(f"{pages.__name__}.{found.name}")
+    for info in sorted(pkgutil.iter_modules(pages.__path__), key=lambda module: module.name):
+        module = importlib.import_module(f"{pages.__name__}.{info.name}")
         if hasattr(module, "router"):
             yield module.router
 
 
 READERS = 8
-"""Threads that read at once. They and the event loop take turns, so that each more slows the runs down where much is read."""
+"""Threads that answer reads. They share the interpreter with the event loop, so more of them slow the runs down."""
 
 
 def check_address(host: str, *, tokens: bool) -> None:
-    """Refuse an address that others reach where no token is asked for.
+    """Refuse an address that other machines reach where no tokens are configured.
 
     Raises:
-        ConfigError: with the way out.
+        ConfigError: the address is open to others; the message says what to do.
     """
     if not loopback(host) and not tokens:
         raise ConfigError(
@@ -94,20 +94,20 @@ def check_address(host: str, *, tokens: bool) -> None:
 
 
 class Server(uvicorn.Server):
-    """A server that leaves signals to whoever runs it, and says when it answers."""
+    """A server that installs no signal handlers, and calls `ready` once it accepts requests."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to listen, and say so."""
+        """Start listening, then call `ready`."""
         await super().startup(sockets)
         self._ready()
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Leave signals as they are."""
+        """Install no handlers."""
         yield
 
 
@@ -119,17 +119,17 @@ async def serve(
     ready: Callable[[str], None] = lambda url: None,
     stop: asyncio.Event | None = None,
 ) -> None:
-    """Serve until `stop`, or without it SIGTERM or Ctrl-C: no new request is taken then, and those under way are answered.
+    """Serve until `stop` is set, or without it until SIGTERM or Ctrl-C. Requests in progress are still answered.
 
     Args:
-        service: what is served.
+        service: the service.
         host: the address.
-        port: the port; 0 takes a free one.
-        ready: told the URL once requests are answered.
-        stop: set by whoever ends it, who looks after signals then.
+        port: the port; 0 for a free one.
+        ready: called with the URL once requests are answered.
+        stop: ends the server when set; the caller then handles signals.
 
     Raises:
-        ConfigError: the address is open to others and no token is asked for, or it is taken.
+        ConfigError: the address is open to others without tokens, or is already in use.
     """
     check_address(host, tokens=service.tokens.needed)
     current_default_thread_limiter().total_tokens = READERS

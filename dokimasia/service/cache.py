@@ -1,4 +1,4 @@
-"""What takes a moment to work out is worked out once: figures of runs and their pages, for the state that a run is in."""
+"""A cache of slow computations: the figures and pages of a run in its current state."""
 
 import threading
 from collections import OrderedDict
@@ -10,32 +10,32 @@ from typing import Any, TypeVar, overload
 T = TypeVar("T")
 
 MOST = 400
-"""Values that are remembered; the one not asked for longest is forgotten first."""
+"""Values that are kept; the least recently used is dropped first."""
 
 AT_ONCE = 2
-"""Values that are worked out at once, so that pages leave the processor to the runs."""
+"""Values that are computed in parallel: few, to leave the processor to the runs."""
 
 
 class FigureCache:
-    """Values by their key, each worked out once however many ask for it; one that fails is tried anew.
+    """Values by key, each computed once however many callers ask for it. A failed computation is tried again.
 
     Attributes:
-        computed: how many were worked out.
+        computed: how many values were computed.
     """
 
     def __init__(self, most: int = MOST) -> None:
-        """Begin with none."""
+        """Create an empty cache for `most` values."""
         self._most = most
         self.computed = 0
-        self._known: OrderedDict[Hashable, Future[Any]] = OrderedDict()
+        self._futures: OrderedDict[Hashable, Future[Any]] = OrderedDict()
         self._gate = threading.RLock()
         self._workers = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="figures")
 
     def peek(self, key: Hashable) -> Any:
-        """Return the value of a key where it was worked out, else None."""
+        """Return the value of a key if it has been computed, else None."""
         with self._gate:
-            found = self._known.get(key)
-        return found.result() if found is not None and found.done() and found.exception() is None else None
+            future = self._futures.get(key)
+        return future.result() if future is not None and future.done() and future.exception() is None else None
 
     @overload
     def get(self, key: Hashable, make: Callable[[], T]) -> T: ...
@@ -44,22 +44,22 @@ class FigureCache:
     def get(self, key: Hashable, make: Callable[[], T], *, seconds: float | None) -> T | None: ...
 
     def get(self, key: Hashable, make: Callable[[], T], *, seconds: float | None = None) -> T | None:
-        """Return the value of a key, worked out by the first who asks; None where that takes longer than `seconds`."""
+        """Return the value of a key, which `make` computes on the first call; None if that takes longer than `seconds`."""
         with self._gate:
-            found = self._known.get(key)
-            if found is None or (found.done() and found.exception() is not None):
-                found = self._known[key] = self._workers.submit(make)
-                found.add_done_callback(self._count)
-            self._known.move_to_end(key)
-            while len(self._known) > self._most:
-                self._known.popitem(last=False)
+            future = self._futures.get(key)
+            if future is None or (future.done() and future.exception() is not None):
+                future = self._futures[key] = self._workers.submit(make)
+                future.add_done_callback(self._count_computed)
+            self._futures.move_to_end(key)
+            while len(self._futures) > self._most:
+                self._futures.popitem(last=False)
         try:
-            return found.result(seconds)
+            return future.result(seconds)
         except NotYet:
-            if found.done():
+            if future.done():
                 raise
             return None
 
-    def _count(self, made: Future[Any]) -> None:
+    def _count_computed(self, future: Future[Any]) -> None:
         with self._gate:
             self.computed += 1

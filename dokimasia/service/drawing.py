@@ -1,4 +1,4 @@
-"""Templates drawn as pages: everything in them is escaped, and a report's blocks are the same ones as in a report."""
+"""Pages drawn from templates. All values are escaped, and blocks look the same as in a report."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -30,14 +30,14 @@ MENU = (
     ("/passports", "Passports"),
     ("/settings", "Settings"),
 )
-"""Where the menu of every page leads."""
+"""Entries of the menu of every page: path and label."""
 
 
-def coded(text: str) -> Markup:
-    """Return a sentence as HTML, what stands between backticks as code.
+def mark_code(text: str) -> Markup:
+    """Return a sentence as HTML, with text between backticks as code.
 
     Examples:
-        >>> print(coded("say `resume <run>` & wait"))
+        >>> print(mark_code("say `resume <run>` & wait"))
         say <code>resume &lt;run&gt;</code> &amp; wait
     """
     return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
@@ -48,17 +48,17 @@ _CODE = re.compile(r"`([^`]+)`")
 
 @cache
 def templates() -> Environment:
-    """Return the templates; a name that a template asks for and is not given is an error."""
-    made = Environment(
+    """Return the template environment; a template that uses an undefined name fails."""
+    environment = Environment(
         loader=PackageLoader("dokimasia.service"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.filters["coded"] = coded
-    made.filters["several"] = several
-    return made
+    environment.filters["coded"] = mark_code
+    environment.filters["several"] = several
+    return environment
 
 
 def page(
@@ -66,14 +66,14 @@ def page(
 ) -> HTMLResponse:
     """Return a page drawn from a template of `templates/`.
 
-    Every template is given `path`, `menu`, `person` (None: not known) and `version` beside its own values; `charts` are
-    those that `drawn` took in.
+    Besides its own values, every template receives `path`, `menu`, `person` (None: unknown) and `version`; `charts` are
+    those that `drawn` collected.
     """
     figures = {} if charts is None else charts.figures
     shared = {
         "path": request.url.path,
         "menu": MENU,
-        "person": _known(request),
+        "person": _caller_or_none(request),
         "version": __version__,
         "tokens": service_of(request).tokens.needed,
         "charts": Markup(embedded(figures)) if figures else "",
@@ -82,10 +82,10 @@ def page(
 
 
 def error_page(request: Request, status: int, detail: str, **values: Any) -> HTMLResponse:
-    """Return the page that says what went wrong, with the way to the page above it where there is one."""
-    shown = {"title": TITLES.get(status, HTTPStatus(status).phrase), "code": status, "detail": detail}
+    """Return the page for an error, with a link to the page above it if there is one."""
+    heading = {"title": TITLES.get(status, HTTPStatus(status).phrase), "code": status, "detail": detail}
     above = _page_above(request) if status == HTTPStatus.NOT_FOUND else ""
-    return page(request, "error.html", status=status, above=above, **shown, **values)
+    return page(request, "error.html", status=status, above=above, **heading, **values)
 
 
 TITLES: Mapping[int, str] = {
@@ -98,11 +98,11 @@ TITLES: Mapping[int, str] = {
     HTTPStatus.TOO_MANY_REQUESTS: "Too many requests",
     HTTPStatus.INTERNAL_SERVER_ERROR: "Something went wrong in the service",
 }
-"""What an error's page is headed, by status."""
+"""Headings of error pages, by status."""
 
 
 def _page_above(request: Request) -> str:
-    """Return the nearest page above an address, such as that of a run, but for the list of runs."""
+    """Return the path of the nearest page above an address, such as that of a run; never the list of runs."""
 
     def is_page(path: str) -> bool:
         scope = {**request.scope, "path": path, "method": "GET"}
@@ -110,16 +110,16 @@ def _page_above(request: Request) -> str:
 
     parts = request.url.path.rstrip("/").split("/")
     route = str(getattr(request.scope.get("route"), "path", request.url.path))
-    every = ("/".join(parts[:end]) for end in range(len(route.rstrip("/").split("/")) - 1, 1, -1))
-    return next((path for path in every if path != "/runs" and is_page(path)), "")
+    parents = ("/".join(parts[:end]) for end in range(len(route.rstrip("/").split("/")) - 1, 1, -1))
+    return next((path for path in parents if path != "/runs" and is_page(path)), "")
 
 
 def refusal_page(request: Request, status: int, detail: str) -> HTMLResponse:
-    """Return the page that says why a request was refused before anybody was known: it says nobody's name."""
+    """Return the page for a request that was refused before its caller was known, which shows no name."""
     return error_page(request, status, detail, person=None)
 
 
-def _known(request: Request) -> Caller | None:
+def _caller_or_none(request: Request) -> Caller | None:
     try:
         return person_of(request)
     except RequestRefused:
@@ -127,5 +127,5 @@ def _known(request: Request) -> Caller | None:
 
 
 def drawn(blocks: Sequence[Block], charts: Charts) -> Markup:
-    """Return blocks of a report as HTML, which escapes every text by itself."""
+    """Return the blocks of a report as HTML; the blocks escape their own texts."""
     return Markup("\n".join(draw_blocks(blocks, charts, browser=lambda note: "")))

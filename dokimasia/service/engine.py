@@ -1,4 +1,4 @@
-"""The engine of the service: requests are accepted, previewed, resumed, forked, cancelled and deleted over one open home."""
+"""The engine of the service: accepts, previews, resumes, forks, cancels and deletes runs in one open home."""
 
 import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -19,7 +19,7 @@ from dokimasia.runs.preview import preview
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.runs.services import keys_of
 from dokimasia.runs.session import Accepted, Session
-from dokimasia.service.queue import Queue, changed
+from dokimasia.service.queue import Queue, checked_changes
 from dokimasia.service.request_parsing import check_models
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -28,18 +28,18 @@ from dokimasia.storage.results import count_failed
 from dokimasia.storage.runs import Run, get_run
 
 WIDTH = 4
-"""So many runs are at work at once."""
+"""Runs that are at work at the same time."""
 
 ACCEPTED_AT_ONCE = 2
-"""So many requests are read and checked at once: a large data file keeps a processor busy."""
+"""Requests that are read and checked at the same time: a large data file keeps a processor busy."""
 
 
 class RunEngine:
-    """Runs over one open home that the caller keeps; every method raises the errors that the command line would print.
+    """Runs in one open home, which the caller closes. Methods raise the errors that the command line would print.
 
-    A request is accepted at once, or refused with the error that the command line would print and nothing kept; its run is
-    carried out when it is its turn (`dokimasia.service.queue.Queue`). Use it in one event loop, as an asynchronous context
-    manager, or with `start` and `close`.
+    A request is either accepted immediately or refused with nothing stored; the run starts when its turn comes
+    (`dokimasia.service.queue.Queue`). Use an engine in one event loop, as an asynchronous context manager, or with
+    `start` and `close`.
     """
 
     def __init__(
@@ -52,15 +52,15 @@ class RunEngine:
         transports: Mapping[str, Transport] | None = None,
         remote_workers: Invocation | None = None,
     ) -> None:
-        """Make an engine, which does nothing before `start`.
+        """Create an engine, which does nothing before `start`.
 
         Args:
             settings: configuration and keys.
             home: open for writing.
-            width: so many runs are at work at once.
-            observers: makes what watches a run, each time that it is put into the queue.
-            transports: ways to a model that replace the package's own; the caller closes them.
-            remote_workers: by `workers`, `engine` and `address`, which processes walk the graphs of runs; by default this one.
+            width: how many runs are at work at the same time.
+            observers: creates the observer of a run, each time that it enters the queue.
+            transports: transports that replace the package's own; the caller closes them.
+            remote_workers: its `workers`, `engine` and `address` name the processes that execute graphs; by default this one.
         """
         self._settings = settings
         self._home = home
@@ -78,34 +78,34 @@ class RunEngine:
         await self.close()
 
     async def start(self) -> None:
-        """Begin, with what the process before this one left in the queue or at work."""
+        """Start the queue, with the runs that the previous process left queued or at work."""
         await self.queue.start()
 
     async def close(self, *, patience: float | None = None) -> None:
-        """Have what is in flight answered and committed, after `patience` seconds given up; every run goes on after a restart."""
+        """Finish and commit the calls in flight, for at most `patience` seconds. Runs continue after a restart."""
         await self.queue.close(patience=patience)
 
     async def submit(self, method: str, request: RunRequest, *, given: Any = None) -> Run:
-        """Accept a run and put it into the queue; one that is there, at work or done is returned as it stands.
+        """Accept a run and put it into the queue; a run that is queued, at work or done is returned unchanged.
 
         Raises:
-            InputError: the data, the configuration or the options cannot be used; nothing is kept.
+            InputError: the data, the configuration or the options cannot be used; nothing is stored.
         """
         self.queue.check()
-        found = method_named(method)
-        check_measures(found, request)
-        library = found.library(request, given)
+        definition = method_named(method)
+        check_measures(definition, request)
+        library = definition.library(request, given)
         session = Session(self._settings, self._home, library, given=given, transports=tuple(self._transports))
         async with self._accepting:
-            # in a thread with a loop of its own: not all of it waits, and a large data file takes seconds
-            accepted = await asyncio.to_thread(lambda: asyncio.run(_accept(found, request, session)))
-            row = await asyncio.to_thread(run_row, found, accepted.plan, request, accepted)
+            # In a thread with its own loop: parts of it block, and a large data file takes seconds.
+            accepted = await asyncio.to_thread(lambda: asyncio.run(_accept(definition, request, session)))
+            row = await asyncio.to_thread(run_row, definition, accepted.plan, request, accepted)
             self._check_new(row, request)
-            row, new = await persist_run(found, self._home, request, accepted)
-        return await self._queued(row, request, new=new, given=given)
+            row, new = await persist_run(definition, self._home, request, accepted)
+        return await self._enqueue(row, request, new=new, given=given)
 
     async def preview(self, method: str, request: RunRequest) -> dict[str, Any]:
-        """Return a run's id, its estimate and its prompts; nothing is kept or sent.
+        """Return a run's id, its estimate and its prompts; nothing is stored or sent.
 
         Raises:
             InputError: see `submit`.
@@ -114,79 +114,81 @@ class RunEngine:
             return await asyncio.to_thread(preview, method_named(method), request, settings=self._settings)
 
     async def resume(self, run: Run, *, changes: Mapping[str, Any] | None = None, retry: Sequence[str] = ()) -> Run:
-        """Put a run that is not finished into the queue; with kinds of failure in `retry`, also one that is.
+        """Put an unfinished run into the queue, or with `retry` a finished one with such failures.
 
         Args:
             run: the run.
-            changes: fields of its request that hold for this time; limits on spending stay, with None for no limit.
-            retry: kinds of failure whose items are asked anew.
+            changes: fields of its request to change this time; spending limits are stored, None for no limit.
+            retry: kinds of failure whose items are asked again.
 
         Raises:
-            InputError: it cannot go on, such as under other prompts; or not with these while it is in the queue.
+            InputError: it cannot continue, for example with other prompts, or not with these changes while it is queued.
         """
         self.queue.check()
-        await self.queue.settled(run.id)
+        await self.queue.wait_until_settled(run.id)
         run, changes = get_run(self._home, run.id), changes or {}
         kinds = retryable(",".join(retry)) if retry else ()
         if kinds or changes:
-            self.queue.outside(run.id)
+            self.queue.require_outside(run.id)
         method, _, request, _ = await asyncio.to_thread(
-            lambda: prepare_resume(run, changes=changed(run, changes), retry=kinds)
+            lambda: prepare_resume(run, changes=checked_changes(run, changes), retry=kinds)
         )
         check_measures(method, request)
         if run.status == "done" and not count_failed(self._home, run.id, kinds):
             return run
         self._check_keys(run, request, kinds)
         also = tuple(changes.keys() - request.invocation.keys())
-        return await self._queued(run, request, retry=kinds, also=also)
+        return await self._enqueue(run, request, retry=kinds, also=also)
 
     async def fork(self, run: Run, request: ForkRequest) -> Run:
-        """Put a run into the queue that does another again with changes.
+        """Put a fork of a run, which repeats it with changes, into the queue.
 
         Raises:
-            InputError: nothing changes, the run is unfinished, or runs of its kind are not forked.
+            InputError: nothing changes, the run is unfinished, or its method cannot be forked.
         """
         self.queue.check()
         check_models(request)
         run, ways = get_run(self._home, run.id), tuple(self._transports)
         async with self._accepting:
-            prepared = await self._prepared(run, request, ways)
-            asked = prepared.request
-            self._check_new(run_row(prepared.method, prepared.accepted.plan, asked, prepared.accepted), asked)
+            prepared = await self._prepare_fork(run, request, ways)
+            changed_request = prepared.request
+            self._check_new(
+                run_row(prepared.method, prepared.accepted.plan, changed_request, prepared.accepted), changed_request
+            )
             row, new = await keep_fork(self._home, run, request, prepared)
-        return await self._queued(row, asked, new=new)
+        return await self._enqueue(row, changed_request, new=new)
 
     async def preview_fork(self, run: Run, request: ForkRequest) -> dict[str, Any]:
-        """Return what a fork would be, take over, ask and cost; nothing is kept or sent.
+        """Return what a fork would change, reuse, ask and cost; nothing is stored or sent.
 
         Raises:
             InputError: see `fork`.
         """
         async with self._accepting:
-            return (await self._prepared(run, request)).preview
+            return (await self._prepare_fork(run, request)).preview
 
-    async def _prepared(self, run: Run, request: ForkRequest, ways: Collection[str] = ()) -> Prepared:
-        """Work a fork out in a thread with a loop of its own, as a request is accepted."""
+    async def _prepare_fork(self, run: Run, request: ForkRequest, ways: Collection[str] = ()) -> Prepared:
+        """Prepare a fork in a thread with its own loop, as for a new request."""
         work = partial(prepare_fork, self._home, run, request, settings=self._settings, transports=ways)
         return await asyncio.to_thread(lambda: asyncio.run(work()))
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
-        """Stop a run once the calls in flight are committed, or at once; it does not go on by itself.
+        """Stop a run once the calls in flight are committed, or at once. It does not continue by itself.
 
-        Returns its row when it has stopped, or after some seconds as it stands then.
+        Returns its row when it has stopped, or its current row after some seconds.
         """
         await self.queue.cancel(run.id, at_once=at_once)
         return get_run(self._home, run.id)
 
     async def delete(self, run: Run) -> Run:
-        """Delete a run that is not in the queue, and return the row that it had.
+        """Delete a run that is not in the queue, and return its last row.
 
         Raises:
-            InputError: it is in the queue, or an unfinished run still needs it.
+            InputError: it is in the queue, or an unfinished run needs it.
         """
-        await self.queue.settled(run.id)
+        await self.queue.wait_until_settled(run.id)
         run = get_run(self._home, run.id)
-        self.queue.outside(run.id)
+        self.queue.require_outside(run.id)
         await delete_whole_run(self._home, run.id)
         return run
 
@@ -195,17 +197,17 @@ class RunEngine:
         await self.queue.ended(run.id)
         return get_run(self._home, run.id)
 
-    async def _queued(self, run: Run, request: RunRequest, **more: Any) -> Run:
-        await self.queue.settled(run.id)
+    async def _enqueue(self, run: Run, request: RunRequest, **options: Any) -> Run:
+        await self.queue.wait_until_settled(run.id)
         await name_run(self._home, run.id, request.name, request.tags)
-        if run.status == "done" and not more.get("retry"):
+        if run.status == "done" and not options.get("retry"):
             return run
         if run.id not in self.queue:
             run = await keep_limits(self._home, get_run(self._home, run.id), request)
-        return await self.queue.put(run, request, **more)
+        return await self.queue.put(run, request, **options)
 
     def _check_new(self, row: Run, request: RunRequest) -> None:
-        """Refuse what a run would be refused for when it begins, unless there is one that needs no beginning."""
+        """Check the keys that a new run needs, unless it is already done or queued."""
         with suppress(NotFound):
             if not request.fresh and (get_run(self._home, row.id).status == "done" or row.id in self.queue):
                 return

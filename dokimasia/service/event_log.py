@@ -1,4 +1,4 @@
-"""The log of one run: its last events with increasing ids, and the picture that all of them come to."""
+"""The log of one run: its last events with increasing ids, and the picture that all its events add up to."""
 
 import asyncio
 import time
@@ -15,10 +15,10 @@ EventType = Literal[
     "snapshot", "status", "planned", "starting", "graph", "steps", "progress", "limit", "failure", "ended"
 ]
 STATES = frozenset({"graph", "steps", "progress"})
-"""Types of which the last event says all: those before it may be left out."""
+"""Types of which only the last event matters: earlier ones may be left out."""
 
 LAST = 5
-"""Sentences that a picture keeps of each kind of failure."""
+"""Failures that a picture keeps of each kind."""
 
 PAST = 20
 """Changes of status that a picture keeps."""
@@ -26,8 +26,8 @@ PAST = 20
 Picture = dict[str, Any]
 
 
-def blank() -> Picture:
-    """Return the picture of a run of which nothing was told."""
+def empty_picture() -> Picture:
+    """Return the picture of a run without events."""
     return {
         "status": None,
         "history": [],
@@ -43,7 +43,7 @@ def blank() -> Picture:
 
 
 def fold(picture: Picture, type: EventType, data: Mapping[str, Any]) -> None:
-    """Put one more event into a picture; the script of the live page does the same."""
+    """Update a picture with one more event, as the script of the live page does."""
     if type == "snapshot":
         picture.clear()
         picture.update(data["picture"])
@@ -54,8 +54,8 @@ def fold(picture: Picture, type: EventType, data: Mapping[str, Any]) -> None:
     elif type == "ended":
         picture["ended"] = dict(data)
     elif type == "planned":
-        picture |= blank() | {name: picture[name] for name in ("status", "history", "ended")}
-        picture["planned"] = {name: one for name, one in data.items() if name != "failures"}
+        picture |= empty_picture() | {name: picture[name] for name in ("status", "history", "ended")}
+        picture["planned"] = {name: field for name, field in data.items() if name != "failures"}
         picture["failures"] = data["failures"]
     elif type == "graph":
         picture["graphs"] = {**picture["graphs"], data["name"]: dict(data)}
@@ -70,15 +70,15 @@ def fold(picture: Picture, type: EventType, data: Mapping[str, Any]) -> None:
 
 
 KEPT = 1_000
-"""Events of a run that are kept one by one; of earlier ones the picture is kept that they come to."""
+"""Events of a run that are kept singly; earlier ones are folded into a picture."""
 
 TOGETHER = 0.1
-"""Seconds within which events wake readers once."""
+"""Seconds for which events are gathered before readers are woken."""
 
 
 @dataclass(frozen=True)
 class RunEvent:
-    """One event of a run, and how it goes over the wire."""
+    """One event of a run, and its wire format."""
 
     id: int
     type: EventType
@@ -86,34 +86,34 @@ class RunEvent:
 
     @cached_property
     def wire(self) -> bytes:
-        """The event as a server-sent event, made once for all readers."""
+        """The event as a server-sent event, encoded once for all readers."""
         return b"id: %d\nevent: %s\ndata: %s\n\n" % (self.id, self.type.encode(), orjson.dumps(self.data))
 
 
 def clock_id() -> int:
-    """Return an id that is larger than those of any earlier process, as long as the clock goes forward."""
+    """Return an id that is larger than those of any earlier process, if the clock did not go back."""
     return int(time.time() * 1000)
 
 
 class Log:
-    """What happened in a run, for the event loop that tells it.
+    """The events of a run, for one event loop.
 
-    A reader holds a position, the id of the last event that it was sent, and nothing is kept for it. Of states, such as
-    progress, only the last is there to be read; any other event is there one by one as long as it is among the last
-    `KEPT`. Who comes with an older position is first given the picture up to there, as `snapshot`.
+    A reader's only state is its position, the id of the last event that it received. Of states, such as progress, only the
+    last can be read; of the other events, the last `KEPT`. A reader with an older position first receives the picture up
+    to there, as a `snapshot`.
 
     Attributes:
-        picture: what all events come to.
+        picture: what all events add up to.
         last: the id of the last event.
-        readers: how many read it.
+        readers: how many streams read it.
     """
 
     def __init__(self, picture: Picture | None = None, *, last: int = 0, now: Callable[[], int] = clock_id) -> None:
-        """Begin with what is known of the run, as if it had been told up to now, or up to the id `last`."""
+        """Start with a picture of the run, as if its events up to now, or up to the id `last`, had been read."""
         self._now = now
         self.last = self._base_id = max(last, now())
         self.readers = 0
-        self.picture = blank() | (picture or {})
+        self.picture = empty_picture() | (picture or {})
         self._base: Picture = dict(self.picture)
         self._kept: deque[RunEvent] = deque()
         self._states: dict[str, RunEvent] = {}
@@ -122,11 +122,11 @@ class Log:
 
     @property
     def over(self) -> bool:
-        """Whether the run has ended, so that a stream of it does."""
+        """Whether the run has ended, so that its streams end."""
         return self.picture["ended"] is not None
 
     def add(self, type: EventType, data: Mapping[str, Any]) -> RunEvent:
-        """Tell an event."""
+        """Add an event and wake readers."""
         event = RunEvent(max(self.last + 1, self._now()), type, data)
         self.last = event.id
         fold(self.picture, type, data)
@@ -144,9 +144,9 @@ class Log:
         return event
 
     def after(self, position: int | None) -> list[RunEvent]:
-        """Return what a reader is sent that was sent all up to a position; None: who comes for the first time.
+        """Return the events after a reader's position, or a snapshot for a new reader (None).
 
-        What comes of it, put into a picture, is the picture of now.
+        Folded into the reader's picture, they yield the current one.
         """
         if position is None:
             return [RunEvent(self.last, "snapshot", {"reason": "what is known so far", "picture": dict(self.picture)})]
@@ -168,7 +168,7 @@ class Log:
         return sorted(sent, key=lambda event: event.id)
 
     async def wait(self, position: int, *, seconds: float, unless: "asyncio.Future[None]") -> None:
-        """Wait for an event after a position, at most so long, and no longer than until something else is done."""
+        """Wait for an event after a position, for at most `seconds`, or until `unless` is done."""
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
         def end(_: object) -> None:
@@ -189,7 +189,7 @@ class Log:
             unless.remove_done_callback(end)
 
     def wake(self) -> None:
-        """Let all who wait look again."""
+        """Wake all readers that wait."""
         self._waking = False
         waiting, self._waiting = self._waiting, set()
         for turn in waiting:

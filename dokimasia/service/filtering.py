@@ -1,4 +1,4 @@
-"""Which samples of a run a person asked for: read from a page's address, put into the query, and written into links."""
+"""Filters for the samples of a run: read from a page's address, turned into a query, and written into links."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -20,12 +20,12 @@ from dokimasia.storage.reading.browsing import ANY, Facets, Order, SampleQuery, 
 from dokimasia.storage.runs import Run, get_run
 
 GROUP = "group-"
-"""The beginning of a parameter that names a group, before the name of the method that sorts samples so."""
+"""The prefix of a parameter that names a group, before the name of the method that groups the samples."""
 
 BY_HAND, LEFT_OUT = "yes", "out"
-"""Values of the parameter `corrected`: samples with anything corrected by hand, and those of them that were left out."""
+"""Values of the parameter `corrected`: samples that people corrected or left out, and those that they left out."""
 
-CALLED: Mapping[str, str] = {BY_HAND: "corrected or left out", LEFT_OUT: "left out"}
+CORRECTED_LABELS: Mapping[str, str] = {BY_HAND: "corrected or left out", LEFT_OUT: "left out"}
 
 ORDERS: Mapping[Order, str] = {
     "data": "as in the data",
@@ -36,7 +36,7 @@ ORDERS: Mapping[Order, str] = {
 
 
 class FilterChoice(NamedTuple):
-    """Something to choose from: its parameter, what it is called, and its values with what each is called."""
+    """A choice: its parameter, its label, and its values with their labels."""
 
     name: str
     label: str
@@ -44,19 +44,19 @@ class FilterChoice(NamedTuple):
 
 
 class Filter(NamedTuple):
-    """What a page's address asks for: the samples as the database finds them, and every parameter that says anything."""
+    """The filter in a page's address: the database query, and every parameter that is set."""
 
-    wanted: SampleQuery
-    given: Mapping[str, str]
+    sample_query: SampleQuery
+    values: Mapping[str, str]
 
     def query(self, **changes: str | int) -> str:
-        """Return the end of a link that asks for the same, with changes; "" where nothing is asked for."""
-        text = urlencode({name: value for name, value in {**self.given, **changes}.items() if value != ""})
+        """Return the query string of a link with the same filter and some changes; "" without any filter."""
+        text = urlencode({name: value for name, value in {**self.values, **changes}.items() if value != ""})
         return f"?{text}" if text else ""
 
 
 class FilterableRun(NamedTuple):
-    """By what the samples of a run can be filtered: what its rows say, and how other methods sort its samples."""
+    """What the samples of a run can be filtered by: facets of its rows, groups of other methods, and corrections."""
 
     method: Method[Any, Any]
     kind: str
@@ -65,35 +65,35 @@ class FilterableRun(NamedTuple):
     corrected: Mapping[str, frozenset[str]]
 
 
-def sorted_by(home: Home, run: Run) -> FilterableRun:
-    """Return by what the samples of a run can be filtered; what was found is kept until any run, or any tree, changes."""
+def filterable_run(home: Home, run: Run) -> FilterableRun:
+    """Return what the samples of a run can be filtered by; cached until any run or tree changes."""
     method = method_of(run)
     return FilterableRun(
-        method, row_kind_of(method), facets_of(home, run), groupings_of(home, run), corrected_in(home, run)
+        method, row_kind_of(method), facets_of(home, run), groupings_of(home, run), corrected_samples(home, run)
     )
 
 
-def corrected_in(home: Home, run: Run) -> Mapping[str, frozenset[str]]:
-    """Return the samples of a run that people corrected an answer to, and those that they left out; nothing without any."""
-    stands = corrections_of(home, run.id)
-    answered = frozenset(answer.sample for answer in stands.answers.values())
-    found = {BY_HAND: answered | frozenset(stands.left_out), LEFT_OUT: frozenset(stands.left_out)}
-    return {name: samples for name, samples in found.items() if samples}
+def corrected_samples(home: Home, run: Run) -> Mapping[str, frozenset[str]]:
+    """Return the samples of a run whose answers people corrected, and those that they left out, where there are any."""
+    corrections = corrections_of(home, run.id)
+    answered = frozenset(answer.sample for answer in corrections.answers.values())
+    samples_by_kind = {BY_HAND: answered | frozenset(corrections.left_out), LEFT_OUT: frozenset(corrections.left_out)}
+    return {name: samples for name, samples in samples_by_kind.items() if samples}
 
 
 def facets_of(home: Home, run: Run) -> Facets:
-    """Return models, failures, verdicts and categories of a run; of one that is done they are kept until any run changes."""
+    """Return models, failures, verdicts and categories of a run; for a run that is done, cached until any run changes."""
     kind = row_kind_of(method_of(run))
-    return _facets(home, run.id, kind, changes_of(home)) if run.status == "done" else facets(home, run.id, kind)
+    return _facets(home, run.id, kind, home_version(home)) if run.status == "done" else facets(home, run.id, kind)
 
 
 def groupings_of(home: Home, run: Run) -> Sequence[SampleGrouping]:
-    """Return how other methods sort the samples of a run; what was found is kept until any run, or any tree, changes."""
-    return _groupings(home, run.id, changes_of(home))
+    """Return how other methods group the samples of a run; cached until any run or tree changes."""
+    return _groupings(home, run.id, home_version(home))
 
 
-def changes_of(home: Home) -> tuple[Any, ...]:
-    """Return what is another one when a run of a home changes its status, a version of a tree is made, or a verdict corrected."""
+def home_version(home: Home) -> tuple[Any, ...]:
+    """Return a cache key that changes with the status of any run, a new version of a tree, and a correction."""
     sql = (
         "SELECT (SELECT max(updated_at) FROM runs), (SELECT count(*) FROM runs), (SELECT max(created_at) FROM tree_versions), "
         "(SELECT count(*) FROM tree_versions)"
@@ -111,59 +111,66 @@ def _groupings(home: Home, run_id: str, changes: tuple[Any, ...]) -> Sequence[Sa
     return groupings(home, get_run(home, run_id))
 
 
-def filter_of(asked: Mapping[str, str], by: FilterableRun) -> Filter:
-    """Return what the parameters of an address ask for.
+def filter_of(parameters: Mapping[str, str], filterable: FilterableRun) -> Filter:
+    """Return the filter that the parameters of an address describe.
 
     Raises:
-        Refused: one is no number, or names nothing that there is.
+        RequestRefused: a parameter is no number, or names nothing that exists.
     """
-    every = _every_choice(by)
-    names = TEXTS | {one.name for one in every}
-    given = {name: value.strip() for name, value in asked.items() if value.strip() and name in names}
+    all_choices = _every_choice(filterable)
+    names = TEXTS | {choice.name for choice in all_choices}
+    values = {name: value.strip() for name, value in parameters.items() if value.strip() and name in names}
     model, arm = "", ""
-    for one in every:
-        # A link stays good when what it asks for was corrected, or asked anew, since.
-        fixed = {"failure": get_args(FailureKind), "corrected": tuple(CALLED), "answer": get_args(Answered)}
-        known = dict(one.values) | dict.fromkeys(fixed.get(one.name, ()), "")
-        if one.name in given and given[one.name] not in known:
+    for offered in all_choices:
+        # A link remains valid when the answers that it filters by have since been corrected or asked again.
+        fixed = {"failure": get_args(FailureKind), "corrected": tuple(CORRECTED_LABELS), "answer": get_args(Answered)}
+        allowed = dict(offered.values) | dict.fromkeys(fixed.get(offered.name, ()), "")
+        if offered.name in values and values[offered.name] not in allowed:
             raise RequestRefused(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
-                f"{one.label}: there is no {given[one.name]!r}; there are {', '.join(map(str, known)) or 'none'}",
+                f"{offered.label}: there is no {values[offered.name]!r}; there are {', '.join(map(str, allowed)) or 'none'}",
             )
-    if "model" in given:
-        model, arm = {shown_name(*one): one for one in by.facets.models}[given["model"]]
-    unit = by.method.shown
-    wanted = SampleQuery(
-        search=given.get("q", ""),
-        answers="answers" in given,
+    if "model" in values:
+        model, arm = {shown_name(*model): model for model in filterable.facets.models}[values["model"]]
+    unit = filterable.method.shown
+    query = SampleQuery(
+        search=values.get("q", ""),
+        answers="answers" in values,
         model=model,
         arm=arm,
-        low=_number(given, "low", unit),
-        high=_number(given, "high", unit),
-        failure=given.get("failure", ""),
-        verdict=given.get("answer", ""),
-        category=given.get("category", ""),
-        among=_among(given, by, given.get("model", "")),
-        order=cast("Order", given.get("order", "data")),
+        low=_number(values, "low", unit),
+        high=_number(values, "high", unit),
+        failure=values.get("failure", ""),
+        verdict=values.get("answer", ""),
+        category=values.get("category", ""),
+        among=_among(values, filterable, values.get("model", "")),
+        order=cast("Order", values.get("order", "data")),
     )
-    return Filter(wanted, given)
+    return Filter(query, values)
 
 
 TEXTS = frozenset({"q", "answers", "low", "high"})
-"""Parameters that are written and not chosen."""
+"""Parameters that are typed, not chosen."""
 
 
-def choices(by: FilterableRun) -> list[FilterChoice]:
-    """Return what there is to choose from; what leaves no choice is left out."""
-    least = {"model": 2, "category": 2, "failure": 2, "order": 2 if by.method.scale and by.facets.models else 99}
-    return [one for one in _every_choice(by) if len(one.values) >= least.get(one.name, 1)]
+def choices(filterable: FilterableRun) -> list[FilterChoice]:
+    """Return the choices that offer more than one possibility."""
+    least = {
+        "model": 2,
+        "category": 2,
+        "failure": 2,
+        "order": 2 if filterable.method.scale and filterable.facets.models else 99,
+    }
+    return [choice for choice in _every_choice(filterable) if len(choice.values) >= least.get(choice.name, 1)]
 
 
-def _every_choice(by: FilterableRun) -> list[FilterChoice]:
-    failures = [(ANY, "any failure"), *((failure, failure.replace("_", " ")) for failure in by.facets.failures)]
+def _every_choice(filterable: FilterableRun) -> list[FilterChoice]:
+    failures = [(ANY, "any failure"), *((failure, failure.replace("_", " ")) for failure in filterable.facets.failures)]
     return [
-        FilterChoice("model", "model", [(name, name) for name in (shown_name(*model) for model in by.facets.models)]),
-        FilterChoice("answer", "final answer", [(verdict, verdict) for verdict in by.facets.verdicts]),
+        FilterChoice(
+            "model", "model", [(name, name) for name in (shown_name(*model) for model in filterable.facets.models)]
+        ),
+        FilterChoice("answer", "final answer", [(verdict, verdict) for verdict in filterable.facets.verdicts]),
         FilterChoice("failure", "failure", failures),
         *(
             FilterChoice(
@@ -171,27 +178,33 @@ def _every_choice(by: FilterableRun) -> list[FilterChoice]:
                 grouping.called,
                 [(id, f"{'– ' * group.depth}{group.title}") for id, group in grouping.groups.items()],
             )
-            for grouping in by.groupings
+            for grouping in filterable.groupings
         ),
-        FilterChoice("corrected", "corrected by hand", [(one, CALLED[one]) for one in by.corrected]),
-        FilterChoice("category", "category", [(category, category) for category in by.facets.categories]),
+        FilterChoice(
+            "corrected", "corrected by hand", [(kind, CORRECTED_LABELS[kind]) for kind in filterable.corrected]
+        ),
+        FilterChoice("category", "category", [(category, category) for category in filterable.facets.categories]),
         FilterChoice("order", "order", list(ORDERS.items())),
     ]
 
 
-def _among(given: Mapping[str, str], by: FilterableRun, model: str) -> frozenset[str] | None:
-    """Return the samples that are in every group that is asked for, with a model those whose answer by it is."""
-    chosen = [grouping.groups[given[name]] for grouping in by.groupings if (name := f"{GROUP}{grouping.name}") in given]
-    each = [
+def _among(values: Mapping[str, str], filterable: FilterableRun, model: str) -> frozenset[str] | None:
+    """Return the samples in all chosen groups; with a model, those whose answer by that model is in them."""
+    chosen = [
+        grouping.groups[values[name]]
+        for grouping in filterable.groupings
+        if (name := f"{GROUP}{grouping.name}") in values
+    ]
+    sets = [
         frozenset(sample for sample, whose in group.members if not model or whose in ("", model)) for group in chosen
     ]
-    if "corrected" in given:
-        each.append(by.corrected.get(given["corrected"], frozenset()))
-    return frozenset.intersection(*each) if each else None
+    if "corrected" in values:
+        sets.append(filterable.corrected.get(values["corrected"], frozenset()))
+    return frozenset.intersection(*sets) if sets else None
 
 
-def _number(given: Mapping[str, str], name: str, unit: float) -> float | None:
-    text = given.get(name, "").strip().replace(",", ".")
+def _number(values: Mapping[str, str], name: str, unit: float) -> float | None:
+    text = values.get(name, "").strip().replace(",", ".")
     if not text:
         return None
     try:

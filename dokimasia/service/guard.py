@@ -1,4 +1,4 @@
-"""What every request passes first: its id, host and origin, its rate and size, and whose token it is sent with."""
+"""The outermost layer of the service: request ids, and checks of host, origin, rate, size and token."""
 
 import asyncio
 import hashlib
@@ -25,20 +25,20 @@ from dokimasia.service.problems import ErrorPage, refusal
 from dokimasia.version import __version__
 
 MANY_CLIENTS = 10_000
-"""Clients whose rate is remembered at most; the one not seen for longest is forgotten first."""
+"""Clients whose rate is tracked; the least recently seen is dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a service takes.
+    """What a service accepts.
 
     Attributes:
-        rate: requests a second of one client, on the average.
-        burst: requests at once.
-        body: bytes of a request's body.
+        rate: requests per second of one client, on average.
+        burst: requests of one client in quick succession.
+        body: bytes of a request body.
         upload: bytes of an uploaded file.
-        streams: event streams that are open at once.
-        patience: seconds for the next piece of a body.
+        streams: event streams that are open at the same time.
+        patience: seconds to wait for the next piece of a body.
     """
 
     rate: float = 200.0
@@ -51,14 +51,14 @@ class Limits:
 
 @dataclass(slots=True)
 class RateLimiter:
-    """Counts what clients ask, each by a bucket that is filled at an even rate."""
+    """A token bucket for each client."""
 
     limits: Limits
     clock: Callable[[], float] = time.monotonic
     _buckets: "OrderedDict[str, tuple[float, float]]" = field(default_factory=OrderedDict[str, tuple[float, float]])
 
     def wait(self, client: str) -> float:
-        """Take one request of a client; return 0, or the seconds until one would be taken."""
+        """Count one request of a client; return 0 if it is accepted, else the seconds until one would be."""
         now = self.clock()
         left, before = self._buckets.pop(client, (float(self.limits.burst), now))
         left = min(float(self.limits.burst), left + (now - before) * self.limits.rate)
@@ -74,12 +74,12 @@ COOKIE = "dokimasia_token"
 """The cookie that holds a browser's token: HttpOnly, SameSite=Strict."""
 
 SHORTEST = 16
-"""Characters of a token."""
+"""Least number of characters of a token."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks: a name, what they may do, and whether they say who they are, so that they may speak for others, too."""
+    """A caller: name, rights, and whether the name is self-declared, so that they may also act for others."""
 
     name: str
     scopes: frozenset[Right]
@@ -88,11 +88,11 @@ class Caller:
 
 @dataclass(frozen=True, slots=True)
 class AccessTokens:
-    """The tokens that a service takes; none means that whoever reaches it may do everything.
+    """The tokens that a service accepts; without any, everyone who reaches it may do everything.
 
     Attributes:
-        known: by the SHA-256 of each token, whose it is.
-        own: the SHA-256 of the token of this user's own commands on this machine, who may do everything and say for whom.
+        known: the SHA-256 of each token, and its holder.
+        own: the SHA-256 of the token of this user's own commands on this machine, which may do everything for anyone.
     """
 
     known: Sequence[tuple[bytes, Caller]] = field(default=(), repr=False)
@@ -104,34 +104,34 @@ class AccessTokens:
         return bool(self.known)
 
     def holder(self, token: str) -> Caller | None:
-        """Return whose token it is, None where nobody's; every known token is compared, whatever the outcome."""
-        given = _hash(token)
-        found: Caller | None = None
+        """Return the holder of a token, or None. Compares all tokens, so that timing reveals nothing."""
+        digest = _hash(token)
+        holder: Caller | None = None
         for known, person in self.known:
-            if hmac.compare_digest(known, given):
-                found = person
-        return found
+            if hmac.compare_digest(known, digest):
+                holder = person
+        return holder
 
     def is_own(self, token: str) -> bool:
-        """Whether a token is that of this user's own commands on this machine."""
+        """Whether a token belongs to this user's own commands on this machine."""
         return hmac.compare_digest(self.own, _hash(token)) and bool(self.own)
 
-    def and_own(self, token: str) -> "AccessTokens":
-        """Return these tokens and one for this user's own commands on this machine."""
+    def with_own(self, token: str) -> "AccessTokens":
+        """Return these tokens with another for this user's own commands on this machine."""
         return AccessTokens(self.known, _hash(token))
 
 
-def sent_with(request: HTTPConnection) -> str:
-    """Return the token that a request is sent with, in its header or its cookie; empty where there is none."""
+def token_of_request(request: HTTPConnection) -> str:
+    """Return the token in a request's header or cookie; empty if there is none."""
     kind, _, token = request.headers.get("authorization", "").partition(" ")
     return token.strip() if kind.lower() == "bearer" else request.cookies.get(COOKIE, "")
 
 
 def read_tokens(path: Path) -> AccessTokens:
-    """Read a file of tokens: on each line a name, scopes with commas between them, and the token; `#` begins a comment.
+    """Read a file of tokens: on each line a name, comma-separated scopes, and the token; `#` starts a comment.
 
     Raises:
-        ConfigError: the file cannot be read, others may read it, or a line of it is wrong; no message holds a token.
+        ConfigError: the file cannot be read, others may read it, or a line is wrong; no message contains a token.
     """
     try:
         text = path.read_text(encoding="utf-8")
@@ -160,7 +160,7 @@ def read_tokens(path: Path) -> AccessTokens:
             raise ConfigError(
                 f"{where}: a token has letters, digits and signs of ASCII alone, since a header carries it"
             )
-        if _hash(token) in {one for one, _ in known}:
+        if _hash(token) in {digest for digest, _ in known}:
             raise ConfigError(f"{where}: the same token stands above already")
         granted = frozenset[Right](scope for scope in SCOPES if scope == "read" or scope in scopes.split(","))
         known.append((_hash(token), Caller(name, granted)))
@@ -188,7 +188,7 @@ POLICY = "; ".join(
         "frame-ancestors 'none'",
     ]
 )
-"""The content security policy of every page: only scripts of the service itself run, and nothing comes from elsewhere."""
+"""The content security policy of every page: only the service's own scripts run, and nothing loads from elsewhere."""
 
 HEADERS = {
     "dokimasia-version": __version__,
@@ -203,7 +203,7 @@ _REQUEST_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 def loopback(host: str) -> bool:
-    """Whether a host's name or address is this machine's own."""
+    """Whether a host name or address means this machine."""
     if host == "localhost":
         return True
     try:
@@ -213,17 +213,17 @@ def loopback(host: str) -> bool:
 
 
 def host_of(authority: str) -> str:
-    """Return the host of `host:port`, lower-case and without brackets; empty where it is none."""
-    found = _AUTHORITY.fullmatch(authority)
-    return found[1].strip("[]").lower() if found else ""
+    """Return the host of `host:port`, lower-case and without brackets; empty if malformed."""
+    match = _AUTHORITY.fullmatch(authority)
+    return match[1].strip("[]").lower() if match else ""
 
 
 def from_elsewhere(headers: Headers, *, safe: bool) -> bool:
-    """Whether a page of another origin asks; a link there that a person follows to a page of the service is none.
+    """Whether a page of another origin sent the request; following a link to a page of the service does not count.
 
     Args:
-        headers: of the request.
-        safe: whether its method changes nothing.
+        headers: the headers of the request.
+        safe: whether the method changes nothing.
     """
     origin = headers.get("origin")
     if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
@@ -234,15 +234,15 @@ def from_elsewhere(headers: Headers, *, safe: bool) -> bool:
 
 @dataclass(slots=True)
 class Guard:
-    """The outermost part of the service.
+    """The outermost middleware of the service.
 
     Attributes:
-        app: what answers a request that passes.
-        error_page: draws a refusal for a browser; it is drawn before anybody is known, and says nobody's name.
-        hosts: names by which the service is reached beside this machine's own; a request that names another is a page's
-            elsewhere, whose name was made to lead here.
-        tokens: by whose holders requests are counted.
-        limits: how much is taken.
+        app: the application that answers requests that pass.
+        error_page: draws a refusal for a browser, before the caller is known.
+        hosts: names of the service besides this machine's own; a request for another name comes from a page elsewhere
+            whose name was made to resolve to this address (DNS rebinding).
+        tokens: the tokens by whose holders requests are counted.
+        limits: what the service accepts.
     """
 
     app: ASGIApp
@@ -253,22 +253,22 @@ class Guard:
     rates: RateLimiter = field(init=False)
 
     def __post_init__(self) -> None:
-        """Begin to count."""
+        """Create the rate limiter."""
         self.rates = RateLimiter(self.limits)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or refuse it before anything looks at it."""
+        """Answer a request, or refuse it before the application sees it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         headers = Headers(scope=scope)
-        given = headers.get("x-request-id", "")
-        id = given if _REQUEST_ID.fullmatch(given) else secrets.token_hex(8)
+        sent_id = headers.get("x-request-id", "")
+        id = sent_id if _REQUEST_ID.fullmatch(sent_id) else secrets.token_hex(8)
         scope.setdefault("state", {})["id"] = id
         began = time.monotonic()
         status = 0
 
-        async def sending(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
@@ -282,11 +282,11 @@ class Guard:
 
         try:
             self._check(scope, headers)
-            await self.app(scope, _Counted(receive, self._most(scope), self.limits.patience), sending)
+            await self.app(scope, _BoundedBody(receive, self._most(scope), self.limits.patience), send_with_headers)
         except RequestRefused as refused:
             if status:
                 raise
-            await refusal(Request(scope), refused, self.error_page)(scope, receive, sending)
+            await refusal(Request(scope), refused, self.error_page)(scope, receive, send_with_headers)
         finally:
             logger(__name__).info(
                 "request",
@@ -320,8 +320,8 @@ class Guard:
             )
 
     def _client(self, scope: Scope) -> str:
-        """Return who asks: the holder of a token that is known, else the address, whatever a header says."""
-        person = self.tokens.holder(sent_with(HTTPConnection(scope)))
+        """Return the client: the holder of a known token, else the address of the connection, whatever a header says."""
+        person = self.tokens.holder(token_of_request(HTTPConnection(scope)))
         return f"token of {person.name}" if person else (scope.get("client") or ("",))[0]
 
     def _most(self, scope: Scope) -> int:
@@ -337,26 +337,26 @@ def too_large(most: int) -> RequestRefused:
 
 
 @dataclass(slots=True)
-class _Counted:
-    """Receives a body and refuses it once it is longer than it may be, whatever its header said, or does not go on."""
+class _BoundedBody:
+    """Receives a body; refuses one that grows too long, whatever its header said, or that stalls."""
 
     receive: Receive
     most: int
     patience: float
-    taken: int = 0
-    whole: bool = False
+    received: int = 0
+    complete: bool = False
 
     async def __call__(self) -> Message:
         try:
-            message = await asyncio.wait_for(self.receive(), None if self.whole else self.patience)
+            message = await asyncio.wait_for(self.receive(), None if self.complete else self.patience)
         except TimeoutError:
             raise RequestRefused(
                 HTTPStatus.REQUEST_TIMEOUT,
                 f"nothing more of the body came for {self.patience:g} seconds",
                 headers={"connection": "close"},
             ) from None
-        self.whole = not message.get("more_body", False)
-        self.taken += len(message.get("body", b""))
-        if self.taken > self.most:
+        self.complete = not message.get("more_body", False)
+        self.received += len(message.get("body", b""))
+        if self.received > self.most:
             raise too_large(self.most)
         return message

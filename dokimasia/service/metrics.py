@@ -1,4 +1,4 @@
-"""What the service measures of itself, for Prometheus: requests as they are answered, all else when it is asked."""
+"""Prometheus metrics of the service: requests are counted as they are answered, the rest is read on demand."""
 
 import time
 from collections import Counter as Tally
@@ -16,7 +16,7 @@ from dokimasia.storage.people.questions import count_questions
 from dokimasia.storage.runs import RunStatus, count_runs
 
 BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds of a request."""
+"""Upper bounds of the buckets of a request's seconds."""
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
@@ -29,15 +29,17 @@ TOTALS = {
     "output_tokens": ("output_tokens", "Tokens received, as far as models said."),
     "cost": ("cost_dollars", "US dollars paid, as far as prices are known."),
 }
-"""What runs of this process have sent and spent, by its name in `GatewayStats`."""
+"""Metrics of what the runs of this process sent and spent, by field of `GatewayStats`: name and help text."""
 
 
 class Metrics:
-    """The metrics of one service, in a registry of their own. No label holds what a user wrote, but for names of endpoints,
-    which the configuration bounds."""
+    """The metrics of one service, in their own registry.
+
+    No label holds text of a user except names of endpoints, whose number the configuration bounds.
+    """
 
     def __init__(self, service: Service) -> None:
-        """Measure a service."""
+        """Create the metrics of a service."""
         self._registry = CollectorRegistry()
         self.requests = Histogram(
             "dokimasia_http_request_seconds",
@@ -46,25 +48,25 @@ class Metrics:
             buckets=BUCKETS,
             registry=self._registry,
         )
-        self._registry.register(_Now(service))
+        self._registry.register(_OnDemand(service))
 
     def text(self) -> bytes:
-        """Return all of them in Prometheus' text form; reads the home."""
+        """Return all metrics in Prometheus' text format; reads the home."""
         return generate_latest(self._registry)
 
 
-class _Now(Collector):
-    """What is read when somebody asks: runs, calls, limits, streams, questions."""
+class _OnDemand(Collector):
+    """Metrics that are read on demand: runs, calls, limits, streams, questions."""
 
     def __init__(self, service: Service) -> None:
         self._service = service
 
     def describe(self) -> list[Metric]:
-        """Name nothing in advance, so that nothing is read before somebody asks."""
+        """Return nothing, so that registering reads nothing."""
         return []
 
     def collect(self) -> Iterator[Metric]:
-        """Yield each metric as it stands."""
+        """Yield each metric with its current value."""
         home, events = self._service.home, self._service.events
         runs = count_runs(home)
         yield _gauge(
@@ -73,8 +75,8 @@ class _Now(Collector):
         yield _gauge("queue_length", "Runs that wait for their turn.", value=runs.get("queued", 0))
         yield _gauge("questions_waiting", "Questions that wait for people.", value=count_questions(home))
         yield _gauge("event_streams", "Streams of events that are open.", value=events.streams)
-        for name, (metric, told) in TOTALS.items():
-            yield CounterMetricFamily(f"dokimasia_{metric}", told, value=events.totals[name])
+        for name, (metric, help) in TOTALS.items():
+            yield CounterMetricFamily(f"dokimasia_{metric}", help, value=events.totals[name])
         in_flight, limits = Tally[str](), dict[str, int]()
         for picture in events.standing():
             progress: dict[str, Any] = picture["progress"] or {}
@@ -84,10 +86,10 @@ class _Now(Collector):
         yield _gauge("call_limit", "Requests that an endpoint is sent at once at most.", "endpoint", limits)
 
 
-def _gauge(name: str, told: str, label: str = "", values: dict[str, int] | None = None, *, value: float = 0) -> Metric:
-    metric = GaugeMetricFamily(f"dokimasia_{name}", told, labels=[label] if label else [])
-    for key, one in sorted((values or {}).items()):
-        metric.add_metric([key], one)
+def _gauge(name: str, help: str, label: str = "", values: dict[str, int] | None = None, *, value: float = 0) -> Metric:
+    metric = GaugeMetricFamily(f"dokimasia_{name}", help, labels=[label] if label else [])
+    for key, count in sorted((values or {}).items()):
+        metric.add_metric([key], count)
     if not label:
         metric.add_metric([], value)
     return metric
@@ -95,26 +97,26 @@ def _gauge(name: str, told: str, label: str = "", values: dict[str, int] | None 
 
 @dataclass(slots=True)
 class RequestMeter:
-    """Counts every request, the refused ones among them, with the route that answered it and how long that took."""
+    """Counts every request, also refused ones, with its route and duration."""
 
     app: ASGIApp
     metrics: Metrics = field(kw_only=True)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Have a request answered, and count it."""
+        """Answer a request and count it."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
         began, status = time.monotonic(), 0
 
-        async def sending(message: Message) -> None:
+        async def send_noting_status(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
             await send(message)
 
         try:
-            await self.app(scope, receive, sending)
+            await self.app(scope, receive, send_noting_status)
         finally:
             method = scope["method"] if scope["method"] in METHODS else "other"
             observed = self.metrics.requests.labels(method, _route(scope), str(status or 500))
@@ -122,7 +124,7 @@ class RequestMeter:
 
 
 def _route(scope: Scope) -> str:
-    """Return the template of the route that answered, never the path that was asked."""
+    """Return the template of the route that answered, never the requested path."""
     template = getattr(scope.get("route"), "path", None)
     if template is None:
         return "/static" if scope.get("root_path") == "/static" else "none"

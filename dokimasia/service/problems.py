@@ -1,4 +1,4 @@
-"""Errors as `application/problem+json` (RFC 9457), or for a browser as a page, with the sentence that the command line prints."""
+"""Errors as `application/problem+json` (RFC 9457), or for a browser as a page, with the command line's message."""
 
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
@@ -21,7 +21,7 @@ from dokimasia.operations.operation import RequestRefused
 
 MEDIA_TYPE = "application/problem+json"
 ERROR_HEADER = "dokimasia-error"
-"""The header that says of which class of Python an error of ours is, so that a client raises the same."""
+"""The header with the Python class of one of this package's errors, so that a client raises the same."""
 
 
 class Problem(BaseModel):
@@ -36,7 +36,7 @@ class Problem(BaseModel):
 
 
 def status_of(error: DokimasiaError) -> int:
-    """Return the HTTP status that an error of ours is answered with."""
+    """Return the HTTP status for one of this package's errors."""
     if isinstance(error, NotFound):
         return HTTPStatus.NOT_FOUND
     if isinstance(error, HomeLocked | DecidedMeanwhile):
@@ -50,17 +50,17 @@ def status_of(error: DokimasiaError) -> int:
 
 def problem(status: int, detail: str, *, request: str = "", headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Return a response that says what went wrong."""
-    told = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, request=request)
-    return JSONResponse(told.model_dump(), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
+    body = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, request=request)
+    return JSONResponse(body.model_dump(), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
 ErrorPage = Callable[[Request, int, str], Response]
-"""Draws an error for a person: what was asked, the status, and the sentence."""
+"""Draws the page of an error from the request, the status and the message."""
 
 
 def refusal(request: Request, refused: RequestRefused, draw: ErrorPage) -> Response:
-    """Return what answers a request that was refused before a route saw it: a page for a browser, else a problem."""
-    if not for_a_browser(request):
+    """Return the response to a request that was refused before it reached a route: a page for a browser, else a problem."""
+    if not wants_page(request):
         id = getattr(request.state, "id", "")
         return problem(refused.status, refused.detail, request=id, headers=refused.headers)
     page = draw(request, refused.status, refused.detail)
@@ -68,14 +68,14 @@ def refusal(request: Request, refused: RequestRefused, draw: ErrorPage) -> Respo
     return page
 
 
-def for_a_browser(request: Request) -> bool:
-    """Whether a person in a browser opens a page, and no program or script asks for data."""
+def wants_page(request: Request) -> bool:
+    """Whether a browser opens a page, as opposed to a program or script that requests data."""
     fragment = request.headers.get("hx-request") is not None
     return not fragment and not _for_programs(request) and "text/html" in request.headers.get("accept", "")
 
 
 def login_for(request: Request) -> str:
-    """Return the address at which a browser gives its token, and from which it comes back to what it opened."""
+    """Return the address of the login page, which leads back to the page that was opened."""
     target = request.url.path + (f"?{request.url.query}" if request.url.query else "")
     return f"/login?next={quote(target if request.method == 'GET' else '/', safe='/')}"
 
@@ -85,60 +85,58 @@ def _for_programs(request: Request) -> bool:
 
 
 def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) -> None:
-    """Have an app answer every error as a problem, to a browser as a page; no text of one holds a secret.
+    """Make an app answer every error as a problem, or as a page for a browser, without secrets.
 
-    A browser without a token is led to where it can give one.
+    A browser without a token is redirected to the login page.
     """
 
-    def told(request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
-        if status == HTTPStatus.UNAUTHORIZED and for_a_browser(request):
+    def respond(request: Request, status: int, detail: str, headers: Mapping[str, str] | None = None) -> Response:
+        if status == HTTPStatus.UNAUTHORIZED and wants_page(request):
             return RedirectResponse(login_for(request), HTTPStatus.SEE_OTHER)
-        if for_a_browser(request):
+        if wants_page(request):
             return error_page(request, status, redact(detail))
-        more = dict(headers or {})
+        all_headers = dict(headers or {})
         if status == HTTPStatus.UNAUTHORIZED and not _for_programs(request):
-            more["hx-redirect"] = "/login"
-        return problem(status, redact(detail), request=getattr(request.state, "id", ""), headers=more)
+            all_headers["hx-redirect"] = "/login"
+        return problem(status, redact(detail), request=getattr(request.state, "id", ""), headers=all_headers)
 
     @app.exception_handler(DokimasiaError)
-    async def ours(request: Request, error: DokimasiaError) -> Response:  # pyright: ignore[reportUnusedFunction]
-        return told(request, status_of(error), str(error), {ERROR_HEADER: type(error).__name__})
+    async def package_error(request: Request, error: DokimasiaError) -> Response:  # pyright: ignore[reportUnusedFunction]
+        return respond(request, status_of(error), str(error), {ERROR_HEADER: type(error).__name__})
 
     @app.exception_handler(RequestRefused)
     async def refused(request: Request, error: RequestRefused) -> Response:  # pyright: ignore[reportUnusedFunction]
-        return told(request, error.status, error.detail, error.headers)
+        return respond(request, error.status, error.detail, error.headers)
 
     @app.exception_handler(HTTPException)
     async def http(request: Request, error: HTTPException) -> Response:  # pyright: ignore[reportUnusedFunction]
-        if isinstance(
-            cause := error.__cause__, RequestRefused
-        ):  # a body that was refused while a form was read from it
+        if isinstance(cause := error.__cause__, RequestRefused):  # the body was refused while a form was read from it
             return await refused(request, cause)
-        more, detail = error.headers, str(error.detail)
+        headers, detail = error.headers, str(error.detail)
         if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:
-            more = {"allow": ", ".join(_methods(app, request))}
-            detail = f"{request.method} cannot be asked of {_path(request)}, but {more['allow']}"
+            headers = {"allow": ", ".join(_methods(app, request))}
+            detail = f"{request.method} cannot be asked of {_path(request)}, but {headers['allow']}"
         elif detail == HTTPStatus.NOT_FOUND.phrase:
-            detail = _nowhere(request)
-        return told(request, error.status_code, detail, more)
+            detail = _unknown_address(request)
+        return respond(request, error.status_code, detail, headers)
 
     @app.exception_handler(RequestValidationError)
     async def invalid(  # pyright: ignore[reportUnusedFunction]
         request: Request, error: RequestValidationError
     ) -> Response:
-        return told(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(map(_fault, error.errors())))
+        return respond(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(map(_validation_message, error.errors())))
 
     @app.exception_handler(Exception)
-    async def unforeseen(request: Request, error: Exception) -> Response:
+    async def internal_error(request: Request, error: Exception) -> Response:
         logger(__name__).error("internal error", path=request.url.path, exc_info=error)
-        return told(request, HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error: {type(error).__name__}")
+        return respond(request, HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error: {type(error).__name__}")
 
-    # within the guard, so that it has the headers of every answer; what fails in the guard itself is answered outside of it
-    app.user_middleware.append(Middleware(ServerErrorMiddleware, handler=unforeseen))
+    # Within the guard, so that the reply has its headers; failures of the guard itself are answered outside of it.
+    app.user_middleware.append(Middleware(ServerErrorMiddleware, handler=internal_error))
 
 
 def _methods(app: FastAPI, request: Request) -> list[str]:
-    """Return the methods that a path takes, of all routes that have it."""
+    """Return the methods that the routes of a path accept."""
     scopes = {method: {**request.scope, "method": method} for method in ("GET", "POST", "PUT", "PATCH", "DELETE")}
     return [
         method for method, scope in scopes.items() if any(route.matches(scope)[0] is Match.FULL for route in app.routes)
@@ -150,11 +148,11 @@ def _path(request: Request) -> str:
 
 
 BEGINNINGS = ("runs", "new", "compare", "trees", "review", "passports", "settings", "login", "metrics")
-"""How addresses of pages begin."""
+"""First parts of the paths of pages."""
 
 
-def _nowhere(request: Request) -> str:
-    """Return the sentence on an address at which there is nothing, with the nearest one where it looks misspelt."""
+def _unknown_address(request: Request) -> str:
+    """Return the message for an unknown address, with the nearest page if it looks misspelt."""
     path = request.url.path
     if path.startswith("/api/"):
         return f"there is no route {_path(request)}; /api/openapi.json describes all"
@@ -165,16 +163,16 @@ def _nowhere(request: Request) -> str:
     return f"there is no page {_path(request)}{f'; did you mean `/{near[0]}`?' if near else ''}"
 
 
-def _fault(fault: Mapping[str, Any]) -> str:
+def _validation_message(fault: Mapping[str, Any]) -> str:
     where = ".".join(str(part) for part in fault["loc"])
     return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
 
 
 def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """Return how the OpenAPI description says that a route may answer with these errors."""
+    """Return the `responses` of a route for these error statuses, for the OpenAPI description."""
     content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
     return {int(status): {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
 
 
 PROBLEMS = may_answer(400, 401, 403, 404, 408, 409, 413, 415, 421, 422, 429, 503)
-"""What every route may answer beside its own reply."""
+"""The errors with which any route may answer."""

@@ -1,4 +1,4 @@
-"""A request read from JSON, its files resolved before anything reads them; and its JSON schema for the OpenAPI description."""
+"""Requests read from JSON, with their files resolved first, and their JSON schemas for the OpenAPI description."""
 
 import types
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -28,58 +28,66 @@ NEVER: Mapping[str, str] = {
     "allow_fetch": "no image is fetched by its URL: upload the images with the data",
     "allow_outside": "images lie in the folder of the data: upload them with it",
 }
-"""Fields that cannot be given over HTTP, and what to do instead."""
+"""Fields that cannot be set over HTTP, and why or what to do instead."""
 
-SAID: Mapping[str, str] = {
+MESSAGES: Mapping[str, str] = {
     "greater_than_equal": "it must be {ge:.12g} or more",
     "greater_than": "it must be more than {gt:.12g}",
     "less_than_equal": "it must be {le:.12g} or less",
     "less_than": "it must be less than {lt:.12g}",
     "literal_error": "it must be {expected}",
 }
-"""What is said of values that a field does not take, by the kind of fault."""
+"""Messages about invalid values, by pydantic's type of error."""
 
 _PLAIN = (str, int, float, bool, Decimal, datetime, date, time, timedelta, UUID, Enum)
-_SORTS: Mapping[type, str] = {PurePath: "text", str: "text", Mapping: "object", BaseModel: "object", Collection: "many"}
+_SHAPES: Mapping[type, str] = {
+    PurePath: "text",
+    str: "text",
+    Mapping: "object",
+    BaseModel: "object",
+    Collection: "many",
+}
 
 
-Put = Callable[[str, str, Option], str]
-"""Returns the path that a text means: the text, the field, and how the field is given."""
+Resolver = Callable[[str, str, Option], str]
+"""Returns the path that a text names, from the text, the field and its option."""
 
 
-def given_over_http(name: str, field: FieldInfo) -> bool:
-    """Whether a field can be given over HTTP: it is none that never is or that is written to, and its type is decided."""
-    return name not in NEVER and not option_of(field).written and decided(field.annotation)
+def settable_over_http(name: str, field: FieldInfo) -> bool:
+    """Whether a field can be set over HTTP: it is not excluded, names no output, and its type says what names files."""
+    return name not in NEVER and not option_of(field).written and files_are_decidable(field.annotation)
 
 
-def decided(kind: Any) -> bool:
-    """Whether a type says of each of its values whether it names a file; a field whose type does not is refused.
+def files_are_decidable(kind: Any) -> bool:
+    """Whether a type determines which of its values name files; other fields cannot be set over HTTP.
 
     Examples:
         >>> decided(dict[str, tuple[Path, ...] | None]), decided(str | Path), decided(Any)
         (True, False, False)
     """
-    kind, _ = _bare(kind, PLAIN)
-    inside = [arg for arg in get_args(kind) if arg is not Ellipsis]
+    kind, _ = _unwrap(kind, PLAIN)
+    arguments = [arg for arg in get_args(kind) if arg is not Ellipsis]
     if get_origin(kind) is Literal or kind is types.NoneType:
         return True
     if _is_union(kind):
-        sorts = [_sort(one) for one in inside]
-        alone = all(sorts.count(_sort(one)) == 1 for one in inside if holds_path(one))
-        return alone and all(map(decided, inside))
+        shapes = [_json_shape(arm) for arm in arguments]
+        alone = all(shapes.count(_json_shape(arm)) == 1 for arm in arguments if holds_path(arm))
+        return alone and all(map(files_are_decidable, arguments))
     if get_origin(kind) is not None:
-        return _sort(kind) in ("many", "object") and all(map(decided, inside))
+        return _json_shape(kind) in ("many", "object") and all(map(files_are_decidable, arguments))
     if not isinstance(kind, type):
         return False
     if issubclass(kind, BaseModel):
         fields = kind.model_fields.values()
-        return all(decided(field.annotation) and isinstance(field.validation_alias, str | None) for field in fields)
+        return all(
+            files_are_decidable(field.annotation) and isinstance(field.validation_alias, str | None) for field in fields
+        )
     return issubclass(kind, (PurePath, *_PLAIN))
 
 
 def holds_path(kind: Any) -> bool:
-    """Whether a value of a type may name a file anywhere in it."""
-    kind, _ = _bare(kind, PLAIN)
+    """Whether a value of a type may contain the name of a file."""
+    kind, _ = _unwrap(kind, PLAIN)
     if isinstance(kind, type) and get_origin(kind) is None:
         if issubclass(kind, BaseModel):
             return any(holds_path(field.annotation) for field in kind.model_fields.values())
@@ -87,111 +95,117 @@ def holds_path(kind: Any) -> bool:
     return get_origin(kind) is not Literal and any(map(holds_path, get_args(kind)))
 
 
-def read_asked(model: type[Q], sent: Any, places: RequestFiles) -> Q:
-    """Return the request that was sent as JSON, with every file that it names resolved.
+def read_request(model: type[Q], sent: Any, places: RequestFiles) -> Q:
+    """Return a request sent as JSON, with all its files resolved.
 
     Args:
-        model: what can be asked.
-        sent: what was sent, as plain JSON.
-        places: where files may lie.
+        model: the type of request.
+        sent: the plain JSON that was sent.
+        places: the places where files may be.
 
     Raises:
-        InputError: naming each field that is wrong: unknown, of another type, or a file that may not be read.
+        InputError: a field is unknown, of another type, or a file that may not be read; the message names all of them.
     """
     if not isinstance(sent, dict):
         raise InputError("the body is no JSON object")
-    given = {
-        name: value for name, value in cast("dict[str, Any]", sent).items() if not _left_as_it_is(model, name, value)
+    values = {
+        name: value for name, value in cast("dict[str, Any]", sent).items() if not _keeps_default(model, name, value)
     }
     allowed: set[Path] = set()
 
-    def put(text: str, where: str, how: Option) -> str:
-        path = places.named(text, where, how)
+    def resolve(text: str, where: str, option: Option) -> str:
+        path = places.named(text, where, option)
         allowed.add(path)
         return str(path)
 
     faults: list[str] = []
-    for name, value in given.items():
+    for name, value in values.items():
         field = model.model_fields.get(name)
         if field is None:
             continue
         try:
-            given[name] = _given(name, field, value, put)
+            values[name] = _resolve_field(name, field, value, resolve)
         except InputError as problem:
             faults.append(str(problem))
     if faults:
         raise InputError("; ".join(faults))
-    asked = checked(model, given)
-    _check_paths(asked, allowed)
-    check_models(asked)
-    return asked
+    request = validate_json(model, values)
+    _check_paths(request, allowed)
+    check_models(request)
+    return request
 
 
-def checked(model: type[B], sent: Any) -> B:
-    """Return plain JSON as a model, without taking a number, a text or a truth value for another type.
+def validate_json(model: type[B], sent: Any) -> B:
+    """Return plain JSON as a model, without converting numbers, texts or booleans to another type.
 
     Raises:
-        InputError: naming each field that is wrong.
+        InputError: fields are wrong; the message names all of them.
     """
     if not isinstance(sent, dict):
         raise InputError("the body is no JSON object")
-    given, fields = cast("dict[str, Any]", sent), model.model_fields
+    values, fields = cast("dict[str, Any]", sent), model.model_fields
     faults = [
         f"{name}: the value is of another type than the schema says"
-        for name, value in given.items()
-        if name in fields and not _exact(fields[name].annotation, value)
+        for name, value in values.items()
+        if name in fields and not _has_exact_types(fields[name].annotation, value)
     ]
     try:
-        made = model.model_validate_json(orjson.dumps(given))
+        instance = model.model_validate_json(orjson.dumps(values))
     except ValidationError as error:
-        for one in error.errors(include_url=False, include_input=False):
-            where = f"{'.'.join(map(str, one['loc']))}: " if one["loc"] else ""
-            faults.append(f"{where}{_said(one, fields)}")
+        for error_details in error.errors(include_url=False, include_input=False):
+            where = f"{'.'.join(map(str, error_details['loc']))}: " if error_details["loc"] else ""
+            faults.append(f"{where}{_error_message(error_details, fields)}")
         raise InputError("; ".join(faults)) from None
     if faults:
         raise InputError("; ".join(faults))
-    return made
+    return instance
 
 
-def _said(fault: Any, fields: Mapping[str, FieldInfo]) -> str:
-    """Return what is wrong with a value, in a sentence of ours where there is one."""
+def _error_message(fault: Any, fields: Mapping[str, FieldInfo]) -> str:
+    """Return the message for an invalid value: ours if there is one, else pydantic's."""
     field = fields.get(str(fault["loc"][0])) if fault["loc"] else None
     form = option_of(field).metavar if field else None
     if fault["type"] == "string_pattern_mismatch" and form:
         return f"write it in the form {form.replace('|', ' or ')}"
-    if fault["type"] in SAID:
-        return SAID[fault["type"]].format(**fault["ctx"])
+    if fault["type"] in MESSAGES:
+        return MESSAGES[fault["type"]].format(**fault["ctx"])
     return str(fault["msg"]).removeprefix("Value error, ")
 
 
-def _left_as_it_is(model: type[Invocation], name: str, value: Any) -> bool:
-    """Whether a field that cannot be given over HTTP has its default, as in a request that was written out whole."""
+def _keeps_default(model: type[Invocation], name: str, value: Any) -> bool:
+    """Whether a field that cannot be set over HTTP has its default, as in a complete request."""
     field = model.model_fields.get(name)
-    return field is not None and not field.is_required() and value == field.default and not given_over_http(name, field)
+    return (
+        field is not None and not field.is_required() and value == field.default and not settable_over_http(name, field)
+    )
 
 
-def _given(name: str, field: FieldInfo, value: Any, put: Put) -> Any:
+def _resolve_field(name: str, field: FieldInfo, value: Any, resolve: Resolver) -> Any:
     if name in NEVER:
         raise InputError(f"{name}: cannot be asked of a service: {NEVER[name]}")
-    if not decided(field.annotation):
+    if not files_are_decidable(field.annotation):
         raise InputError(f"{name}: cannot be given over HTTP: its type does not say whether it names a file")
-    return _resolved(field.annotation, value, name, option_of(field), put)
+    return _resolve_files(field.annotation, value, name, option_of(field), resolve)
 
 
-def _exact(kind: Any, value: Any) -> bool:
-    """Whether no number or truth value in plain JSON stands where another type is wanted, which would be taken for it."""
-    kind, _ = _bare(kind, PLAIN)
-    inside = [arg for arg in get_args(kind) if arg is not Ellipsis]
+def _has_exact_types(kind: Any, value: Any) -> bool:
+    """Whether plain JSON has no number or boolean where validation would convert it to another type."""
+    kind, _ = _unwrap(kind, PLAIN)
+    arguments = [arg for arg in get_args(kind) if arg is not Ellipsis]
     if _is_union(kind):
-        return any(_exact(one, value) for one in inside)
+        return any(_has_exact_types(arm, value) for arm in arguments)
     if isinstance(value, list):
-        return not inside or all(any(_exact(one, each) for one in inside) for each in cast("list[Any]", value))
+        return not arguments or all(
+            any(_has_exact_types(arm, element) for arm in arguments) for element in cast("list[Any]", value)
+        )
     if isinstance(value, dict):
-        named = cast("dict[str, Any]", value)
+        members = cast("dict[str, Any]", value)
         if get_origin(kind) is not None:
-            return all(_exact(inside[-1], one) for one in named.values())
+            return all(_has_exact_types(arguments[-1], member) for member in members.values())
         fields = kind.model_fields if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
-        return all(_exact(fields[name].annotation, one) for name, one in named.items() if name in fields)
+        return all(
+            _has_exact_types(fields[name].annotation, member) for name, member in members.items() if name in fields
+        )
     if kind is int and isinstance(value, float):
         return value.is_integer()
     if kind in (bool, int, float, str, types.NoneType):
@@ -199,50 +213,61 @@ def _exact(kind: Any, value: Any) -> bool:
     return True
 
 
-def _resolved(kind: Any, value: Any, where: str, how: Option, put: Put) -> Any:
-    """Return plain JSON with every text in the place of a file as its path."""
-    kind, how = _bare(kind, how)
+def _resolve_files(kind: Any, value: Any, where: str, option: Option, resolve: Resolver) -> Any:
+    """Return plain JSON with the names of files replaced by their paths."""
+    kind, option = _unwrap(kind, option)
     if value is None or not holds_path(kind):
         return value
-    inside = get_args(kind)
+    arguments = get_args(kind)
     if _is_union(kind):
-        wanted = "text" if isinstance(value, str) else "object" if isinstance(value, dict) else "many"
-        fitting = [
-            one for one in inside if holds_path(one) and _sort(one) in (wanted, "many" if wanted == "text" else "")
+        shape = "text" if isinstance(value, str) else "object" if isinstance(value, dict) else "many"
+        arms = [
+            arm
+            for arm in arguments
+            if holds_path(arm) and _json_shape(arm) in (shape, "many" if shape == "text" else "")
         ]
-        fitting.sort(key=lambda one: _sort(one) != wanted)
-        return _resolved(fitting[0], value, where, how, put) if fitting else value
-    if _sort(kind) == "text":
-        return put(value, where, how) if isinstance(value, str) else value
-    if _sort(kind) == "many":
-        if isinstance(value, str):  # some fields take one where several may stand
-            return _resolved(inside[0], value, where, how, put)
+        arms.sort(key=lambda arm: _json_shape(arm) != shape)
+        return _resolve_files(arms[0], value, where, option, resolve) if arms else value
+    if _json_shape(kind) == "text":
+        return resolve(value, where, option) if isinstance(value, str) else value
+    if _json_shape(kind) == "many":
+        if isinstance(value, str):  # some fields accept a single value in place of a list
+            return _resolve_files(arguments[0], value, where, option, resolve)
         if not isinstance(value, list):
             return value
-        each = cast("list[Any]", value)
-        kinds = inside if len(inside) == len(each) and Ellipsis not in inside else [inside[0]] * len(each)
-        pairs = enumerate(zip(kinds, each, strict=True))
-        return [_resolved(one, value, f"{where}.{at}", how, put) for at, (one, value) in pairs]
+        elements = cast("list[Any]", value)
+        kinds = (
+            arguments
+            if len(arguments) == len(elements) and Ellipsis not in arguments
+            else [arguments[0]] * len(elements)
+        )
+        pairs = enumerate(zip(kinds, elements, strict=True))
+        return [
+            _resolve_files(element_type, element, f"{where}.{at}", option, resolve)
+            for at, (element_type, element) in pairs
+        ]
     if not isinstance(value, dict):
         return value
-    named = cast("dict[str, Any]", value)
+    members = cast("dict[str, Any]", value)
     if get_origin(kind) is not None:
-        of_name, of_value = inside
+        of_name, of_value = arguments
         return {
-            _resolved(of_name, name, f"{where}.{name}", how, put): _resolved(of_value, one, f"{where}.{name}", how, put)
-            for name, one in named.items()
+            _resolve_files(of_name, name, f"{where}.{name}", option, resolve): _resolve_files(
+                of_value, member, f"{where}.{name}", option, resolve
+            )
+            for name, member in members.items()
         }
     fields = {key: field for name, field in kind.model_fields.items() for key in (name, field.validation_alias or name)}
     return {
-        name: _resolved(fields[name].annotation, one, f"{where}.{name}", option_of(fields[name]), put)
+        name: _resolve_files(fields[name].annotation, member, f"{where}.{name}", option_of(fields[name]), resolve)
         if name in fields
-        else one
-        for name, one in named.items()
+        else member
+        for name, member in members.items()
     }
 
 
 def _check_paths(asked: Invocation, allowed: Collection[Path]) -> None:
-    """Refuse a request in which a path stands that was not resolved, such as one that its own checks made."""
+    """Refuse a request with a path that was not resolved, such as one that its validators made."""
     for name, field in type(asked).model_fields.items():
         value = getattr(asked, name)
         default = None if field.is_required() else field.get_default(call_default_factory=True)
@@ -258,14 +283,14 @@ def _paths_in(value: Any) -> Iterator[PurePath]:
             yield from _paths_in(getattr(value, name))
     elif isinstance(value, Mapping):
         for pair in cast("Mapping[Any, Any]", value).items():
-            yield from (path for one in pair for path in _paths_in(one))
+            yield from (path for part in pair for path in _paths_in(part))
     elif isinstance(value, list | tuple | set | frozenset):
-        for one in cast("Collection[Any]", value):
-            yield from _paths_in(one)
+        for element in cast("Collection[Any]", value):
+            yield from _paths_in(element)
 
 
 def check_models(asked: Invocation) -> None:
-    """Refuse a model that is named by an address: whoever may ask must not lead requests, and keys with them, elsewhere."""
+    """Refuse models that are named by an address: a caller must not send requests, and keys with them, elsewhere."""
     for name, field in type(asked).model_fields.items():
         if option_of(field).models or name in ("judge", "models"):
             for text in _texts_in(getattr(asked, name)):
@@ -279,36 +304,36 @@ def _texts_in(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        yield from (one for pair in cast("Mapping[str, str]", value).items() for one in pair)
+        yield from (text for pair in cast("Mapping[str, str]", value).items() for text in pair)
     elif isinstance(value, tuple):
-        yield from (text for each in cast("tuple[Any, ...]", value) for text in _texts_in(each))
+        yield from (text for element in cast("tuple[Any, ...]", value) for text in _texts_in(element))
 
 
-def _bare(kind: Any, how: Option) -> tuple[Any, Option]:
-    """Return a type without what only annotates it, and how it is given, where an annotation says it."""
+def _unwrap(kind: Any, option: Option) -> tuple[Any, Option]:
+    """Return a type without annotations, and its option if an annotation has one."""
     while True:
         if get_origin(kind) is Annotated:
             kind, *notes = get_args(kind)
-            how = next((note for note in notes if isinstance(note, Option)), how)
+            option = next((note for note in notes if isinstance(note, Option)), option)
         elif hasattr(kind, "__supertype__"):
             kind = kind.__supertype__
         elif type(kind).__name__ == "TypeAliasType":
             kind = kind.__value__
         else:
-            return kind, how
+            return kind, option
 
 
 def _is_union(kind: Any) -> bool:
     return get_origin(kind) in (Union, types.UnionType)
 
 
-def _sort(kind: Any) -> str:
-    """Return what JSON has in the place of a value: a text, an object, many of something, or something else."""
-    kind, _ = _bare(kind, PLAIN)
+def _json_shape(kind: Any) -> str:
+    """Return the shape of a type's values in JSON: text, object, many or other."""
+    kind, _ = _unwrap(kind, PLAIN)
     plain = get_origin(kind) or kind
     if not isinstance(plain, type):
         return "text" if plain is Literal else "other"
-    return next((name for base, name in _SORTS.items() if issubclass(plain, base)), "other")
+    return next((name for base, name in _SHAPES.items() if issubclass(plain, base)), "other")
 
 
 FILE = "upload:NAME or upload:ID, or a path below the folder of --data-root"
@@ -316,65 +341,65 @@ _DEFS = "#/$defs/"
 
 
 def request_schema(method: Method[Any, Any]) -> dict[str, Any]:
-    """Return the schema of what a method can be asked over HTTP, with an example."""
-    return {**asked_schema(method.request), "examples": [example_of(method)]}
+    """Return the schema of a method's request over HTTP, with an example."""
+    return {**invocation_schema(method.request), "examples": [example_of(method)]}
 
 
-def asked_schema(model: type[Invocation]) -> dict[str, Any]:
-    """Return the schema of a request's fields that can be given over HTTP; one that names a file says how."""
-    schema = inlined(model.model_json_schema(mode="validation"))
+def invocation_schema(model: type[Invocation]) -> dict[str, Any]:
+    """Return the schema of the fields of a request that can be set over HTTP; fields for files say how to name them."""
+    schema = inline_references(model.model_json_schema(mode="validation"))
     fields = model.model_fields
     schema["properties"] = {
-        name: _described(one, file=holds_path(fields[name].annotation))
-        for name, one in schema["properties"].items()
-        if given_over_http(name, fields[name])
+        name: _describe_property(property_schema, file=holds_path(fields[name].annotation))
+        for name, property_schema in schema["properties"].items()
+        if settable_over_http(name, fields[name])
     }
     return schema
 
 
-def inlined(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema in which every reference stands as what it refers to; one to itself as anything."""
-    kept: Mapping[str, Any] = schema.get("$defs", {})
+def inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a schema with all references replaced by their definitions; recursive ones become `{}`."""
+    definitions: Mapping[str, Any] = schema.get("$defs", {})
 
-    def whole(value: Any, within: tuple[str, ...]) -> Any:
+    def inline(value: Any, within: tuple[str, ...]) -> Any:
         if isinstance(value, list):
-            return [whole(one, within) for one in cast("list[Any]", value)]
+            return [inline(element, within) for element in cast("list[Any]", value)]
         if not isinstance(value, dict):
             return value
-        found = cast("dict[str, Any]", value)
-        name = str(found.get("$ref", "")).removeprefix(_DEFS)
+        node = cast("dict[str, Any]", value)
+        name = str(node.get("$ref", "")).removeprefix(_DEFS)
         if name in within:
             return {}
         if name:
-            others = {key: one for key, one in found.items() if key != "$ref"}
-            return {**whole(kept[name], (*within, name)), **whole(others, within)}
-        return {key: whole(one, within) for key, one in found.items() if key != "$defs"}
+            siblings = {key: child for key, child in node.items() if key != "$ref"}
+            return {**inline(definitions[name], (*within, name)), **inline(siblings, within)}
+        return {key: inline(child, within) for key, child in node.items() if key != "$defs"}
 
-    return whole(dict(schema), ())
+    return inline(dict(schema), ())
 
 
-def takes(schema: Mapping[str, Any] | type[BaseModel], *, required: bool = True) -> dict[str, Any]:
-    """Return what the OpenAPI description says of a route that takes JSON of a schema, for its `openapi_extra`."""
-    shown = inlined(schema.model_json_schema()) if isinstance(schema, type) else schema
-    return {"requestBody": {"required": required, "content": {"application/json": {"schema": shown}}}}
+def json_body(schema: Mapping[str, Any] | type[BaseModel], *, required: bool = True) -> dict[str, Any]:
+    """Return the `openapi_extra` of a route whose body is JSON of a schema."""
+    inlined_schema = inline_references(schema.model_json_schema()) if isinstance(schema, type) else schema
+    return {"requestBody": {"required": required, "content": {"application/json": {"schema": inlined_schema}}}}
 
 
 def example_of(method: Method[Any, Any]) -> dict[str, Any]:
-    """Return a request that a method takes, with simulated models."""
-    found: dict[str, Any] = {}
+    """Return an example of a method's request, with simulated models."""
+    example: dict[str, Any] = {}
     for name, field in method.request.model_fields.items():
         many = get_origin(field.annotation) is tuple
         if option_of(field).models and (field.is_required() or name in ("judge", "models")):
-            found[name] = ["sim/strong", "sim/weak"] if many else "sim/judge"
+            example[name] = ["sim/strong", "sim/weak"] if many else "sim/judge"
         elif field.is_required() and holds_path(field.annotation):
-            found[name] = ["upload:answers.jsonl"] if many else "upload:questions.jsonl"
+            example[name] = ["upload:answers.jsonl"] if many else "upload:questions.jsonl"
         elif field.is_required():
-            found[name] = "last"
-    return found
+            example[name] = "last"
+    return example
 
 
-def _described(schema: Mapping[str, Any], *, file: bool) -> dict[str, Any]:
+def _describe_property(schema: Mapping[str, Any], *, file: bool) -> dict[str, Any]:
     if not file:
         return dict(schema)
-    said = str(schema.get("description", "")).strip()
-    return {**schema, "description": f"{said} ({FILE})" if said else f"{FILE[0].upper()}{FILE[1:]}."}
+    description = str(schema.get("description", "")).strip()
+    return {**schema, "description": f"{description} ({FILE})" if description else f"{FILE[0].upper()}{FILE[1:]}."}

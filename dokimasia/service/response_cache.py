@@ -1,4 +1,4 @@
-"""Answers to reads that are given again as long as they hold, so that reading takes little from the runs at work."""
+"""A cache of responses to reads, so that readers take little time from the runs at work."""
 
 import asyncio
 from collections.abc import Hashable
@@ -15,52 +15,51 @@ from dokimasia.storage.content.recent import Recent
 from dokimasia.storage.runs import AT_WORK, Run
 
 FRESH = 1.0
-"""Seconds for which an answer that shows a run at work is given again while that goes on; twice as long to those who ask
-while the next one is made."""
+"""Seconds for which a response about a run at work is reused; twice as long while the next one is being made."""
 
 SPARED = 5
-"""An answer that took long is fresh for so many times as long as it took, so that figures of a large run do not slow it."""
+"""A slow response stays fresh for this many times its duration, so that figures of a large run do not slow the run."""
 
 LARGEST, MOST = 4_000_000, 64_000_000
-"""Bytes of an answer that is kept, and of all of them; the one not asked for longest is forgotten first."""
+"""Bytes of one cached response and of all; the least recently used is dropped first."""
 
 
 def keep(request: Request, *runs: Run) -> None:
-    """Have the answer to a request given again until something in the home changes, to the same person.
+    """Cache the response to a request, for the same person, until the home changes.
 
-    What the runs at work add is no such change, but where one of these `runs` is at work, whose rows the answer shows.
-    Such an answer rests on path, query and person alone, and on no other header.
+    Rows that runs at work add count as a change only if one of these `runs`, which the response shows, is at work. A
+    cached response must depend on path, query and person alone, and on no other header.
     """
     request.state.kept = not any(run.status in AT_WORK for run in runs)
 
 
 @dataclass(slots=True)
-class CachedAnswer:
-    """An answer as it was sent.
+class CachedResponse:
+    """A cached response.
 
     Attributes:
-        headers: of the reply, before the guard's own.
+        headers: its headers, without those of the guard.
         body: its bytes.
-        route: what answered, which the metrics name.
-        stands: what changes with everything that it rests on but what runs at work add.
-        additions: what changes with these; None: it does not rest on them.
-        began: when it was asked for, by the monotonic clock.
-        took: seconds until it was there.
+        route: the route that answered, for the metrics.
+        version: the version of everything that it depends on, except rows that runs at work add.
+        additions: the version of these rows; None if it does not depend on them.
+        began: the time of the request, by the monotonic clock.
+        took: seconds until it was complete.
         renewed: whether the next one is being made.
     """
 
     headers: list[tuple[bytes, bytes]]
     body: bytes
     route: Any
-    stands: Hashable
+    version: Hashable
     additions: int | None
     began: float
     took: float = 0.0
     renewed: bool = False
 
-    def holds(self, stands: Hashable, additions: int) -> bool:
-        """Whether it is to be given again; of those who ask when it is no longer fresh one is told no, and makes the next."""
-        if stands != self.stands:
+    def is_reusable(self, version: Hashable, additions: int) -> bool:
+        """Whether it can be reused. Once it is stale, one caller gets False and makes the next; the others reuse it."""
+        if version != self.version:
             return False
         if self.additions in (None, additions):
             return True
@@ -73,72 +72,72 @@ class CachedAnswer:
 
 @dataclass(slots=True)
 class ResponseCache:
-    """Gives an answer again in the event loop, without a thread, a query or a template, where its route asked for that."""
+    """Middleware that reuses responses, without a thread, a query or a template, where their routes called `keep`."""
 
     app: ASGIApp
     service: Service = field(kw_only=True)
-    _known: Recent[Hashable, CachedAnswer] = field(default_factory=lambda: Recent(MOST))
+    _cached: Recent[Hashable, CachedResponse] = field(default_factory=lambda: Recent(MOST))
     _making: dict[Hashable, asyncio.Event] = field(default_factory=dict[Hashable, asyncio.Event])
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, with what was answered before where that holds."""
+        """Answer a request, from the cache if possible."""
         key = None if self.service.home.stands is None else self._key(scope)
         if key is None:
             await self.app(scope, receive, send)
             return
-        while (known := self._holding(key)) is None and key in self._making:
-            await self._making[key].wait()  # of many who ask for the same when it has changed, one makes it
-        if known is not None:
-            scope["route"] = known.route
-            await send({"type": "http.response.start", "status": 200, "headers": list(known.headers)})
-            await send({"type": "http.response.body", "body": known.body})
+        while (cached := self._reusable(key)) is None and key in self._making:
+            await self._making[key].wait()  # of several identical requests after a change, one makes the response
+        if cached is not None:
+            scope["route"] = cached.route
+            await send({"type": "http.response.start", "status": 200, "headers": list(cached.headers)})
+            await send({"type": "http.response.body", "body": cached.body})
             return
         state: dict[str, Any] = scope.setdefault("state", {})
-        answer: CachedAnswer | None = None
-        (stands, additions), began = self._stands(), monotonic()
+        response: CachedResponse | None = None
+        (version, additions), began = self._versions(), monotonic()
         making = asyncio.Event()
-        if self._known.get(key) is not None:
+        if self._cached.get(key) is not None:
             self._making[key] = making
 
-        async def sending(message: Message) -> None:
-            nonlocal answer
+        async def send_and_cache(message: Message) -> None:
+            nonlocal response
             if message["type"] == "http.response.start" and message["status"] == 200 and "kept" in state:
-                rests_on = None if state["kept"] else additions
-                answer = CachedAnswer(list(message["headers"]), b"", scope.get("route"), stands, rests_on, began)
-            elif message["type"] == "http.response.body" and answer is not None:
-                answer.body += message.get("body", b"")
+                depends_on = None if state["kept"] else additions
+                response = CachedResponse(list(message["headers"]), b"", scope.get("route"), version, depends_on, began)
+            elif message["type"] == "http.response.body" and response is not None:
+                response.body += message.get("body", b"")
                 if not message.get("more_body"):
-                    answer.took = monotonic() - began
-                    self._known.drop(key)
-                    if len(answer.body) <= LARGEST:
-                        self._known.put(key, answer, len(answer.body))
-                    self._made(key, making)
+                    response.took = monotonic() - began
+                    self._cached.drop(key)
+                    if len(response.body) <= LARGEST:
+                        self._cached.put(key, response, len(response.body))
+                    self._finish(key, making)
             await send(message)
 
         try:
-            await self.app(scope, receive, sending)
+            await self.app(scope, receive, send_and_cache)
         finally:
-            if self._making.get(key) is making:  # nothing was kept, so that nobody need wait for the next one
-                self._known.drop(key)
-                self._made(key, making)
+            if self._making.get(key) is making:  # nothing was cached, so nobody needs to wait
+                self._cached.drop(key)
+                self._finish(key, making)
 
-    def _stands(self) -> tuple[Hashable, int]:
-        """Return what changes with everything but what runs at work add, and what changes with that."""
+    def _versions(self) -> tuple[Hashable, int]:
+        """Return the version of everything except rows that runs at work add, and the version of these rows."""
         changes, additions = self.service.home.stands or (0, 0)
         return (changes, self.service.cache.computed), additions
 
-    def _holding(self, key: Hashable) -> CachedAnswer | None:
-        """Return the answer that is to be given again."""
-        known = self._known.get(key)
-        return known if known is not None and known.holds(*self._stands()) else None
+    def _reusable(self, key: Hashable) -> CachedResponse | None:
+        """Return the cached response to reuse, if there is one."""
+        cached = self._cached.get(key)
+        return cached if cached is not None and cached.is_reusable(*self._versions()) else None
 
-    def _made(self, key: Hashable, making: asyncio.Event) -> None:
+    def _finish(self, key: Hashable, making: asyncio.Event) -> None:
         if self._making.get(key) is making:
             del self._making[key]
         making.set()
 
     def _key(self, scope: Scope) -> Hashable | None:
-        """Return what tells the answer to a request from others, None where it is no read, or nobody may ask."""
+        """Return the cache key of a request; None if it is no read, or the caller has no access."""
         if scope["type"] != "http" or scope["method"] != "GET":
             return None
         try:

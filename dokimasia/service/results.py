@@ -1,4 +1,4 @@
-"""The sections of a run's report as they stand within the service: drawn once for each state that the home is in."""
+"""The sections of a run's report as pages show them, drawn once for each state of the home."""
 
 import asyncio
 from typing import Any, NamedTuple
@@ -18,15 +18,15 @@ from dokimasia.storage.runs import Run
 from dokimasia.storage.usage import reached_counts
 
 SOON = 0.7
-"""Seconds that a page waits for figures before it says that they are worked out."""
+"""Seconds for which a page waits for figures before it shows that they are being computed."""
 
 
 TWO_MODELS = "dokimasia diff RUN RUN --models A,B"
-"""How a report names the comparison of two models of a run, for which the service has a page."""
+"""The command in a report that compares two models of a run, which the service replaces by a link."""
 
 
 class DrawnReport(NamedTuple):
-    """A run's sections as HTML with what they are called in the menu, their charts, the heading, and who is simulated."""
+    """A run's sections as HTML, with their menu, charts, heading and simulated models."""
 
     body: Markup
     menu: tuple[tuple[str, str], ...]
@@ -36,33 +36,41 @@ class DrawnReport(NamedTuple):
 
 
 def results_of(service: Service, run: Run, *, wait: bool) -> DrawnReport | None:
-    """Return the sections of a run; None where they take a moment, and without `wait` the page comes first."""
-    key = ("results", *_stands(service, run))
-    return service.cache.get(key, lambda: _drawn(service, run), seconds=None if wait else SOON)
+    """Return the sections of a run; without `wait`, None if they are not ready soon."""
+    key = ("results", *_cache_key(service, run))
+    return service.cache.get(key, lambda: _draw_report(service, run), seconds=None if wait else SOON)
 
 
 def figures_of(service: Service, run: Run) -> dict[str, Any]:
-    """Return a run's figures; of a run at rest they are worked out once for each state that the home is in."""
+    """Return a run's figures, cached for each state of the home unless the run is at work."""
     if run.status in ("queued", "running"):
         return method_of(run).json_figures(service.home, run)
-    key = ("figures", *_stands(service, run))
+    key = ("figures", *_cache_key(service, run))
     return service.cache.get(key, lambda: method_of(run).json_figures(service.home, run)) or {}
 
 
-def _stands(service: Service, run: Run) -> tuple[object, ...]:
-    return run.id, run.status, run.updated_at, _state(service), reached_counts(service.home, [run.id]).get(run.id)
+def _cache_key(service: Service, run: Run) -> tuple[object, ...]:
+    return (
+        run.id,
+        run.status,
+        run.updated_at,
+        _home_version(service),
+        reached_counts(service.home, [run.id]).get(run.id),
+    )
 
 
-def _state(service: Service) -> object:
-    """Return what changes with every run that ends, since trees, failure modes and diagnoses add to the pages of other runs, and
-    with every decision or correction of a person."""
+def _home_version(service: Service) -> object:
+    """Return a version of the home that changes with each run that ends and each decision or correction of a person.
+
+    Trees, failure modes and diagnoses add to the pages of other runs.
+    """
     return count_corrections(service.home), service.home.one(
         "SELECT count(*), max(updated_at), (SELECT count(*) FROM decisions), (SELECT count(*) FROM check_items) "
         "FROM runs WHERE status = 'done'"
     )
 
 
-def _drawn(service: Service, run: Run) -> DrawnReport:
+def _draw_report(service: Service, run: Run) -> DrawnReport:
     data: ReportData = asyncio.run(report_data(service.home, run, samples=0, redact=service.redact))
     sections = [section for section in sections_of(data) if not _samples_alone(section)]
     charts = Charts()
@@ -73,5 +81,5 @@ def _drawn(service: Service, run: Run) -> DrawnReport:
 
 
 def _samples_alone(section: Section) -> bool:
-    """Whether a section holds the browser of samples alone, which has pages of its own here."""
+    """Whether a section only browses samples, which have their own pages."""
     return all(isinstance(block, Browser) for block in section.blocks)

@@ -1,4 +1,4 @@
-"""Routes made from operations: parameters, body, right and reply are those that the operation declares."""
+"""Routes made from operations, with the declared parameters, body, right and reply."""
 
 import inspect
 from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -29,7 +29,7 @@ from dokimasia.operations.operation import (
 from dokimasia.runs.requests import PLAIN
 from dokimasia.service.guard import Caller
 from dokimasia.service.problems import may_answer
-from dokimasia.service.request_parsing import checked, takes
+from dokimasia.service.request_parsing import json_body, validate_json
 from dokimasia.service.response_cache import keep
 from dokimasia.service.results import figures_of
 from dokimasia.service.state import IN_TURN, Needs, Service, service_of
@@ -38,18 +38,18 @@ from dokimasia.storage.runs import Run
 
 JSON = "application/json"
 READ_AS_DATA = frozenset({JSON, "application/yaml"})
-"""Media types of files that readers of the description take for data, and not for text."""
+"""Media types that readers of the OpenAPI description treat as data, not text."""
 
 Limit = Annotated[int, Query(**LIMIT.schema)]
 After = Annotated[str | None, Query(**AFTER.schema)]
 
 NEVER_RUN = {"content-security-policy": "default-src 'none'; sandbox"}
-"""Headers of a file: a browser that shows it runs nothing of it."""
+"""Headers of a file, with which a browser runs nothing in it."""
 
 
 @dataclass(kw_only=True)
 class ServiceContext(OperationContext):
-    """What an operation works with in a service: its home and queue, and the request that asks for it."""
+    """The context of an operation in a service: its home and queue, and the HTTP request."""
 
     served = True
     service: Service = field(repr=False)
@@ -57,7 +57,7 @@ class ServiceContext(OperationContext):
 
     @contextmanager
     def files(self) -> Iterator[Callable[[str, str], Path]]:
-        """Give what finds an upload, or a file below the data root; what goes wrong names files as whoever asks knows them."""
+        """Yield a function that finds uploads and files below the data root; errors name files as the caller did."""
         places = RequestFiles(self.home, self.data_root)
         try:
             yield lambda text, name: places.named(text, name, PLAIN)
@@ -66,11 +66,11 @@ class ServiceContext(OperationContext):
             raise
 
     def cache(self, *runs: Run) -> None:
-        """Have the answer given again until something changes, to the same person."""
+        """Cache the response for the same person until something changes."""
         keep(self.request, *runs)
 
     def figures(self, run: Run) -> dict[str, Any]:
-        """Return a run's figures, worked out once for each state that the home is in."""
+        """Return a run's figures, cached for each state of the home."""
         return figures_of(self.service, run)
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
@@ -81,7 +81,7 @@ class ServiceContext(OperationContext):
         """Delete a run that is not in the queue.
 
         Raises:
-            Refused: it is, or an unfinished run still needs it.
+            RequestRefused: it is in the queue, or an unfinished run needs it.
         """
         try:
             await self.service.runner.delete(run)
@@ -92,7 +92,7 @@ class ServiceContext(OperationContext):
 
 
 def context_of(needs: Needs) -> Any:
-    """Return the dependency of a route that works with a `ServiceContext`, and that whoever lacks a right may not ask."""
+    """Return the dependency of a route that needs a `ServiceContext` and a right."""
 
     def context(request: Request, person: Annotated[Caller, Depends(needs)]) -> ServiceContext:
         service = service_of(request)
@@ -114,11 +114,11 @@ Reading = Annotated[ServiceContext, context_of(Needs("read"))]
 Starting = Annotated[ServiceContext, context_of(Needs("run"))]
 Reviewing = Annotated[ServiceContext, context_of(Needs("review"))]
 CONTEXTS = {"read": Reading, "run": Starting, "review": Reviewing}
-"""By the right that is needed: what a route is given."""
+"""Types of context by the right that is needed."""
 
 
 class _Redacted(APIRoute):
-    """A route whose JSON holds no secret, whatever it was made from."""
+    """A route whose JSON is redacted."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         answer = super().get_route_handler()
@@ -127,80 +127,80 @@ class _Redacted(APIRoute):
             response = await answer(request)
             if response.headers.get("content-type", "").startswith(JSON):
                 body = bytes(response.body)
-                shown = service_of(request).redact(body.decode()).encode()
-                if shown != body:
-                    response.body = shown
-                    response.headers["content-length"] = str(len(shown))
+                redacted_body = service_of(request).redact(body.decode()).encode()
+                if redacted_body != body:
+                    response.body = redacted_body
+                    response.headers["content-length"] = str(len(redacted_body))
             return response
 
         return redacted
 
 
 def json_router(*tags: str | Enum) -> APIRouter:
-    """Return a router whose routes answer JSON without secrets."""
+    """Return a router whose JSON is redacted."""
     return APIRouter(tags=list(tags), route_class=_Redacted)
 
 
 def add_operation(router: APIRouter, function: Callable[..., Any]) -> None:
     """Add the route of an operation."""
-    declared = operation_of(function)
-    how: dict[str, Any] = {}
-    responses = may_answer(*declared.replies)
-    if declared.files:
-        how["response_class"] = Response
-        responses |= file_reply(*declared.files, description=declared.file)
+    operation = operation_of(function)
+    extra: dict[str, Any] = {}
+    responses = may_answer(*operation.replies)
+    if operation.files:
+        extra["response_class"] = Response
+        responses |= file_reply(*operation.files, description=operation.file)
     body = inspect.signature(function).parameters.get("body")
     if body is not None:
-        how["openapi_extra"] = takes(body.annotation)
+        extra["openapi_extra"] = json_body(body.annotation)
     router.add_api_route(
-        declared.path,
-        _endpoint(declared),
-        methods=[declared.verb],
-        status_code=declared.status,
-        tags=[] if router.tags else [declared.tag],
+        operation.path,
+        _endpoint(operation),
+        methods=[operation.verb],
+        status_code=operation.status,
+        tags=[] if router.tags else [operation.tag],
         name=function.__name__,
         responses=responses,
-        dependencies=[IN_TURN] if declared.slow else [],
-        **how,
+        dependencies=[IN_TURN] if operation.slow else [],
+        **extra,
     )
 
 
-def _endpoint(declared: Operation) -> Callable[..., Any]:
-    """Return what FastAPI calls in an operation's place: in the event loop where the operation is asynchronous."""
-    function = declared.function
+def _endpoint(operation: Operation) -> Callable[..., Any]:
+    """Return the endpoint that FastAPI calls, asynchronous if the operation is."""
+    function = operation.function
 
     def answer(**arguments: Any) -> Any:
-        with _conflicts(declared):
-            found = function(**arguments)
-        return _file_response(found) if isinstance(found, FileReply) else found
+        with _conflicts(operation):
+            reply = function(**arguments)
+        return _file_response(reply) if isinstance(reply, FileReply) else reply
 
     async def answer_in_loop(**arguments: Any) -> Any:
-        with _conflicts(declared):
+        with _conflicts(operation):
             return await function(**arguments)
 
     endpoint = answer_in_loop if inspect.iscoroutinefunction(function) else answer
     signature = inspect.signature(function)
     parameters = [
-        _http_parameter(declared, parameter)
+        _http_parameter(operation, parameter)
         for name, parameter in signature.parameters.items()
-        if name not in declared.local
+        if name not in operation.local
     ]
-    returned = Response if declared.files else signature.return_annotation
+    return_type = Response if operation.files else signature.return_annotation
     endpoint.__doc__ = function.__doc__
-    endpoint.__signature__ = inspect.Signature(parameters, return_annotation=returned)  # pyright: ignore[reportFunctionMemberAccess]
+    endpoint.__signature__ = inspect.Signature(parameters, return_annotation=return_type)  # pyright: ignore[reportFunctionMemberAccess]
     return endpoint
 
 
-def _http_parameter(declared: Operation, parameter: inspect.Parameter) -> inspect.Parameter:
-    """Return a parameter of an operation as FastAPI reads it from a request."""
+def _http_parameter(operation: Operation, parameter: inspect.Parameter) -> inspect.Parameter:
+    """Return a parameter of an operation with the annotation by which FastAPI reads it."""
     annotation = parameter.annotation
     if parameter.name == "context":
-        annotation = CONTEXTS[declared.right]
+        annotation = CONTEXTS[operation.right]
     elif parameter.name == "body":
-        annotation = Annotated[annotation, sent_as(annotation)]
+        annotation = Annotated[annotation, body_of(annotation)]
     elif get_origin(annotation) is Annotated:
         kind, *notes = annotation.__origin__, *annotation.__metadata__
-        place = fastapi.Path if f"{{{parameter.name}" in declared.path else Query
+        place = fastapi.Path if f"{{{parameter.name}" in operation.path else Query
         for note in notes:
             if isinstance(note, Parameter):
                 annotation = Annotated[kind, place(**note.schema)]
@@ -208,14 +208,14 @@ def _http_parameter(declared: Operation, parameter: inspect.Parameter) -> inspec
 
 
 @contextmanager
-def _conflicts(declared: Operation) -> Iterator[None]:
-    """Answer 409 to an input error where the operation says that it is a conflict."""
+def _conflicts(operation: Operation) -> Iterator[None]:
+    """Answer 409 to an input error that the operation declares as a conflict."""
     try:
         yield
     except NotFound:
         raise
     except InputError as needed:
-        if not declared.conflict:
+        if not operation.conflict:
             raise
         raise RequestRefused(HTTPStatus.CONFLICT, str(needed)) from None
 
@@ -228,18 +228,18 @@ def _file_response(file: FileReply) -> Response:
 
 
 def file_reply(*media_types: str, description: str = "the file") -> dict[int | str, dict[str, Any]]:
-    """Return how a route that answers with a file is described, for its `responses`."""
+    """Return the `responses` of a route that answers with a file, for the OpenAPI description."""
     content: dict[str, Any] = {}
     for name in media_types:
         content[name] = {} if name in READ_AS_DATA else {"schema": {"type": "string"}}
     return {200: {"description": description, "content": content}}
 
 
-async def json_sent(request: Request, *, optional: bool = False) -> Any:
-    """Return the body of a request as plain JSON; with `optional` one without a body is an empty object.
+async def read_json_body(request: Request, *, optional: bool = False) -> Any:
+    """Return the body of a request as plain JSON; with `optional`, a missing body is an empty object.
 
     Raises:
-        Refused: it is none, of another type, or holds a whole number that a home has no room for.
+        RequestRefused: the body is no JSON, of another media type, or holds a whole number of more than 64 bits.
     """
     body = await request.body()
     if optional and not body:
@@ -258,11 +258,11 @@ async def json_sent(request: Request, *, optional: bool = False) -> Any:
     return sent
 
 
-def sent_as(model: type[BaseModel]) -> Any:
-    """Return the dependency of a route that takes a body of a model."""
+def body_of(model: type[BaseModel]) -> Any:
+    """Return the dependency of a route whose body is a model."""
 
     async def read(request: Request) -> Any:
-        return checked(model, await json_sent(request))
+        return validate_json(model, await read_json_body(request))
 
     return Depends(read)
 

@@ -1,4 +1,4 @@
-"""The observer of a run in the service: puts what it is told into the run's log, without secrets."""
+"""The observer of a run in the service, which adds events to the run's log, without secrets."""
 
 import time
 from collections import Counter
@@ -6,75 +6,74 @@ from collections.abc import Callable
 from typing import Any
 
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
-from dokimasia.graphs.steps import GraphOutline as Drawn
-from dokimasia.graphs.steps import Step
+from dokimasia.graphs.steps import GraphOutline, Step
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress, Speed
 from dokimasia.service.event_log import Log, Picture
 from dokimasia.storage.values import now
 
-EVERY = 1.0
+PROGRESS_INTERVAL = 1.0
 """Seconds between two events of progress."""
 
 POINTS = 120
-"""Numbers of the line that shows how fast a run went."""
+"""Points of the line that shows the speed of a run."""
 
 LONGEST = 300
 """Characters of a reason."""
 
 STOPPED = frozenset({"done", "failed", "interrupted"})
-"""Statuses in which a run stays until somebody asks for more."""
+"""Statuses that do not change by themselves."""
 
 TOTALS = ("sent", "answered", "cached", "failed_tries", "input_tokens", "output_tokens", "cost")
 
 
 class SpeedHistory:
-    """How fast a run went from its beginning on, at even distances: at most `POINTS` numbers, however long it goes on."""
+    """The speed of a run at even intervals since it began: at most `POINTS` numbers, however long the run takes."""
 
     def __init__(self) -> None:
-        """Begin."""
-        self._stride, self._seen = 1, 0
-        self._kept: list[float] = []
+        """Start without any rate."""
+        self._stride, self._count = 1, 0
+        self._rates: list[float] = []
 
     def add(self, rate: float) -> list[float]:
-        """Take a rate down, where it is its turn, and return those that are kept and this one."""
-        if self._seen % self._stride == 0:
-            if len(self._kept) == POINTS:
-                self._kept, self._stride = self._kept[::2], 2 * self._stride
-            self._kept.append(rate)
-        self._seen += 1
-        return [*self._kept, rate]
+        """Record a rate if the interval has passed, and return the recorded rates and this one."""
+        if self._count % self._stride == 0:
+            if len(self._rates) == POINTS:
+                self._rates, self._stride = self._rates[::2], 2 * self._stride
+            self._rates.append(rate)
+        self._count += 1
+        return [*self._rates, rate]
 
 
 class RunObserver:
-    """Watches a run while it is in the queue and at work; for one event loop."""
+    """Observes a run while it is queued and at work; for one event loop."""
 
     def __init__(
         self,
         log: Log,
         *,
         redact: Callable[[str], str],
-        begins: Callable[[], dict[str, Any]],
-        stands: Callable[[Picture, int], None],
+        facts_at_start: Callable[[], dict[str, Any]],
+        save_picture: Callable[[Picture, int], None],
         totals: Counter[str],
     ) -> None:
-        """Watch.
+        """Create an observer.
 
         Args:
-            log: the run's.
-            redact: takes secrets out of a text.
-            begins: returns what is known of the run when its work begins: what failed before, and what it may spend.
-            stands: keeps the picture of a run whose status changed, and the id of its last event.
-            totals: what all runs of the process have sent and spent, counted on.
+            log: the log of the run.
+            redact: removes secrets from a text.
+            facts_at_start: returns the failures and the budget of the run when its work starts.
+            save_picture: stores the picture of a run whose status changed, and the id of its last event.
+            totals: counters of what all runs of the process have sent and spent.
         """
         self._log = log
         self._redact = redact
-        self._begins = begins
-        self._stands = stands
+        self._facts_at_start = facts_at_start
+        self._save_picture = save_picture
         self._totals = totals
         self._counted = GatewayStats()
         self._progress: Progress | None = None
-        self._told = float("-inf")
+        self._progress_added_at = float("-inf")
         self._speed = Speed()
         self._failing: dict[str, str] = {}
         self._steps: dict[str, dict[str, Counter[Step]]] = {}
@@ -82,64 +81,72 @@ class RunObserver:
 
     @property
     def steps(self) -> "RunObserver":
-        """Itself: each step is counted."""
+        """The observer itself, which counts steps."""
         return self
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
-        """The work begins."""
+        """Add the plan of the run, whose work starts."""
         self._speed, self._rates = Speed(), SpeedHistory()
-        models = {name: {"calls": one.calls, "cost": one.cost} for name, one in estimate.models.items()}
-        told = {
+        models = {
+            name: {"calls": model_estimate.calls, "cost": model_estimate.cost}
+            for name, model_estimate in estimate.models.items()
+        }
+        plan = {
             "samples": estimate.samples,
             "calls": estimate.calls,
             "answered": estimate.answered,
             "cost": estimate.cost,
             "models": models,
-            "notes": [self._said(note) for note in estimate.notes],
+            "notes": [self._reason(note) for note in estimate.notes],
         }
-        self._log.add("planned", told | self._begins())
+        self._log.add("planned", plan | self._facts_at_start())
 
     def starting(self, workers: int, address: str | None) -> None:
-        """Tell that so many workers are waited for; none: no longer."""
+        """Add how many workers the run waits for."""
         self._log.add("starting", {"workers": workers})
 
     def progressed(self, progress: Progress) -> None:
-        """Tell how far it is, once a second."""
+        """Add the progress, once a second."""
         self._progress = progress
         self._speed.mark(progress)
         self._count(progress.stats)
-        if time.monotonic() - self._told >= EVERY:
-            self._tell()
+        if time.monotonic() - self._progress_added_at >= PROGRESS_INTERVAL:
+            self._add_progress()
 
     def happened(self, event: GatewayEvent) -> None:
-        """Tell a changed limit; remember what fails at models that do not answer."""
+        """Add a changed limit, and note why models do not answer."""
         if event.kind == "limit":
-            limit = {"endpoint": event.endpoint, "limit": event.limit, "reason": self._said(event.reason), "at": now()}
+            limit = {
+                "endpoint": event.endpoint,
+                "limit": event.limit,
+                "reason": self._reason(event.reason),
+                "at": now(),
+            }
             self._log.add("limit", limit)
         elif event.kind == "failed_try":
-            self._failing[event.model] = self._said(event.reason)
+            self._failing[event.model] = self._reason(event.reason)
         elif event.kind == "answered" and self._failing:
             self._failing.pop(event.model, None)
 
     def failed(self, item: str, model: str, kind: str, reason: str) -> None:
-        """Tell a failure."""
-        told = {"kind": kind, "model": model, "item": item, "reason": self._said(reason), "at": now()}
-        self._log.add("failure", told)
+        """Add a failure."""
+        failure = {"kind": kind, "model": model, "item": item, "reason": self._reason(reason), "at": now()}
+        self._log.add("failure", failure)
 
     def became(self, status: str, *, end: str = "", why: str = "") -> None:
-        """Tell the run's status, and its end where it has come to one."""
-        told = {"status": status, "end": end, "why": self._said(why), "at": now()}
+        """Add the run's status, and its end if it has ended."""
+        standing = {"status": status, "end": end, "why": self._reason(why), "at": now()}
         if self._progress is not None:
-            self._tell()
+            self._add_progress()
             self._progress = None
         if status not in ("queued", "running") or (self._log.picture["status"] or {}).get("status") != status:
-            self._log.add("status", told)
+            self._log.add("status", standing)
         if status in STOPPED:
-            self._log.add("ended", told)
-        self._stands(self._log.picture, self._log.last)
+            self._log.add("ended", standing)
+        self._save_picture(self._log.picture, self._log.last)
 
-    def drawn(self, picture: Drawn) -> None:
-        """Tell a graph's nodes and edges."""
+    def drawn(self, picture: GraphOutline) -> None:
+        """Add a graph's nodes and edges."""
         self._steps.setdefault(picture.name, {})
         self._log.add("graph", picture.model_dump(mode="json"))
 
@@ -147,14 +154,14 @@ class RunObserver:
         """Count a step."""
         self._steps.setdefault(graph, {}).setdefault(node, Counter())[what] += 1
 
-    def _tell(self) -> None:
+    def _add_progress(self) -> None:
         progress = self._progress
         if progress is None:
             return
-        self._told = time.monotonic()
+        self._progress_added_at = time.monotonic()
         stats = progress.stats
-        rate, left = self._speed.of(progress)
-        told = {
+        rate, seconds_left = self._speed.of(progress)
+        figures = {
             "items": progress.items,
             "done": progress.done,
             "restored": progress.restored,
@@ -163,33 +170,33 @@ class RunObserver:
             "unpaid_items": progress.unpaid_items,
             "rate": round(rate, 2),
             "rates": self._rates.add(round(rate, 2)),
-            "left": None if left is None else round(left, 1),
+            "left": None if seconds_left is None else round(seconds_left, 1),
             "failing": dict(self._failing),
             "at": now("milliseconds"),
             **stats.model_dump(mode="json"),
         }
         if self._steps:
             self._log.add("steps", {name: _counts(nodes) for name, nodes in self._steps.items()})
-        self._log.add("progress", told)
+        self._log.add("progress", figures)
 
     def _count(self, stats: GatewayStats) -> None:
         for name in TOTALS:
             self._totals[name] += getattr(stats, name) - getattr(self._counted, name)
         self._counted = stats
 
-    def _said(self, text: str) -> str:
+    def _reason(self, text: str) -> str:
         line = self._redact(" ".join(text.split()))
         return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 
 
 def _counts(nodes: dict[str, Counter[Step]]) -> dict[str, dict[str, int]]:
-    """Return by node how many items are at it, and how they left it."""
+    """Return by node how many items are there, and how many left it in which way."""
     return {
         node: {
-            "at_work": max(0, told["began"] - told["ended"] - told["failed"] - told["stopped"]),
-            "ended": told["ended"],
-            "failed": told["failed"],
-            "stopped": told["stopped"],
+            "at_work": max(0, counts["began"] - counts["ended"] - counts["failed"] - counts["stopped"]),
+            "ended": counts["ended"],
+            "failed": counts["failed"],
+            "stopped": counts["stopped"],
         }
-        for node, told in nodes.items()
+        for node, counts in nodes.items()
     }

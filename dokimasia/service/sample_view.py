@@ -1,4 +1,4 @@
-"""One sample of a run as HTML: its images with what is known of their regions, what was asked, and what its method says of it."""
+"""One sample of a run as HTML: its images with regions, its question, and the results of its method."""
 
 import asyncio
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -24,11 +24,11 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 LONGEST = 20_000
-"""Characters of one text that the page of a sample shows."""
+"""Characters of a text that the page of a sample shows."""
 
 
 def view_of(home: Home, run: Run, sample_id: str, who: str) -> Mapping[str, Any]:
-    """Return what a run knows of a sample, without what others decided where `who` has not; no item where nothing is finished.
+    """Return the results of a sample, without others' decisions on what `who` has not decided; no items if unfinished.
 
     Raises:
         NotFound: there is no such sample.
@@ -39,30 +39,30 @@ def view_of(home: Home, run: Run, sample_id: str, who: str) -> Mapping[str, Any]
 
 
 def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, Any]) -> Markup:
-    """Return a sample as its method draws it, from what `runs.reading.inspection.sample_of_run` says of it."""
-    told: Mapping[str, Any] = redacted(view, service.redact)
+    """Return a sample as its method draws it, from the results that `view_of` returned."""
+    shown_view: Mapping[str, Any] = redacted(view, service.redact)
     drawing = method_of(run).drawing()
     pictures = pictures_of(service.home, {image.sha256: image for image in sample.images})
     clip = Clip(run.id, service.redact(sample.id), LONGEST)
-    shown = Markup(definitions(pictures))
+    markup = Markup(definitions(pictures))
     if drawing.card is not None:
-        return shown + Markup(drawing.card(told, pictures, clip))
-    views: list[Mapping[str, Any]] = told.get("items", [told])
-    criteria: Mapping[str, Any] = told.get("criteria") or {}
-    asked = {
+        return markup + Markup(drawing.card(shown_view, pictures, clip))
+    views: list[Mapping[str, Any]] = shown_view.get("items", [shown_view])
+    criteria: Mapping[str, Any] = shown_view.get("criteria") or {}
+    question = {
         "sample": redacted(sample.model_dump(mode="json"), service.redact),
         "accepted": None if sample.reference_text is None else service.redact(sample.reference_text),
         "criteria": criteria.get("criteria", ()),
-        "looks": [look for one in views for look in one.get("looks", ())],
+        "looks": [look for item_view in views for look in item_view.get("looks", ())],
     }
     draw = drawing.sample or plain.sample
     blocks = draw(views, lambda text: "".join(clip.cut(text))) if views else ()
-    rest = drawn(list(_pictured(blocks, {image.sha256 for image in sample.images})), Charts())
-    return shown + Markup(draw_asked(asked, pictures, clip, rest=rest, words=not (drawing.asks and views)))
+    blocks_markup = drawn(list(_pictured(blocks, {image.sha256 for image in sample.images})), Charts())
+    return markup + Markup(draw_asked(question, pictures, clip, rest=blocks_markup, words=not (drawing.asks and views)))
 
 
 def _pictured(blocks: Iterable[Block], shown: Collection[str]) -> Iterator[Block]:
-    """Yield blocks with the images that only have a hash taken from the home, less those that are shown already."""
+    """Yield blocks with addresses for images of the home, without the images that are already shown."""
     for block in blocks:
         if isinstance(block, Fold):
             yield replace(block, blocks=list(_pictured(block.blocks, shown)))

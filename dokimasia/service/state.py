@@ -1,4 +1,4 @@
-"""What the service is made of, and how a route gets at it: home, settings, the queue of runs, tokens, limits."""
+"""The state of a service and how routes access it: home, settings, queue of runs, tokens, limits."""
 
 import asyncio
 import getpass
@@ -17,7 +17,7 @@ from dokimasia.log import Redactor
 from dokimasia.operations.operation import RequestRefused, Right
 from dokimasia.service.cache import FigureCache
 from dokimasia.service.engine import RunEngine
-from dokimasia.service.guard import SCOPES, AccessTokens, Caller, Limits, sent_with
+from dokimasia.service.guard import SCOPES, AccessTokens, Caller, Limits, token_of_request
 from dokimasia.service.run_events import Events
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -25,18 +25,18 @@ from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.runs import Run
 
 AT_ONCE = 2
-"""Fewer than there are threads that read (`serving.READERS`): the others answer what takes no time, and the runs go on."""
+"""Slow reads at the same time: fewer than the threads (`app.READERS`), which leaves some for quick requests."""
 
 WAITING = 40
-"""Readings that are under way or wait for their turn."""
+"""Slow reads that are in progress or wait for their turn."""
 
 
 @dataclass(slots=True)
 class ReadSemaphore:
-    """Bounds how many readings that may take long are under way.
+    """Bounds the number of slow reads.
 
     Attributes:
-        taken: how many are under way or wait.
+        taken: how many are in progress or wait.
     """
 
     taken: int = 0
@@ -44,10 +44,10 @@ class ReadSemaphore:
 
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
-        """Wait for a turn, and hold it for the time inside.
+        """Wait for a turn and hold it in the `with` block.
 
         Raises:
-            Refused: too many wait.
+            RequestRefused: too many wait.
         """
         if self.taken >= WAITING:
             raise RequestRefused(
@@ -64,11 +64,11 @@ class ReadSemaphore:
 
 
 WHO_COOKIE = "dokimasia_who"
-"""The cookie that holds the name of who sits at a browser, where no token says it."""
+"""The cookie with the name of the person at a browser, where no token names them."""
 
 
 LONGEST_NAME = 100
-"""Characters of the name under which a decision is kept."""
+"""Characters of a person's name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,15 +79,15 @@ class Service:
         settings: configuration and keys.
         home: its home, open for writing.
         runner: the queue of runs.
-        tokens: who may ask what.
-        limits: how much.
-        data_root: the folder below which requests may name files, beside uploads; None: uploads only.
-        workers: how many processes walk the graphs of a run; 0: this one alone.
-        hosts: names by which it is reached, beside this machine's own.
+        tokens: the tokens that it accepts, with their rights.
+        limits: how much it accepts.
+        data_root: the folder below which requests may name files, besides uploads; None: uploads only.
+        workers: how many processes execute the graphs of a run; 0: this one alone.
+        hosts: its names besides this machine's own.
         redact: applied to every text that leaves.
-        cache: figures and pages that were worked out.
-        read_semaphore: bounds how many readings that may take long are under way.
-        events: what happens in the runs; whoever makes the queue has it make its observers (`events.observing`).
+        cache: computed figures and pages.
+        read_semaphore: bounds the number of slow reads.
+        events: the logs of the runs, which provide the queue's observers (`events.observer_of`).
     """
 
     settings: Settings
@@ -104,7 +104,7 @@ class Service:
     events: Events = None  # pyright: ignore[reportAssignmentType]  # made below where it is not given
 
     def __post_init__(self) -> None:
-        """Make the logs of events where the queue has none."""
+        """Create the logs of events if none are given."""
         if self.events is None:  # pyright: ignore[reportUnnecessaryComparison]
             object.__setattr__(self, "events", Events(self.home, self.redact))
 
@@ -124,29 +124,29 @@ def service_of(request: Request) -> Service:
 
 
 def person_of(request: Request) -> Caller:
-    """Return who asks: the holder of the token in the header or the cookie; without tokens, whoever sits here.
+    """Return the caller: the holder of the token in the header or cookie; without tokens, the person at this machine.
 
     Raises:
-        Refused: a token is needed, and there is none, or nobody's.
+        RequestRefused: a token is needed, and it is missing or unknown.
     """
     service = service_of(request)
     if not service.tokens.needed:
-        return Caller(_named(request), frozenset(SCOPES), self_named=True)
-    given = sent_with(request)
-    if given and service.tokens.is_own(given):
-        return Caller(_named(request), frozenset(SCOPES), self_named=True)
-    person = service.tokens.holder(given) if given else None
+        return Caller(_name_at_browser(request), frozenset(SCOPES), self_named=True)
+    token = token_of_request(request)
+    if token and service.tokens.is_own(token):
+        return Caller(_name_at_browser(request), frozenset(SCOPES), self_named=True)
+    person = service.tokens.holder(token) if token else None
     if person is None:
         raise RequestRefused(
             HTTPStatus.UNAUTHORIZED,
-            "this token is not known" if given else "a token is needed: send it as Authorization: Bearer TOKEN",
+            "this token is not known" if token else "a token is needed: send it as Authorization: Bearer TOKEN",
             headers={"www-authenticate": "Bearer"},
         )
     return person
 
 
 class Needs:
-    """A route's dependency: who asks, once it is sure that they may.
+    """The dependency of a route that needs a right; gives the caller.
 
     `Depends(Needs("run"))` gives the `Caller`.
     """
@@ -155,15 +155,15 @@ class Needs:
         self.scope: Right = scope
 
     def __call__(self, request: Request) -> Caller:
-        """Return who asks.
+        """Return the caller.
 
         Raises:
-            Refused: they may not.
+            RequestRefused: the caller lacks the right.
         """
         person = person_of(request)
         if self.scope not in person.scopes:
-            lacks = f"the token of {person.name} lacks the scope {self.scope!r}: ask whoever runs this service for it"
-            raise RequestRefused(HTTPStatus.FORBIDDEN, lacks)
+            reason = f"the token of {person.name} lacks the scope {self.scope!r}: ask whoever runs this service for it"
+            raise RequestRefused(HTTPStatus.FORBIDDEN, reason)
         return person
 
 
@@ -173,18 +173,20 @@ Starter = Annotated[Caller, Depends(Needs("run"))]
 Reviewer = Annotated[Caller, Depends(Needs("review"))]
 
 
-async def _turn(service: TheService, person: Reader) -> AsyncIterator[None]:
+async def _wait_for_turn(service: TheService, person: Reader) -> AsyncIterator[None]:
     async with service.read_semaphore.slot():
         yield
 
 
-IN_TURN = Depends(_turn, scope="function")
-"""For the `dependencies` of a route whose reading may take long; whoever may not read is refused before a turn is waited for."""
+IN_TURN = Depends(_wait_for_turn, scope="function")
+"""For the `dependencies` of a slow route: waits for a turn, once the caller's right to read has been checked."""
 
 
-def _named(request: Request) -> str:
-    """Return who sits at a browser or a terminal, where no token says it."""
-    plain = "".join(one if one.isprintable() else " " for one in unquote(request.cookies.get(WHO_COOKIE, "")))
+def _name_at_browser(request: Request) -> str:
+    """Return the name of the person at a browser or terminal, where no token names them."""
+    plain = "".join(
+        character if character.isprintable() else " " for character in unquote(request.cookies.get(WHO_COOKIE, ""))
+    )
     return " ".join(plain.split())[:LONGEST_NAME] or _user()
 
 

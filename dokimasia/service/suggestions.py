@@ -1,4 +1,4 @@
-"""What a form suggests for a field: models, runs, files, trees, graphs of plug-ins."""
+"""Suggestions for the fields of forms: models, runs, files, trees, graphs of plug-ins."""
 
 import os
 from collections.abc import Iterator, Mapping
@@ -16,17 +16,17 @@ SIMULATED_SIGHT = (
     "Simulated models (sim/...) see only pictures of the simulated world; any other picture they cannot see, and answer from "
     "the words alone. Try your own pictures with a real model."
 )
-"""What has to be known of simulated models by whoever has pictures of their own."""
+"""A note for people with their own pictures about simulated models."""
 
 MOST = 300
-"""Suggestions of a kind."""
+"""Suggestions of each kind."""
 
 DEEP = 2
-"""Folders below the data root that are looked into."""
+"""Levels of folders below the data root that are searched."""
 
 
-def offers_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
-    """Return by the name of each list its suggestions: the value, and what is said of it."""
+def suggestions_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
+    """Return the suggestions by name of list, each with a value and a description."""
     runs = list(_runs(service))
     files = [*_uploads(service), *_below(service.data_root)]
     return {
@@ -40,16 +40,16 @@ def offers_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
 
 
 def models_of(service: Service) -> Iterator[tuple[str, str]]:
-    """Yield the models that can be named without more: the configured ones, then the simulated."""
+    """Yield the models that can be named: the configured ones, then the simulated."""
     for spec in chosen_models(service.settings, simulated=True):
         name = spec.ref.name
         yield name, "" if name == spec.ref.model else spec.ref.model
 
 
 def _runs(service: Service) -> Iterator[tuple[str, str]]:
-    called = labels(service.home)
+    labels_by_run = labels(service.home)
     for run in list_runs(service.home)[:MOST]:
-        name = called.get(run.id, Label()).name
+        name = labels_by_run.get(run.id, Label()).name
         yield run.id, " · ".join(filter(None, (name, run.method, run.data_name, run.status)))
 
 
@@ -59,13 +59,15 @@ def _uploads(service: Service) -> Iterator[tuple[str, str]]:
 
 
 def _below(root: Path | None) -> Iterator[tuple[str, str]]:
-    """Yield the files and folders below the data root, as paths below it, those above first."""
+    """Yield the files and folders below the data root, as relative paths, upper levels first."""
     if root is None:
         return
     count = 0
     for folder, folders, files in os.walk(root):
         depth = len(Path(folder).relative_to(root).parts)
-        folders[:] = sorted(one for one in folders if not one.startswith(".")) if depth < DEEP else []
+        folders[:] = (
+            sorted(folder_name for folder_name in folders if not folder_name.startswith(".")) if depth < DEEP else []
+        )
         for name in sorted((*folders, *files)):
             if not name.startswith(".") and count < MOST:
                 count += 1

@@ -94,7 +94,7 @@ async def test_who_follows_a_run_is_told_of_its_workers(world: Path, prepared: P
     settings = prepared(EVALUATE)
     with Home.open(settings.home, write=True) as home:
         events = Events(home)
-        async with RunEngine(settings, home, remote_workers=TWO, observers=events.observing) as engine:
+        async with RunEngine(settings, home, remote_workers=TWO, observers=events.observer_of) as engine:
             run = await engine.submit(METHOD.name, EVALUATE.request(world, ""))
             await engine.ended(run)
             log = await events.log(run)

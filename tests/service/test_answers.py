@@ -168,14 +168,14 @@ async def test_rows_of_a_run_at_work_are_read_once_a_second(copied: Finished, cl
 
 async def test_one_of_those_who_ask_makes_the_next_answer(clock: list[float]) -> None:
     """When an answer is a second old, one who asks makes the next, and others are given the old one for a second more."""
-    answer = answers.CachedAnswer([], b"", None, "stands", 1, clock[0])
-    assert answer.holds("stands", 2)
+    answer = answers.CachedResponse([], b"", None, "stands", 1, clock[0])
+    assert answer.is_reusable("stands", 2)
     clock[0] += answers.FRESH
-    assert [answer.holds("stands", 2) for _ in range(3)] == [False, True, True]
-    assert answer.holds("stands", 1)
-    assert not answer.holds("otherwise", 1)
+    assert [answer.is_reusable("stands", 2) for _ in range(3)] == [False, True, True]
+    assert answer.is_reusable("stands", 1)
+    assert not answer.is_reusable("otherwise", 1)
     clock[0] += answers.FRESH
-    assert not answer.holds("stands", 2)
+    assert not answer.is_reusable("stands", 2)
 
 
 async def test_of_many_who_ask_after_a_change_one_makes_the_answer(copied: Finished, queries: list[str]) -> None:
@@ -195,13 +195,13 @@ async def test_of_many_who_ask_after_a_change_one_makes_the_answer(copied: Finis
 
 async def test_what_takes_long_is_made_seldom(clock: list[float]) -> None:
     """An answer that took four seconds is given again for twenty."""
-    answer = answers.CachedAnswer([], b"", None, "stands", 1, clock[0], took=4.0)
+    answer = answers.CachedResponse([], b"", None, "stands", 1, clock[0], took=4.0)
     clock[0] += 19
-    assert answer.holds("stands", 2)
+    assert answer.is_reusable("stands", 2)
     clock[0] += 1
-    assert [answer.holds("stands", 2) for _ in range(2)] == [False, True]
+    assert [answer.is_reusable("stands", 2) for _ in range(2)] == [False, True]
     clock[0] += 20
-    assert not answer.holds("stands", 2)
+    assert not answer.is_reusable("stands", 2)
 
 
 async def test_runs_at_work_leave_answers_about_others_alone(copied: Finished, queries: list[str]) -> None:

@@ -363,7 +363,7 @@ async def test_a_run_that_waits_for_people_goes_on_when_they_have_answered(
     data: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It takes no place at work while it waits, goes on by itself after answers, also over a restart, unless it is cancelled."""
-    monkeypatch.setattr("dokimasia.service.queue.LOOK", 0.02)
+    monkeypatch.setattr("dokimasia.service.queue.ANSWER_INTERVAL", 0.02)
     monkeypatch.setattr("dokimasia.service.queue.QUIET", {False: 0.1, True: 0.3})
     panel = ("sim/panel-a", "sim/panel-b", "human/ann")
     waits, dropped = (ReviewRequest(data=data, panel=panel, limit=limit) for limit in (2, 1))
@@ -390,7 +390,7 @@ async def test_answers_can_be_taken_back_while_somebody_is_in_the_middle_of_answ
     data: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A run goes on once each who began to answer has answered all of theirs; who has not begun holds nothing up."""
-    monkeypatch.setattr("dokimasia.service.queue.LOOK", 0.02)
+    monkeypatch.setattr("dokimasia.service.queue.ANSWER_INTERVAL", 0.02)
     monkeypatch.setattr("dokimasia.service.queue.QUIET", {False: 0.1, True: 60.0})
     reply = as_model(settings, "sim/panel-c")
     async with engine_over(settings) as (engine, home):

@@ -19,7 +19,7 @@ from dokimasia.service import event_log as logs
 from dokimasia.service import run_events
 from dokimasia.service.app import serve
 from dokimasia.service.engine import RunEngine
-from dokimasia.service.event_log import Log, blank, fold
+from dokimasia.service.event_log import Log, empty_picture, fold
 from dokimasia.service.guard import Limits
 from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
@@ -73,7 +73,7 @@ def test_a_reader_who_comes_again_ends_with_the_same_picture(types: list[Any], b
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(logs, "KEPT", kept)
         log = Log(now=lambda: 7)
-        pictures: list[tuple[int | None, Any]] = [(None, blank()), (0, blank())]
+        pictures: list[tuple[int | None, Any]] = [(None, empty_picture()), (0, empty_picture())]
         for number, type in enumerate(types, 1):
             log.add(type, told(number, type))
             if number in breaks:
@@ -161,7 +161,7 @@ async def working(home: Path, transport: Any, *, port: int = 0) -> AsyncIterator
     chosen = load_settings(home=home, cwd=home.parent, env={})
     with Home.open(home, write=True) as opened:
         events = Events(opened)
-        async with RunEngine(chosen, opened, observers=events.observing, transports={"sim": transport}) as engine:
+        async with RunEngine(chosen, opened, observers=events.observer_of, transports={"sim": transport}) as engine:
             service = Service(settings=chosen, home=opened, runner=engine, events=events)
             url: asyncio.Future[str] = asyncio.get_running_loop().create_future()
             stop = asyncio.Event()
@@ -198,10 +198,10 @@ async def test_a_run_is_followed_from_the_queue_to_its_end(tmp_path: Path) -> No
             await asyncio.sleep(0.01)
         held.may.set()
         told = read(await following)
-        picture = blank()
+        picture = empty_picture()
         for _, type, data in told:
             fold(picture, type, data)
-        other = blank()
+        other = empty_picture()
         for _, type, data in read(await late):
             fold(other, type, data)
         assert picture == other == (await service.events.log(run)).picture
@@ -227,7 +227,7 @@ async def test_no_secret_is_told(tmp_path: Path) -> None:
     with Home.open(tmp_path / "home", write=True) as home:
         await create_run(home, Run(id="r", method="evaluate", options={"estimate": {"samples": 0, "models": {}}}))
         events = Events(home, Redactor([secret]))
-        observer, log = events.observing(get_run(home, "r")), await events.log(get_run(home, "r"))
+        observer, log = events.observer_of(get_run(home, "r")), await events.log(get_run(home, "r"))
         observer.failed("item", "model", "api_error", f"401 for {secret}")
         observer.happened(GatewayEvent(kind="limit", endpoint="e", limit=1, reason=f"refused {secret}"))
         observer.became("failed", why=f"the key {secret} is wrong")
@@ -266,7 +266,7 @@ async def test_a_reader_who_goes_away_is_forgotten_and_a_draining_service_ends_s
 async def test_the_end_of_a_run_that_nobody_tells_of_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A stream of a run that waits for people ends where the run is stopped, or deleted, behind its back."""
     monkeypatch.setattr(run_events, "HEARTBEAT", 0.05)
-    monkeypatch.setattr(run_events, "LOOK", 0.0)
+    monkeypatch.setattr(run_events, "REFRESH_INTERVAL", 0.0)
     estimate: Any = {"estimate": {"samples": 0, "models": {}}}
     with Home.open(tmp_path / "home", write=True) as home:
         await create_run(home, Run(id="r", method="evaluate", status="waiting", options=estimate))
@@ -290,7 +290,7 @@ async def test_a_waiting_run_that_is_cancelled_ends_its_streams_at_once(waiting:
     settings = load_settings(home=waiting.home, cwd=waiting.home.parent, env={})
     with Home.open(waiting.home, write=True) as home:
         events = Events(home)
-        async with RunEngine(settings, home, observers=events.observing) as engine:
+        async with RunEngine(settings, home, observers=events.observer_of) as engine:
             log = await events.log(get_run(home, run))
             assert not log.over
             assert (await engine.cancel(get_run(home, run))).status == "interrupted"

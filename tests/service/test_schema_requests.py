@@ -15,13 +15,13 @@ from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import DataRequest, Option, RunOrFile, RunRequest, option_of
 from dokimasia.service.request_parsing import (
     NEVER,
-    asked_schema,
-    decided,
-    given_over_http,
+    files_are_decidable,
     holds_path,
-    inlined,
-    read_asked,
+    inline_references,
+    invocation_schema,
+    read_request,
     request_schema,
+    settable_over_http,
 )
 from dokimasia.service.routes.starting import GoneOn, Retried
 from dokimasia.service.uploads import RequestFiles
@@ -87,7 +87,9 @@ def test_every_field_of_every_request_is_decided(name: str) -> None:
     for field, info in requests()[name].model_fields.items():
         if field in NEVER or option_of(info).written:
             continue
-        assert decided(info.annotation), f"{name}.{field}: decide what {info.annotation} may name (service/asked.py)"
+        assert files_are_decidable(info.annotation), (
+            f"{name}.{field}: decide what {info.annotation} may name (service/asked.py)"
+        )
         if not holds_path(info.annotation) and "str" in str(info.annotation):
             assert field in TEXTS, f"{name}.{field}: say in this test what the text means, and that it names no file"
 
@@ -160,7 +162,7 @@ def places(small: Finished, tmp_path: Path) -> Iterator[RequestFiles]:
 
 def asked(places: RequestFiles, **fields: Any) -> Deep:
     """What comes of a request."""
-    return read_asked(Deep, {"data": "q.jsonl", **fields}, places)
+    return read_request(Deep, {"data": "q.jsonl", **fields}, places)
 
 
 def test_a_path_below_the_root_is_found_wherever_it_stands(places: RequestFiles) -> None:
@@ -246,7 +248,7 @@ def test_a_name_before_a_file_hides_no_other_file(places: RequestFiles) -> None:
     kind = own_method("evaluate").request
 
     def responses(text: str) -> tuple[Path, ...]:
-        return read_asked(kind, {"data": "q.jsonl", "responses": [text]}, places).responses  # type: ignore[attr-defined]
+        return read_request(kind, {"data": "q.jsonl", "responses": [text]}, places).responses  # type: ignore[attr-defined]
 
     assert responses("gpt=below/a.jsonl") == (root / "below" / "gpt=a.jsonl",)
     for text in ("gpt=/etc/passwd", "gpt=link.jsonl", "gpt=../outside/secret.jsonl", "x=y=link.jsonl"):
@@ -261,15 +263,15 @@ def test_a_name_before_a_file_hides_no_other_file(places: RequestFiles) -> None:
 def test_a_field_whose_type_does_not_say_what_it_names_is_refused(places: RequestFiles, field: str) -> None:
     """Over HTTP such a field keeps its default, and stands in no schema."""
     with pytest.raises(InputError, match="its type does not say"):
-        read_asked(Undecided, {field: "x"}, places)
-    assert field not in asked_schema(Undecided)["properties"]
-    assert read_asked(Undecided, {}, places) == Undecided()
+        read_request(Undecided, {field: "x"}, places)
+    assert field not in invocation_schema(Undecided)["properties"]
+    assert read_request(Undecided, {}, places) == Undecided()
 
 
 def test_a_path_that_a_request_makes_by_itself_is_refused(places: RequestFiles) -> None:
     """A check of the request's own that turns what was asked for into another path gets nothing read."""
     with pytest.raises(InputError, match="was not asked for"):
-        read_asked(Sneaking, {"text": "q.jsonl"}, places)
+        read_request(Sneaking, {"text": "q.jsonl"}, places)
 
 
 @pytest.mark.parametrize("field", ["allow_fetch", "allow_outside"])
@@ -285,10 +287,10 @@ def test_a_model_is_no_address(places: RequestFiles, name: str) -> None:
     """A model that is named by an address would lead calls, and keys with them, to whoever runs it."""
     value = "huggingface/https://example.org/x"
     with pytest.raises(InputError, match="api_base"):
-        read_asked(ForkRequest, {name: {"sim/a": value} if name == "models" else value}, places)
+        read_request(ForkRequest, {name: {"sim/a": value} if name == "models" else value}, places)
     kind = own_method("evaluate").request
     with pytest.raises(InputError, match="api_base"):
-        read_asked(kind, {"data": "q.jsonl", name: [value] if name == "models" else value}, places)
+        read_request(kind, {"data": "q.jsonl", name: [value] if name == "models" else value}, places)
 
 
 @pytest.mark.parametrize(
@@ -313,9 +315,9 @@ def test_types_are_told_apart() -> None:
         Literal["a"],
         Place,
     ):
-        assert decided(kind), kind
+        assert files_are_decidable(kind), kind
     for kind in (Any, object, dict, list[Any], str | Path, bytes, type, Place | Deep):
-        assert not decided(kind), kind
+        assert not files_are_decidable(kind), kind
     assert holds_path(dict[str, tuple[Place, ...]])
     assert not holds_path(dict[str, tuple[int, ...]])
 
@@ -331,7 +333,7 @@ def test_a_schema_stands_whole_and_its_example_is_one(name: str) -> None:
     for one in schema["examples"]:
         assert set(schema.get("required", ())) <= set(one) <= set(schema["properties"])
     fields = own_method(name).request.model_fields
-    assert set(schema["properties"]) == {field for field, info in fields.items() if given_over_http(field, info)}
+    assert set(schema["properties"]) == {field for field, info in fields.items() if settable_over_http(field, info)}
 
 
 def test_a_model_that_holds_itself_is_described_to_its_end() -> None:
@@ -340,7 +342,7 @@ def test_a_model_that_holds_itself_is_described_to_its_end() -> None:
     class Node(BaseModel):
         below: "list[Node]" = []
 
-    assert inlined(Node.model_json_schema())["properties"]["below"]["items"] == {}
+    assert inline_references(Node.model_json_schema())["properties"]["below"]["items"] == {}
 
 
 def test_a_link_within_the_root_is_followed(places: RequestFiles) -> None:

@@ -40,7 +40,7 @@ from dokimasia.runs.reading.comparison import (
 from dokimasia.runs.reading.exporting import exported
 from dokimasia.runs.reading.reporting import Redact
 from dokimasia.service.drawing import drawn, page
-from dokimasia.service.filtering import changes_of, facets_of, groupings_of
+from dokimasia.service.filtering import facets_of, groupings_of, home_version
 from dokimasia.service.pages.samples import BEGINNING, called, link
 from dokimasia.service.response_cache import keep
 from dokimasia.service.sample_view import draw_sample, view_of
@@ -99,7 +99,7 @@ class ComparedPair(NamedTuple):
 def state_of(home: Home, *runs: Run) -> Changes:
     """Return what is another one when anything of these runs changes."""
     going_on = [run.id for run in runs if run.status != "done"]
-    return (*changes_of(home), counted(home, going_on) if going_on else 0)
+    return (*home_version(home), counted(home, going_on) if going_on else 0)
 
 
 def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, check_correctable, correct_now
 from dokimasia.people.checks import keep_draft
-from dokimasia.service.filtering import filter_of, sorted_by
+from dokimasia.service.filtering import filter_of, filterable_run
 from dokimasia.service.pages.samples import link, one_sample
 from dokimasia.service.state import Reviewer, TheService
 from dokimasia.storage.decisions import clear_draft, draft_file
@@ -120,7 +120,7 @@ def correct(
     except InputError as problem:
         return one_sample(request, service, run, sample, fault=problem, given=given)
     saved(service.home, run, sample, person.name, model, repeat)
-    asked = filter_of(request.query_params, sorted_by(service.home, run))
+    asked = filter_of(request.query_params, filterable_run(service.home, run))
     return RedirectResponse(f"{link(run, sample, asked)}#by-hand", 303)
 
 

@@ -21,10 +21,19 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.preview import check_keys
 from dokimasia.runs.samples import bring_reader
 from dokimasia.service.drawing import page
-from dokimasia.service.forms import FieldGroup, defaults_of, groups_of, sent, split_faults, texts_of, values_of, written
-from dokimasia.service.request_parsing import read_asked
+from dokimasia.service.forms import (
+    FieldGroup,
+    defaults_of,
+    groups_of,
+    parse_form,
+    split_faults,
+    texts_from_request,
+    texts_of,
+    values_of,
+)
+from dokimasia.service.request_parsing import read_request
 from dokimasia.service.state import Reader, Service, Starter, TheService
-from dokimasia.service.suggestions import SIMULATED_SIGHT, offers_of
+from dokimasia.service.suggestions import SIMULATED_SIGHT, suggestions_of
 from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.naming import resolve_run
@@ -78,7 +87,7 @@ def blank(
         run = resolve_run(service.home, origin)
         asked: Any = run.options.get("request") or {}
         named = RequestFiles(service.home, service.data_root).asked
-        before = written(groups, asked)
+        before = texts_from_request(groups, asked)
         values = {name: tuple(map(named, one)) for name, one in before.items()} | {"name": (), "fresh": ()}
     given = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
     return _form(request, service, known, groups, {**values, **given})
@@ -94,7 +103,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
     action = texts.get("do", ["start"])[0]
     if chosen := texts.get(CHOSEN):
         values["data"], action = (chosen[0],), "data"
-    asked, faults = sent(groups, values)
+    asked, faults = parse_form(groups, values)
     shown: dict[str, Any] = {"faults": faults}
     places = RequestFiles(service.home, service.data_root)
     shown["choices"] = places.uploads.choices(str(asked.get("data", "")))
@@ -103,7 +112,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
         shown["faults"] = {name: fault for name, fault in faults.items() if values[name]}
     else:
         try:
-            wanted = await run_in_threadpool(read_asked, known.request, _without(asked, faults), places)
+            wanted = await run_in_threadpool(read_request, known.request, _without(asked, faults), places)
             if faults:  # what else is wrong is said at once, as far as it shows without these fields
                 await service.runner.preview(known.name, wanted)
             elif action == "start":
@@ -140,7 +149,7 @@ async def _wrong(
     later: dict[str, str] = {}
     if found:
         try:
-            wanted = await run_in_threadpool(read_asked, method.request, _without(asked, {**faults, **found}), places)
+            wanted = await run_in_threadpool(read_request, method.request, _without(asked, {**faults, **found}), places)
             await service.runner.preview(method.name, wanted)
         except InputError as more:
             later, _ = split_faults(groups, service.redact(places.shortened(str(more))), values)
@@ -169,7 +178,7 @@ def _form(
         more=[" ".join(one.split()) for one in more],
         groups=groups,
         values=values,
-        offers=offers_of(service),
+        offers=suggestions_of(service),
         data_root=service.data_root is not None,
         images=IMAGES,
         sight=SIMULATED_SIGHT

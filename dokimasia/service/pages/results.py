@@ -19,13 +19,13 @@ from dokimasia.runs.persistence import dependent_runs
 from dokimasia.runs.reading.inspection import end_reasons
 from dokimasia.runs.requests import LIMITS, option_of
 from dokimasia.service.drawing import page
-from dokimasia.service.forms import changes_of
+from dokimasia.service.forms import change_groups
 from dokimasia.service.pages.compare import models_compared
 from dokimasia.service.response_cache import keep
 from dokimasia.service.results import results_of
 from dokimasia.service.routes.starting import GoneOn
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
-from dokimasia.service.suggestions import SIMULATED_SIGHT, offers_of
+from dokimasia.service.suggestions import SIMULATED_SIGHT, suggestions_of
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.counts import check_counts
 from dokimasia.storage.results import result_failures
@@ -67,11 +67,11 @@ def one_run(
         faults={},
         data_root=service.data_root is not None,
         change={
-            "retry": changes_of(GoneOn, form="retry"),
-            "resume": changes_of(GoneOn, form="resume"),
-            "fork": changes_of(ForkRequest, form="fork", named=True),
+            "retry": change_groups(GoneOn, form="retry"),
+            "resume": change_groups(GoneOn, form="resume"),
+            "fork": change_groups(ForkRequest, form="fork", named=True),
         },
-        offers={name: ones for name, ones in offers_of(service).items() if name in ("models", "files")},
+        offers={name: ones for name, ones in suggestions_of(service).items() if name in ("models", "files")},
         **standing(service, found),
     )
 

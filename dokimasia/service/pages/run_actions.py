@@ -14,8 +14,8 @@ from dokimasia.runs.outcome import retryable
 from dokimasia.runs.persistence import dependent_runs as resting_on
 from dokimasia.runs.requests import LIMITS, Called
 from dokimasia.service.drawing import page
-from dokimasia.service.forms import FieldGroup, changes_of, sent, texts_of, values_of
-from dokimasia.service.request_parsing import Q, read_asked
+from dokimasia.service.forms import FieldGroup, change_groups, parse_form, texts_of, values_of
+from dokimasia.service.request_parsing import Q, read_request
 from dokimasia.service.routes.starting import GoneOn, changes_in
 from dokimasia.service.state import Service, Starter, TheService
 from dokimasia.service.uploads import RequestFiles
@@ -50,7 +50,7 @@ async def cancel(service: TheService, person: Starter, run: str) -> Response:
 async def resume(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Go on with a run, with other limits and prompts where some are given."""
     form = await texts_of(request)
-    asked = await _asked(service, GoneOn, form, changes_of(GoneOn, form="resume"), _lifted(form))
+    asked = await _asked(service, GoneOn, form, change_groups(GoneOn, form="resume"), _lifted(form))
     return _to(await service.runner.resume(service.run(run), changes=changes_in(asked)))
 
 
@@ -61,7 +61,7 @@ async def retry(request: Request, service: TheService, person: Starter, run: str
     kinds = form.get("kinds")
     if not kinds:
         raise ConfigError("no kind of failure is ticked: tick what is to be asked anew")
-    asked = await _asked(service, GoneOn, form, changes_of(GoneOn, form="retry"), _lifted(form))
+    asked = await _asked(service, GoneOn, form, change_groups(GoneOn, form="retry"), _lifted(form))
     retried = retryable(",".join(kinds))
     return _to(await service.runner.resume(service.run(run), changes=changes_in(asked), retry=retried))
 
@@ -79,7 +79,7 @@ async def fork(request: Request, service: TheService, person: Starter, run: str)
         elif given.strip():
             models[name] = given.strip()
     more = {name: one for name, one in {**more, "models": models}.items() if one}
-    asked = await _asked(service, ForkRequest, form, changes_of(ForkRequest, form="fork", named=True), more)
+    asked = await _asked(service, ForkRequest, form, change_groups(ForkRequest, form="fork", named=True), more)
     return _to(await service.runner.fork(service.run(run), asked))
 
 
@@ -108,12 +108,12 @@ async def _asked(
     more: Mapping[str, Any] = {},
 ) -> Q:
     """Return what a form asks, checked as a request of a program is, its files resolved."""
-    asked, faults = sent(groups, values_of(groups, form))
+    asked, faults = parse_form(groups, values_of(groups, form))
     if faults:
         raise ConfigError("; ".join(f"{name}: {fault}" for name, fault in faults.items()))
     places = RequestFiles(service.home, service.data_root)
     try:
-        return await run_in_threadpool(read_asked, model, {**asked, **more}, places)
+        return await run_in_threadpool(read_request, model, {**asked, **more}, places)
     except InputError as problem:
         problem.args = (places.shortened(str(problem)),)
         raise

@@ -19,7 +19,7 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.reading.inspection import calls_of_sample
 from dokimasia.runs.reading.reporting import redacted
 from dokimasia.service.drawing import page
-from dokimasia.service.filtering import BY_HAND, LEFT_OUT, Filter, FilterableRun, choices, filter_of, sorted_by
+from dokimasia.service.filtering import BY_HAND, LEFT_OUT, Filter, FilterableRun, choices, filter_of, filterable_run
 from dokimasia.service.problems import status_of
 from dokimasia.service.response_cache import keep
 from dokimasia.service.sample_view import draw_sample, view_of
@@ -144,21 +144,21 @@ def samples(
     """Return the list of a run's samples, as far as they are asked for."""
     home, run = service.home, service.run(run_id)
     keep(request, run)
-    by = sorted_by(home, run)
-    asked = filter_of(request.query_params, by)
-    found = find_samples(home, run.id, by.kind, asked.wanted, limit=PAGE, offset=(number - 1) * PAGE)
-    if not found.total and not asked.given:
-        raise NotFound(f"{by.method.title} has no samples to show: dokimasia show {run.id} shows it whole")
-    columns, rows = _table(service, run, by, asked, found)
+    filterable = filterable_run(home, run)
+    asked = filter_of(request.query_params, filterable)
+    found = find_samples(home, run.id, filterable.kind, asked.sample_query, limit=PAGE, offset=(number - 1) * PAGE)
+    if not found.total and not asked.values:
+        raise NotFound(f"{filterable.method.title} has no samples to show: dokimasia show {run.id} shows it whole")
+    columns, rows = _table(service, run, filterable, asked, found)
     return page(
         request,
         "samples.html",
         run=run,
         called=called(home, run),
-        title=by.method.title,
-        choices=choices(by),
+        title=filterable.method.title,
+        choices=choices(filterable),
         asked=asked,
-        by=by,
+        by=filterable,
         columns=columns,
         rows=rows,
         size=PAGE,
@@ -186,12 +186,12 @@ def one_sample(
     """Return the page of a sample; with why a correction of it could not be kept, and what was written for it."""
     home = service.home
     keep(request, run)
-    by = sorted_by(home, run)
-    asked = filter_of(request.query_params, by)
+    filterable = filterable_run(home, run)
+    asked = filter_of(request.query_params, filterable)
     view = view_of(home, run, sample_id, person_of(request).name)
     value = samples_of(home, run.id, [sample_id])[sample_id]
     rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
-    around = sample_around(home, run.id, by.kind, asked.wanted, sample_id)
+    around = sample_around(home, run.id, filterable.kind, asked.sample_query, sample_id)
     return page(
         request,
         "sample.html",
@@ -201,7 +201,7 @@ def one_sample(
         **correcting(service, run, sample_id, view, rows),
         run=run,
         called=called(home, run),
-        title=by.method.title,
+        title=filterable.method.title,
         id=service.redact(value.id),
         sample_name=value.id,
         category=service.redact(value.category or ""),
@@ -265,15 +265,15 @@ def called(home: Home, run: Run) -> str:
 
 
 def _table(
-    service: Service, run: Run, by: FilterableRun, asked: Filter, found: SamplePage
+    service: Service, run: Run, filterable: FilterableRun, asked: Filter, found: SamplePage
 ) -> tuple[Sequence[str], Sequence[SampleRow]]:
     """Return the models, or what stands in their place, and a row for each sample that was found."""
     ids = [id for _, id in found.samples]
     values, results = samples_of(service.home, run.id, ids), rows_of(service.home, run.id, ids)
-    of_kind = {id: _by_model(results.get(id, ()), by.kind) for id in ids}
+    of_kind = {id: _by_model(results.get(id, ()), filterable.kind) for id in ids}
     there = {name for each in of_kind.values() for name in each}
-    chosen = asked.given.get("model")
-    columns = [name for name in (shown_name(*model) for model in by.facets.models) if chosen in (None, name)]
+    chosen = asked.values.get("model")
+    columns = [name for name in (shown_name(*model) for model in filterable.facets.models) if chosen in (None, name)]
     if "" in there or not columns:
         columns.append("")
     rows: list[SampleRow] = []
@@ -285,12 +285,12 @@ def _table(
                 place=place,
                 id=service.redact(id),
                 link=link(run, id, asked),
-                by_hand=next((told for name, told in MARKED.items() if id in by.corrected.get(name, ())), ""),
+                by_hand=next((told for name, told in MARKED.items() if id in filterable.corrected.get(name, ())), ""),
                 question=question if len(question) <= BEGINNING else f"{question[: BEGINNING - 1]}…",
                 category=service.redact(sample.category or ""),
                 image=sample.images[0].sha256 if sample.images else "",
                 images=len(sample.images),
-                cells=[_cell(own.get(name, ()), by.method) for name in columns],
+                cells=[_cell(own.get(name, ()), filterable.method) for name in columns],
                 failures=sorted({one.failure for one in results.get(id, ()) if one.failure}),
             )
         )

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field
 from dokimasia.datasets.images import image_format
 from dokimasia.errors import InputError
 from dokimasia.operations.operation import ListPage, RequestRefused
-from dokimasia.service.filtering import filter_of, sorted_by
+from dokimasia.service.filtering import filter_of, filterable_run
 from dokimasia.service.response_cache import keep
 from dokimasia.service.routing import NEVER_RUN, After, Limit, json_router
 from dokimasia.service.run_events import MEDIA_TYPE, EventStream
@@ -175,16 +175,16 @@ def samples(
     """
     home, found = service.home, service.run(run)
     keep(request, found)
-    by = sorted_by(home, found)
+    filterable = filterable_run(home, found)
     given = {name: value for name, value in request.query_params.items() if name != "answers" or answers}
-    wanted = filter_of({**given, **({"failure": failure or ANY} if failed else {})}, by).wanted
+    wanted = filter_of({**given, **({"failure": failure or ANY} if failed else {})}, filterable).sample_query
     offset = 0
     if after is not None:
-        before = sample_around(home, found.id, by.kind, wanted, after)
+        before = sample_around(home, found.id, filterable.kind, wanted, after)
         if before is None:
             raise InputError(f"after: the list has no entry {after[:80]!r} (any more): begin again without `after`")
         offset = before.place
-    listed = find_samples(home, found.id, by.kind, wanted, limit=limit, offset=offset)
+    listed = find_samples(home, found.id, filterable.kind, wanted, limit=limit, offset=offset)
     counts = counts_by_sample(home, found.id, [id for _, id in listed.samples])
     shown = [
         SampleShown(sample=id, results=results, failed=lost, waiting=waiting)

@@ -22,8 +22,8 @@ from dokimasia.runs.method import Method
 from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.requests import Invocation, PromptFolders
 from dokimasia.service.problems import may_answer
-from dokimasia.service.request_parsing import Q, asked_schema, read_asked, request_schema, takes
-from dokimasia.service.routing import Starting, add_operation, json_router, json_sent
+from dokimasia.service.request_parsing import Q, invocation_schema, json_body, read_request, request_schema
+from dokimasia.service.routing import Starting, add_operation, json_router, read_json_body
 from dokimasia.service.state import Reader
 from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.runs import AT_WORK, Run, now
@@ -161,7 +161,7 @@ def runs_router() -> APIRouter:
             f"/runs/{{run}}/{endpoint.__name__}",
             endpoint,
             methods=["POST"],
-            openapi_extra=takes(asked_schema(model), required=False),
+            openapi_extra=json_body(invocation_schema(model), required=False),
             responses=UNAVAILABLE,
         )
     router.add_api_route(
@@ -169,7 +169,7 @@ def runs_router() -> APIRouter:
         fork,
         methods=["POST"],
         status_code=HTTPStatus.CREATED,
-        openapi_extra=takes({**asked_schema(ForkRequest), "examples": [{"judge": "sim/judge-noisy"}]}),
+        openapi_extra=json_body({**invocation_schema(ForkRequest), "examples": [{"judge": "sim/judge-noisy"}]}),
         responses=_replies("it was there already, or it is a dry run"),
     )
     return router
@@ -189,7 +189,7 @@ def _add(router: APIRouter, method: Method[Any, Any]) -> None:
         name=f"begin_{method.name}",
         summary=f"Begin {method.title}",
         description=f"{' '.join((method.request.__doc__ or '').split())} The same request again is the same run.",
-        openapi_extra=takes(request_schema(method)),
+        openapi_extra=json_body(request_schema(method)),
         responses=_replies("the run was there already, or it is a dry run"),
     )
 
@@ -258,8 +258,8 @@ async def _put(context: Starting, response: Response, put: Callable[[], Awaitabl
 
 
 async def _asked(model: type[Q], request: Request, places: RequestFiles, *, optional: bool = False) -> Q:
-    sent = await json_sent(request, optional=optional)
-    return await run_in_threadpool(read_asked, model, sent, places)
+    sent = await read_json_body(request, optional=optional)
+    return await run_in_threadpool(read_request, model, sent, places)
 
 
 def _at_rest(run: Run, asked: GoneOn) -> Run:

@@ -44,7 +44,7 @@ def working(home: Path, *, transports: Any = None, **more: Any) -> Iterator[Site
     async def work() -> None:
         with Home.open(home, write=True) as opened:
             events = Events(opened)
-            async with RunEngine(settings, opened, observers=events.observing, transports=transports) as engine:
+            async with RunEngine(settings, opened, observers=events.observer_of, transports=transports) as engine:
                 service = Service(settings=settings, home=opened, runner=engine, events=events, **more)
                 await serve(service, ready=told, stop=stop)
 

@@ -75,7 +75,7 @@ def _fill(page: Page, given: Given) -> None:
 
 def test_a_panel_with_a_person_is_done_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """From the form of a new run to its golden captions: a person answers all in forms, and the bytes are those of files."""
-    monkeypatch.setattr("dokimasia.service.queue.LOOK", 0.05)
+    monkeypatch.setattr("dokimasia.service.queue.ANSWER_INTERVAL", 0.05)
     monkeypatch.setattr("dokimasia.service.queue.QUIET", {False: 0.3, True: 5.0})
     write_described(tmp_path / "data" / "data.jsonl", 2, 0, disputed=0.0)
     here = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
