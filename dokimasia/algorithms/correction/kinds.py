@@ -11,7 +11,7 @@ from dokimasia.algorithms.correction.judged import LEAST_APART
 from dokimasia.algorithms.correction.values import ShareEstimate
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.algorithms.statistics.distributions import normal_quantile
-from dokimasia.algorithms.statistics.shares import Interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval
 
 DRAWS = 20_000
 _DRAWS_AT_ONCE = 2_000
@@ -70,7 +70,7 @@ def mixed_sensitivity(
     if reason := next(
         (f"{name}: {by_kind[name].interval.reason}" for name in shares if by_kind[name].interval.reason), ""
     ):
-        return ShareEstimate(0.0, Interval(0.0, 1.0, reason))
+        return ShareEstimate(0.0, ConfidenceInterval(0.0, 1.0, reason))
     share, below, above = _added(by_kind, shares)
     counted = 0.0
     if seen:
@@ -82,7 +82,7 @@ def mixed_sensitivity(
         seen_apart = (whole.share - whole.interval.low, whole.interval.high - whole.share)
         wider = tuple(max(1.0, one / alone) if alone else 1.0 for one, alone in zip(seen_apart, own[1:], strict=True))
     low, high = share - hypot(counted, wider[0] * below), share + hypot(counted, wider[1] * above)
-    return ShareEstimate(share, Interval(max(0.0, low), min(1.0, high)))
+    return ShareEstimate(share, ConfidenceInterval(max(0.0, low), min(1.0, high)))
 
 
 def _added(by_kind: Mapping[str, ShareEstimate], shares: Mapping[str, float]) -> tuple[float, float, float]:

@@ -22,7 +22,7 @@ from dokimasia.algorithms.statistics.clusters import (
 )
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval
-from dokimasia.algorithms.statistics.shares import Interval, effective_share, rate_interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, effective_share, rate_interval
 
 FEWEST_LABELS = 20
 FEWEST_CLUSTERS = 10
@@ -42,7 +42,7 @@ class Powered(NamedTuple):
     ----------
     rate : float or None
         0 to 1, a difference -1 to 1; None where it is refused.
-    interval : Interval or None
+    interval : ConfidenceInterval or None
         95 %.
     power : float
         How much the judge's decisions count, 0 (not at all: the labels alone) to 1, tuned on the labels.
@@ -55,7 +55,7 @@ class Powered(NamedTuple):
     """
 
     rate: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     power: float
     alone: ShareEstimate | None
     labels: int
@@ -132,7 +132,7 @@ def powered_rate(
         if np.ptp(left_out) > ROUNDING:
             other = effective_share(min(1.0, max(0.0, rate)), left_out, 0.95)
             low, high = min(low, other.low), max(high, other.high)
-    interval = Interval(max(0.0, low), min(1.0, high))
+    interval = ConfidenceInterval(max(0.0, low), min(1.0, high))
     return Powered(rate, interval, slope * (1 - len(at) / len(said)), alone, len(at), len(set(of)))
 
 
@@ -184,7 +184,7 @@ def powered_difference(
     least = _UNSEEN / len(at) ** 2 + slope**2 * float(said.var()) / len(said)
     error = max(jackknife_error(left_out), least**0.5)
     margin = student_t_quantile(0.975, trusted_df(left_out)) * error
-    interval = Interval(max(-1.0, rate - margin), min(1.0, rate + margin))
+    interval = ConfidenceInterval(max(-1.0, rate - margin), min(1.0, rate + margin))
     return Powered(rate, interval, slope * (1 - len(at) / len(said)), alone, len(at), len(set(of)))
 
 
