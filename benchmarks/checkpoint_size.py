@@ -15,9 +15,9 @@ from dokimasia.domain.call import ModelCall, ModelRef, ModelSpec
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.doubles import FunctionGateway
-from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
+from dokimasia.graphs.drive import GRAPHS
+from dokimasia.graphs.executor import GraphRun, LocalExecutor
 from dokimasia.prompts import recognise
 from dokimasia.storage.checkpoints import Saver, open_saver
 from dokimasia.storage.home import Home
@@ -105,17 +105,16 @@ async def threads_steps(
         async with open_saver(home) as saver:
             store = SqliteRunStore(home)
             context = Context(gateway(reply, way), store, options)
-            graph = drive.compiled(cognitive_replay, saver)
+            executor = LocalExecutor(saver)
             inputs = {"sample": await store.put(sample)}
-            state = await drive.start_or_resume(graph, inputs, context=context, thread="replay")
+            state = await executor.execute(GraphRun(GRAPHS["cognitive_replay"], inputs, "replay", context, "replay"))
             if bool(state.get("failed")) != (way == "failed"):
                 raise BenchmarkFailed(f"the replay should have gone the way called {way}: {state}")
             if way == "failed":
                 return weigh(saver, "replay"), None
-            scoring = drive.compiled(checkpoint_scoring, saver)
             items = [{"model": name, "arm": "", "repeat": 0} for name in workload.candidates(models)]
             scored = {"sample": inputs["sample"], "criteria": state["criteria"], "items": items}
-            await drive.start_or_resume(scoring, scored, context=context, thread="scoring")
+            await executor.execute(GraphRun(GRAPHS["checkpoint_scoring"], scored, "scoring", context, "scoring"))
             return weigh(saver, "replay"), weigh(saver, "scoring")
 
 

@@ -63,12 +63,12 @@ THIRD_PARTY_ROOMS: dict[str, tuple[str, ...]] = {
 MODULES_IN_CIRCLES = 0
 """Modules that import each other, imports for type checkers counted; there shall be none."""
 
-DUPLICATE_CLASSES = 15
+DUPLICATE_CLASSES = 14
 CONDITIONAL_EXPRESSIONS = 24.2
 """Per 1,000 lines; this and the next may only fall."""
 COMPREHENSIONS = 41.8
-ANY_NAMES = 1764
-FRAMES = 27
+ANY_NAMES = 1751
+FRAMES = 25
 
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "common", "misc"}
 

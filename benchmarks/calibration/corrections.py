@@ -19,7 +19,7 @@ from dokimasia.algorithms.correction import (
     same_kinds,
     unlike,
 )
-from dokimasia.algorithms.statistics import Interval, rate_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, rate_interval
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
 from dokimasia.people.correction.rates import SURE
 
@@ -147,7 +147,7 @@ def _by_kind(generator: Generator, seed: int) -> Mapping[str, Trial]:
     counted = {name: float(count) for name, count in zip(OTHER, drawn, strict=True)}
     mixes = {
         "reweighted by a given mix": mixed_sensitivity(by_kind, OTHER),
-        "reweighted by a mix counted in 60 errors": mixed_sensitivity(by_kind, counted, seen=SEEN),
+        "reweighted by a mix counted in 60 errors": mixed_sensitivity(by_kind, counted, n_errors=SEEN),
         "by the passport's own mix where errors have another, misled": mixed_sensitivity(by_kind, OWN),
     }
     return {
@@ -202,10 +202,10 @@ def _labelled(generator: Generator, truth: list[T]) -> list[T | None]:
     return [one if place in drawn else None for place, one in enumerate(truth)]
 
 
-def _student(values: list[float]) -> Interval:
+def _student(values: list[float]) -> ConfidenceInterval:
     array = np.array(values)
     margin = student_t_quantile(0.975, len(array) - 1) * float(array.std(ddof=1)) / len(array) ** 0.5
-    return Interval(float(array.mean()) - margin, float(array.mean()) + margin)
+    return ConfidenceInterval(float(array.mean()) - margin, float(array.mean()) + margin)
 
 
 def _warned(generator: Generator, seed: int) -> Mapping[str, float]:

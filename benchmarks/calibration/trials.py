@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from dokimasia.algorithms.statistics import Interval
+from dokimasia.algorithms.statistics import ConfidenceInterval
 
 
 class Trial(NamedTuple):
@@ -25,9 +25,9 @@ class Seed(NamedTuple):
     p_values: Mapping[str, float]
 
 
-def trial(interval: Interval | Mapping[str, float | None], planted: float) -> Trial:
+def trial(interval: ConfidenceInterval | Mapping[str, float | None], planted: float) -> Trial:
     """Return a trial from an interval, or from a printed figure with `low` and `high`; None where none is given."""
-    if isinstance(interval, Interval):
+    if isinstance(interval, ConfidenceInterval):
         return Trial(None, None, planted) if interval.reason else Trial(interval.low, interval.high, planted)
     return Trial(interval["low"], interval["high"], planted)
 

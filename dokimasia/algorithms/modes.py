@@ -4,7 +4,7 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
-from dokimasia.algorithms.statistics import Interval, jackknife_interval, rate_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, jackknife_interval, rate_interval
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 from dokimasia.domain.failure_modes import AnswerAtoms, Mode, NotedMode
@@ -188,7 +188,7 @@ class Kappa(NamedTuple):
     n: int
     agreed: int
     value: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
 
 
 def kappa_of(
@@ -238,8 +238,8 @@ def kappa_of(
     with suppress(ValueError):  # without one of the images both coders may have given the same code throughout
         drawn_out = jackknife_interval(statistic, len(first), clusters=clusters, level=level, bounds=(-1.0, 1.0))
         if drawn_out.reason == NO_SPREAD:
-            drawn_out = Interval(value, value)
+            drawn_out = ConfidenceInterval(value, value)
         elif drawn_out.reason:
             return Kappa(len(first), sum(alike), value, drawn_out)
         low, high = min(low, drawn_out.low), max(high, drawn_out.high)
-    return Kappa(len(first), sum(alike), value, Interval(max(-1.0, low), min(1.0, high)))
+    return Kappa(len(first), sum(alike), value, ConfidenceInterval(max(-1.0, low), min(1.0, high)))

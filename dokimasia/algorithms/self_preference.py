@@ -8,7 +8,7 @@ import numpy as np
 from dokimasia.algorithms.statistics.clusters import Floats
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval, jackknife_interval
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
-from dokimasia.algorithms.statistics.shares import Interval, clopper_pearson, rate_interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson, rate_interval
 
 _STEPS = 500
 _NO_SPREAD = 1e-10
@@ -36,7 +36,7 @@ class SelfPreference(NamedTuple):
     own: float | None
     others: float | None
     difference: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     n: int
 
 
@@ -99,7 +99,7 @@ class OwnVotes(NamedTuple):
     """
 
     share: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     n: int
 
 
@@ -164,7 +164,7 @@ def own_votes(rounds: Sequence[Round], voters: Sequence[str], *, level: float = 
             continue
         if interval.reason == NO_SPREAD or interval.high - interval.low < _NO_SPREAD:
             unseen = clopper_pearson(0, len(set(clusters)), level).high
-            interval = Interval(max(-1.0, value - unseen), min(1.0, value + unseen))
+            interval = ConfidenceInterval(max(-1.0, value - unseen), min(1.0, value + unseen))
         votes[voter] = OwnVotes(value, interval, n)
     return votes
 
@@ -203,7 +203,7 @@ class PositionRate(NamedTuple):
     place: int
     chosen: float
     expected: float
-    interval: Interval
+    interval: ConfidenceInterval
     n: int
 
 

@@ -1,4 +1,4 @@
-"""Compile graphs once, start and resume their threads, and offer them as runnables that bring their own context."""
+"""Compile graphs, run straight ones, and offer them as runnables that bring their own context."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, cast
@@ -70,27 +70,6 @@ async def run(
     async for values in graph.astream(dict(inputs), config, context=context, stream_mode="values"):
         state = values
     return state
-
-
-async def start_or_resume(
-    graph: CompiledStateGraph[Any, Context],
-    inputs: Mapping[str, Any],
-    *,
-    context: Context,
-    thread: str,
-) -> dict[str, Any]:
-    """Continue a thread from its last checkpoint, or start it from its inputs where there is none.
-
-    Every step is checkpointed before the next begins (`durability="sync"`). A thread is finished when no task is left:
-    `next` alone is also empty where a process died after a task's writes were kept and before the checkpoint that
-    takes them in.
-    """
-    config: RunnableConfig = {"configurable": {"thread_id": thread}, "recursion_limit": RECURSION_LIMIT}
-    saver = cast("BaseCheckpointSaver[str]", graph.checkpointer)
-    begun = await saver.aget_tuple(config) is not None  # `aget_state` costs as much as a step
-    if begun and not (state := await graph.aget_state(config)).tasks:
-        return dict(state.values)
-    return await graph.ainvoke(None if begun else dict(inputs), config, context=context, durability="sync")
 
 
 def as_runnable(name: str, context: Context) -> Runnable[dict[str, Any], dict[str, Any]]:

@@ -14,6 +14,7 @@ from langgraph.checkpoint.base import (
     CheckpointMetadata,
     CheckpointTuple,
 )
+from langgraph.graph.state import CompiledStateGraph
 
 from dokimasia.domain.judgement import Failed
 from dokimasia.graphs import drive
@@ -146,23 +147,36 @@ class LocalExecutor:
         """Keep steps in a saver, and tell them to `steps` where somebody listens."""
         self._saver = CompletedStepSaver(saver)
         self._steps = steps
-        self._graphs: dict[tuple[str, bool], Any] = {}
+        self._graphs: dict[tuple[str, bool], CompiledStateGraph[Any, Context]] = {}
 
     async def execute(self, walk: GraphRun) -> dict[str, Any]:
-        """Return the final state of a walk."""
+        """Return the final state of a walk; a thread goes on from its last checkpoint where it has one.
+
+        Every step of a thread is checkpointed before the next begins (`durability="sync"`). A thread is finished when no
+        task is left: `next` alone is also empty where a process died after a task's writes were kept and before the
+        checkpoint that takes them in.
+        """
         graph = self._compiled(walk.graph, checkpointed=bool(walk.thread))
         with at_item(walk.item):
             if not walk.thread:
                 return await drive.run(graph, walk.inputs, context=walk.context)
             refused = [] if walk.context.refused is None else walk.context.refused
+            context = replace(walk.context, refused=refused)
+            config: RunnableConfig = {
+                "configurable": {"thread_id": walk.thread},
+                "recursion_limit": drive.RECURSION_LIMIT,
+            }
             self._saver.open[walk.thread] = refused
             try:
-                context = replace(walk.context, refused=refused)
-                return await drive.start_or_resume(graph, walk.inputs, context=context, thread=walk.thread)
+                begun = await self._saver.aget_tuple(config) is not None  # `aget_state` costs as much as a step
+                if begun and not (state := await graph.aget_state(config)).tasks:
+                    return dict(state.values)
+                inputs = None if begun else dict(walk.inputs)
+                return await graph.ainvoke(inputs, config, context=context, durability="sync")
             finally:
                 del self._saver.open[walk.thread]
 
-    def _compiled(self, graph: GraphFile, *, checkpointed: bool) -> Any:
+    def _compiled(self, graph: GraphFile, *, checkpointed: bool) -> CompiledStateGraph[Any, Context]:
         place = (graph.NAME, checkpointed)
         if place not in self._graphs:
             self._graphs[place] = drive.compiled(graph, self._saver if checkpointed else None, steps=self._steps)

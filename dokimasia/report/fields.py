@@ -124,6 +124,40 @@ class StrictShare(CountedRate):
     )
 
 
+class ChangeCounts(Value):
+    """How many paired values are higher, equal and lower in the second of two than in the first."""
+
+    higher: Count
+    equal: Count
+    lower: Count
+
+
+class Permutations(Value):
+    """The sign patterns that a permutation test went through, and whether these are all that there are."""
+
+    patterns: Count
+    exact: bool
+
+
+class PairedDifference(Value):
+    """The mean of paired differences, second minus first, with its test; null without a pair."""
+
+    difference: Interval | None = Field(description="mean over the pairs, clusters resampled whole")
+    p_value: Fraction | None = Field(description="two-sided, by sign flips of whole clusters")
+    permutations: Permutations | None
+    changed: ChangeCounts
+
+
+class AgreementCoefficient(Value):
+    """A coefficient of agreement corrected for chance, -1 to 1, with its 95 % interval."""
+
+    value: float | None
+    low: float | None = Field(description="lower end of the 95 % interval; null where there is none")
+    high: float | None = Field(description="upper end of the 95 % interval; null where there is none")
+    no_interval: NoInterval = None
+    no_value: str | None = Field(default=None, description="why there is no value; absent where there is one")
+
+
 class Limited(Protocol):
     """Anything with two ends: an interval, a rate, bounds."""
 

@@ -1,37 +1,220 @@
-"""Means, shares and bounds as typed parts of figures, rounded, with intervals that keep whole clusters together."""
+"""Means, shares, differences and bounds as typed parts of figures, rounded, with intervals that keep whole clusters together."""
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from math import exp, lgamma, log, sqrt
+from typing import NotRequired, TypedDict
 
+from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, jackknife_interval, rate_interval
+from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.statistics.refusal import ONE_CLUSTER
+from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Correctness, FailureKind
-from dokimasia.report.fields import Bounds, Interval, Share, StrictShare, Used
+from dokimasia.report.fields import (
+    AgreementCoefficient,
+    Bounds,
+    ChangeCounts,
+    Interval,
+    PairedDifference,
+    Permutations,
+    Rate,
+    Share,
+    StrictShare,
+    Used,
+)
 from dokimasia.runs.figures import costs
-from dokimasia.runs.reading import rates
 from dokimasia.storage.ledger import CallFigures
+
+DIGITS = 6
+
+MOST_LEFT_OUT = 200
+"""More clusters than this are left out in so many groups, each by its name's draw, for the interval of a coefficient."""
+
+
+class LimitFields(TypedDict):
+    """The fields that a model with an interval has: both ends, or why there is none."""
+
+    low: float | None
+    high: float | None
+    no_interval: NotRequired[str]
+
+
+class CoverageFields(TypedDict):
+    """The fields that say how much was scored.
+
+    Attributes:
+        n: samples.
+        n_scored: samples with a scored answer.
+        answers: answers, all repeats.
+        answers_scored: answers with a score.
+        coverage: the share of answers that were scored; None without an answer.
+    """
+
+    n: int
+    n_scored: int
+    answers: int
+    answers_scored: int
+    coverage: float | None
+
+
+def rounded(value: float) -> float:
+    """Return a figure as it is written: six decimals and no minus zero, so that the same rows give the same bytes."""
+    return round(value, DIGITS) + 0.0
+
+
+def mean(values: Sequence[float]) -> float | None:
+    """Return the mean; None of nothing."""
+    return rounded(sum(values) / len(values)) if values else None
+
+
+def limits(interval: ConfidenceInterval | None, *, unit: float = 1.0) -> LimitFields:
+    """Return the ends of an interval as fields of a model; where there is none both are None, and `no_interval` says why.
+
+    Args:
+        interval: of a figure; None where none could be made, and nothing is to be said of it.
+        unit: what its limits are multiplied with: 100 for percent.
+    """
+    if interval is None:
+        return {"low": None, "high": None}
+    if interval.reason:
+        return {"low": None, "high": None, "no_interval": interval.reason}
+    return {"low": rounded(unit * interval.low), "high": rounded(unit * interval.high)}
+
+
+def interval_of(mean: float, ends: ConfidenceInterval, *, unit: float = 1.0) -> Interval:
+    """Return a figure with its interval, whose ends are multiplied with `unit`."""
+    return Interval(mean=rounded(mean), **limits(ends, unit=unit))
 
 
 def mean_with_interval(
     values: Sequence[float], clusters: Sequence[Hashable], *, seed: int, bounds: tuple[float, float] | None = None
 ) -> Interval | None:
     """Return the mean with its 95 % interval, clusters resampled whole; None of nothing."""
-    interval = rates.mean_interval(values, clusters, seed=seed, bounds=bounds)
-    return None if interval is None else Interval.model_validate(interval)
+    if not values:
+        return None
+    ends = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=bounds)
+    return interval_of(sum(values) / len(values), ends)
+
+
+def rate_of_hits(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> Rate:
+    """Return the share of trials that hit, with its interval; all None without a trial."""
+    if not hits:
+        return Rate(share=None, low=None, high=None)
+    return Rate(share=rounded(sum(hits) / len(hits)), **limits(rate_interval(hits, clusters=clusters)))
 
 
 def share_of_hits(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None, *, unknown: int = 0) -> Share:
     """Return the share of trials that hit, with its interval and what `unknown` further trials leave open."""
-    return Share.model_validate(rates.share(hits, clusters, unknown=unknown))
+    k, n = sum(hits), len(hits)
+    return Share(**dict(rate_of_hits(hits, clusters)), k=k, n=n, bounds=mean_bounds(k, k + unknown, n + unknown))
 
 
 def strict_accuracy(answers: Sequence[Correctness], clusters: Sequence[Hashable]) -> StrictShare:
     """Return the share of answers that are right: undecided ones count as not right, failed ones not at all."""
-    return StrictShare.model_validate(rates.strict_share(answers, clusters))
+    decided = [
+        (answer == "right", cluster) for answer, cluster in zip(answers, clusters, strict=True) if answer != "failed"
+    ]
+    hits = [right for right, _ in decided]
+    k, n, undecided = sum(hits), len(hits), answers.count("undecided")
+    return StrictShare(
+        **dict(rate_of_hits(hits, [cluster for _, cluster in decided])),
+        k=k,
+        n=n,
+        n_undecided=undecided,
+        upper=rounded((k + undecided) / n) if n else None,
+        answers=len(answers),
+        coverage=rounded(n / len(answers)) if answers else None,
+        bounds=mean_bounds(k, k + undecided + len(answers) - n, len(answers)),
+    )
+
+
+def paired_difference(
+    differences: Sequence[float], clusters: Sequence[Hashable], *, widest: float, seed: int
+) -> PairedDifference:
+    """Return how large paired differences are and whether they may be chance.
+
+    Args:
+        differences: second minus first, one a pair.
+        clusters: the cluster of each pair.
+        widest: the largest difference that can occur.
+        seed: of the bootstrap and of the permutations.
+    """
+    steps = [rounded(difference) for difference in differences]
+    changed = ChangeCounts(
+        higher=sum(step > 0 for step in steps),
+        equal=sum(step == 0 for step in steps),
+        lower=sum(step < 0 for step in steps),
+    )
+    if not differences:
+        return PairedDifference(difference=None, p_value=None, permutations=None, changed=changed)
+    test = sign_flip_test(differences, clusters=clusters, seed=seed)
+    return PairedDifference(
+        difference=mean_with_interval(differences, clusters, seed=seed, bounds=(-widest, widest)),
+        p_value=rounded(test.p_value),
+        permutations=Permutations(patterns=test.patterns, exact=test.exact),
+        changed=changed,
+    )
+
+
+def agreement_coefficient(
+    statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
+) -> AgreementCoefficient:
+    """Return a coefficient of agreement with its interval; where it has no value, `no_value` says why.
+
+    One less a coefficient is a ratio, of the disagreement seen to that of chance, and with few clusters it leans: each end
+    is the farther one of the jackknife's of the coefficient and of the logarithm of that ratio.
+
+    Args:
+        statistic: the coefficient of the things at some positions; it raises ValueError where it has no value.
+        n: how many things there are.
+        clusters: the cluster of each thing.
+    """
+    try:
+        value = statistic(range(n))
+    except ValueError as error:
+        return AgreementCoefficient(value=None, low=None, high=None, no_value=str(error))
+    ends = coefficient_limits(statistic, n, clusters)
+    ratio = _limits_of_ratio(statistic, n, clusters)
+    if ratio is not None and ends["low"] is not None and ends["high"] is not None:
+        ends["low"] = min(ends["low"], rounded(ratio.low))
+        ends["high"] = max(ends["high"], rounded(ratio.high))
+    return AgreementCoefficient(value=rounded(value), **ends)
+
+
+def _limits_of_ratio(
+    statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
+) -> ConfidenceInterval | None:
+    """Return the limits of a coefficient by the logarithm of one less it; None where that has none, as in full agreement."""
+    try:
+        ends = jackknife_interval(lambda use: log(1 - statistic(use)), n, clusters=_grouped(clusters))
+    except ValueError:
+        return None
+    return None if ends.reason else ConfidenceInterval(max(-1.0, 1 - exp(ends.high)), 1 - exp(ends.low))
+
+
+def _grouped(clusters: Sequence[Hashable]) -> Sequence[Hashable]:
+    """Return clusters in as many groups as are left out."""
+    if len(set(clusters)) <= MOST_LEFT_OUT:
+        return clusters
+    return [int(unit_interval("kappa", str(cluster)) * MOST_LEFT_OUT) for cluster in clusters]
+
+
+def coefficient_limits(
+    statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
+) -> LimitFields:
+    """Return the jackknife `limits` of a coefficient that has a value."""
+    clusters = _grouped(clusters)
+    if len(set(clusters)) == 1:
+        return limits(ConfidenceInterval(-1.0, 1.0, ONE_CLUSTER))
+    try:
+        return limits(jackknife_interval(statistic, n, clusters=clusters, bounds=(-1.0, 1.0)))
+    except ValueError:
+        return limits(ConfidenceInterval(-1.0, 1.0, "no value without one of the clusters"))
 
 
 def mean_bounds(low: float, high: float, n: int) -> Bounds | None:
     """Return the bounds of a mean over n from the sums that it may have; None where n is 0."""
-    bounds = rates.bounds(low, high, n)
-    return None if bounds is None else Bounds.model_validate(bounds)
+    return Bounds(low=rounded(low / n), high=rounded(high / n)) if n else None
 
 
 def bounds_over_failures(
@@ -41,8 +224,45 @@ def bounds_over_failures(
 
     A sample's value is the mean over its answers: its scored values, and how many failed. None without any.
     """
-    bounds = rates.possible(samples, lowest, highest)
-    return None if bounds is None else Bounds.model_validate(bounds)
+    known = [(sum(values), len(values), failed) for values, failed in samples if values or failed]
+    low, high = (
+        sum((total + end * failed) / (count + failed) for total, count, failed in known) for end in (lowest, highest)
+    )
+    return mean_bounds(low, high, len(known))
+
+
+def coverage(samples: Iterable[tuple[int, int]]) -> CoverageFields:
+    """Return how much was scored, from how many answers to each sample were scored, and how many failed."""
+    counts = list(samples)
+    scored = sum(scored_count for scored_count, _ in counts)
+    answers = scored + sum(failed for _, failed in counts)
+    return {
+        "n": len(counts),
+        "n_scored": sum(scored_count > 0 for scored_count, _ in counts),
+        "answers": answers,
+        "answers_scored": scored,
+        "coverage": rounded(scored / answers) if answers else None,
+    }
+
+
+def deviation(values: Sequence[float]) -> float:
+    """Return the standard deviation of two values or more."""
+    mean = sum(values) / len(values)
+    return (sum((value - mean) ** 2 for value in values) / (len(values) - 1)) ** 0.5
+
+
+def spread(repeats: Iterable[Sequence[float]]) -> float | None:
+    """Return the standard deviation over repeats, of all things that have two or more; None where nothing has.
+
+    Variances are pooled, and the root is corrected for what it loses with few of them, so that with two repeats a thing
+    the standard deviation of normal values is met on average, and not 0.8 of it.
+    """
+    several = [values for values in repeats if len(values) > 1]
+    df = sum(len(values) - 1 for values in several)
+    if not df:
+        return None
+    pooled = sqrt(sum(deviation(values) ** 2 * (len(values) - 1) for values in several) / df)
+    return rounded(pooled * sqrt(df / 2) * exp(lgamma(df / 2) - lgamma((df + 1) / 2)))
 
 
 def failures_by_kind(kinds: Iterable[FailureKind]) -> dict[FailureKind, int]:

@@ -19,7 +19,7 @@ from dokimasia.algorithms.correction import (
     same_kinds,
     unlike,
 )
-from dokimasia.algorithms.statistics import Interval, rate_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, rate_interval
 
 SENSITIVITY, SPECIFICITY = 0.8, 0.9
 
@@ -107,7 +107,7 @@ def test_clusters_widen_the_interval() -> None:
         (ShareEstimate.of(55, 100), ShareEstimate.of(54, 100), "at least 0.1 is needed"),
         (ShareEstimate.of(7, 10), ShareEstimate.of(7, 10), "may be 0"),
         (
-            ShareEstimate(0.9, Interval(0, 1, "one cluster")),
+            ShareEstimate(0.9, ConfidenceInterval(0, 1, "one cluster")),
             ShareEstimate.of(90, 100),
             "the sensitivity has no interval: one cluster",
         ),
@@ -159,7 +159,7 @@ def test_rates_whose_sums_are_rounded_are_corrected() -> None:
     mixed = [DecidedLabel(True, False), DecidedLabel(False, False), DecidedLabel(True), DecidedLabel(False)] * 20
     for share in (0.9016666666666667, 0.6923529638235294, *(place / 997 for place in range(400, 997, 7))):
         rates = {
-            "sensitivity": ShareEstimate(share, Interval(share - 0.05, 1.0)),
+            "sensitivity": ShareEstimate(share, ConfidenceInterval(share - 0.05, 1.0)),
             "specificity": ShareEstimate.of(200, 200),
         }
         assert corrected_rate(mixed, **rates, seed=0).reason == ""
@@ -197,7 +197,7 @@ def test_sensitivity_follows_the_mix_of_errors() -> None:
     assert hard == by_kind["hard"]
     counted = mixed_sensitivity(by_kind, {"easy": 5, "hard": 5}, seen=10)
     assert counted.interval.low < half.interval.low
-    together = (by_kind.keys(), ShareEstimate(0.625, Interval(0.45, 0.8)))
+    together = (by_kind.keys(), ShareEstimate(0.625, ConfidenceInterval(0.45, 0.8)))
     shared = mixed_sensitivity(by_kind, {"easy": 1, "hard": 1}, together=(dict.fromkeys(together[0], 1.0), together[1]))
     assert shared.interval.low == pytest.approx(0.45)
     with pytest.raises(ValueError, match="no sensitivity is known to errors of the kind odd"):

@@ -6,14 +6,16 @@ import pickle
 import numpy as np
 import pytest
 
-from dokimasia.algorithms.statistics import Interval, bootstrap_interval, jackknife_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, jackknife_interval
 from dokimasia.algorithms.statistics.clusters import Clusters
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD, ONE_CLUSTER, refusal
 
 UNEQUAL = [1, 2, 4, 5, 7, 9, 10, 12, 14, 16, 18, 20]
 
 
-def mean_of(cluster_means: list[float], sizes: list[int], bounds: tuple[float, float] = (1.0, 5.0)) -> Interval:
+def mean_of(
+    cluster_means: list[float], sizes: list[int], bounds: tuple[float, float] = (1.0, 5.0)
+) -> ConfidenceInterval:
     """Return the interval of the mean where all samples of a cluster have its mean."""
     values = [mean for mean, size in zip(cluster_means, sizes, strict=True) for _ in range(size)]
     clusters = [at for at, size in enumerate(sizes) for _ in range(size)]
@@ -79,9 +81,9 @@ def test_the_rule_counts_by_size() -> None:
 
 def test_a_reason_travels_with_its_interval() -> None:
     """An interval is its two limits, and keeps its reason through copies and processes."""
-    one = Interval(1.0, 5.0, "too few")
+    one = ConfidenceInterval(1.0, 5.0, "too few")
     low, high = one
     assert (low, high) == one == (1.0, 5.0)
-    assert repr(one) == "Interval(low=1.0, high=5.0)"
+    assert repr(one) == "ConfidenceInterval(low=1.0, high=5.0)"
     assert copy.copy(one).reason == pickle.loads(pickle.dumps(one)).reason == "too few"
-    assert Interval(1.0, 2.0).reason == ""
+    assert ConfidenceInterval(1.0, 2.0).reason == ""

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from dokimasia.algorithms.statistics import (
-    Interval,
+    ConfidenceInterval,
     bootstrap_interval,
     clopper_pearson,
     difference_interval,
@@ -156,13 +156,13 @@ def test_many_equal_clusters_are_drawn_by_kind() -> None:
 
 def test_interval_of_one_cluster_says_that_nothing_is_known() -> None:
     """A single value or cluster gives the whole scale, and without a known scale everything."""
-    assert bootstrap_interval([3.0], seed=0) == Interval(-math.inf, math.inf)
-    assert bootstrap_interval([3, 4], clusters=["a", "a"], seed=0, bounds=(1, 5)) == Interval(1, 5)
+    assert bootstrap_interval([3.0], seed=0) == ConfidenceInterval(-math.inf, math.inf)
+    assert bootstrap_interval([3, 4], clusters=["a", "a"], seed=0, bounds=(1, 5)) == ConfidenceInterval(1, 5)
 
 
 def test_interval_of_equal_values() -> None:
     """Equal values are a point where no scale is known, and with bounds reach as far as the unseen may."""
-    assert bootstrap_interval([5.0] * 10, seed=0) == Interval(5, 5)
+    assert bootstrap_interval([5.0] * 10, seed=0) == ConfidenceInterval(5, 5)
     low, high = bootstrap_interval([5.0] * 10, seed=0, bounds=(1, 5))
     assert high == 5
     assert low == pytest.approx(5 - 4 * (1 - 0.025**0.1))
@@ -268,7 +268,7 @@ def test_rate_interval_of_clusters_that_are_all_alike() -> None:
     assert together.low < clopper_pearson(20, 40).low
     assert together.high > clopper_pearson(20, 40).high
     assert rate_interval([False] * 40, clusters=[i // 4 for i in range(40)]) == clopper_pearson(0, 10)
-    assert rate_interval([True, False], clusters="aa") == Interval(0, 1)
+    assert rate_interval([True, False], clusters="aa") == ConfidenceInterval(0, 1)
 
 
 def test_jackknife_interval_of_a_mean_is_students() -> None:
@@ -281,8 +281,8 @@ def test_jackknife_interval_of_a_mean_is_students() -> None:
     low, high = jackknife_interval(mean, 6)
     margin = student_t_quantile(0.975, 5) * np.std(values, ddof=1) / math.sqrt(6)
     assert (low, high) == pytest.approx((3.5 - margin, 3.5 + margin))
-    assert jackknife_interval(mean, 6, bounds=(3, 4)) == Interval(3, 4)
-    assert jackknife_interval(mean, 6, clusters="aaaaaa") == Interval(-math.inf, math.inf)
+    assert jackknife_interval(mean, 6, bounds=(3, 4)) == ConfidenceInterval(3, 4)
+    assert jackknife_interval(mean, 6, clusters="aaaaaa") == ConfidenceInterval(-math.inf, math.inf)
     with pytest.raises(ValueError, match="cluster names"):
         jackknife_interval(mean, 6, clusters="aa")
 

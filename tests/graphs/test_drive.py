@@ -60,9 +60,8 @@ class Ledger(ScriptedGateway):
 
 
 async def whole(saver: InMemorySaver, gateway: Ledger, store: MemoryStore) -> dict[str, Any]:
-    graph = drive.compiled(drive.GRAPHS["cognitive_replay"], saver)
-    context = Context(gateway, store, OPTIONS)
-    return await drive.start_or_resume(graph, {"sample": value_id(SAMPLE)}, context=context, thread="t")
+    graph, context = drive.GRAPHS["cognitive_replay"], Context(gateway, store, OPTIONS)
+    return await LocalExecutor(saver).execute(GraphRun(graph, {"sample": value_id(SAMPLE)}, "item", context, "t"))
 
 
 @pytest.mark.parametrize("moment", ["checkpoint", "writes"])

@@ -13,6 +13,7 @@ from dokimasia.errors import Interrupted
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.executor import GraphRun, LocalExecutor
 from dokimasia.graphs.steps import Edge, GraphOutline, Step
 from dokimasia.graphs.watched import at_item
 from dokimasia.storage.memory import MemoryStore
@@ -146,9 +147,8 @@ async def is_stopped(state: State) -> State:
 async def test_how_a_step_ended_is_told(second: Any, what: Step) -> None:
     """A failure in the state or an error is `failed`; a person who is waited for and a run that is stopped are `stopped`."""
     heard = Heard()
-    graph = drive.compiled(Built(second), InMemorySaver(), steps=heard)
     with suppress(ValueError, Interrupted):
-        await drive.start_or_resume(graph, {}, context=context(), thread="t")
+        await LocalExecutor(InMemorySaver(), heard).execute(GraphRun(Built(second), {}, "item", context(), "t"))
     assert [told[3] for told in heard.told if told[1] == "second"] == ["began", what]
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import pytest
 
 from dokimasia.algorithms.self_preference import own_votes, self_preference
-from dokimasia.algorithms.statistics import Interval, bootstrap_interval, clopper_pearson
+from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, clopper_pearson
 from dokimasia.domain.review import Candidate, PeerVote, ReviewRecord
 from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.methods.review.figures import vote_rounds
@@ -97,7 +97,7 @@ def seeing(folders) -> dict[int, Reviewed]:
     return {seed: _reviewed(folders[seed], seed, PANEL) for seed in SEEDS}
 
 
-def _gains(reviewed: Reviewed, best: str, seed: int) -> tuple[Interval, Interval]:
+def _gains(reviewed: Reviewed, best: str, seed: int) -> tuple[ConfidenceInterval, ConfidenceInterval]:
     """Golden less best member's draft on the same accepted samples: false facts, and true ones, each with its interval."""
     accepted = sorted(reviewed.golden)
     false = [reviewed.golden[id].false - reviewed.drafts[id][best].false for id in accepted]

@@ -18,7 +18,7 @@ from dokimasia.people.annotation import adjudicate, disagreements, hand_out, rea
 from dokimasia.people.annotation.agreement import ONE_PERSON, agreement_figures
 from dokimasia.people.annotation.rated import put_together
 from dokimasia.people.annotation.subjects import draw
-from dokimasia.runs.reading.rates import coefficient, coefficient_limits
+from dokimasia.runs.measures import agreement_coefficient, coefficient_limits
 from dokimasia.simulation.people import PEOPLE, SimulatedPerson, rating_chances, rating_of
 from dokimasia.simulation.truths.people import expected_agreement
 from dokimasia.storage.memory import MemoryBlobs
@@ -115,10 +115,10 @@ def test_few_images_widen_what_leans() -> None:
     def kappa(use: Sequence[int]) -> float:
         return cohen_kappa([first[at] for at in use], [second[at] for at in use], weights="quadratic")
 
-    plain, found = coefficient_limits(kappa, 12, range(12)), coefficient(kappa, 12, range(12))
-    assert found["low"] < plain["low"] - 0.1
-    assert found["high"] >= plain["high"]
-    assert found["value"] == pytest.approx(kappa(range(12)), abs=1e-6)
+    plain, found = coefficient_limits(kappa, 12, range(12)), agreement_coefficient(kappa, 12, range(12))
+    assert found.low < plain["low"] - 0.1
+    assert found.high >= plain["high"]
+    assert found.value == pytest.approx(kappa(range(12)), abs=1e-6)
 
 
 def test_means_go_to_the_nearest_category() -> None:

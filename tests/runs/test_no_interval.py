@@ -12,10 +12,10 @@ from dokimasia.methods.diagnosis.cells import difference_of, mark_of, mean_of
 from dokimasia.report import drawing, figures
 from dokimasia.report.blocks import Cell, Column, Paragraph, Table, plain
 from dokimasia.report.charts import Point, interval_chart
-from dokimasia.report.fields import Interval
+from dokimasia.report.fields import Interval, as_json
 from dokimasia.report.footnotes import TOO_FEW, shortened
 from dokimasia.report.terminal import draw_blocks
-from dokimasia.runs.reading.rates import mean_interval, paired
+from dokimasia.runs.measures import mean_with_interval, paired_difference
 
 SCORES = [5.0] * 11 + [4.0]
 IMAGES = [f"image {at}" for at in range(12)]
@@ -24,23 +24,23 @@ REASON = "12 clusters at the ceiling: the effective number that differ from the 
 
 def test_figures_have_the_reason_and_no_limits() -> None:
     """A mean at the ceiling has no limits and says why; the published schema takes it so, and one with limits as ever."""
-    found = mean_interval(SCORES, IMAGES, seed=0, bounds=(1.0, 5.0))
-    assert found == {"mean": 4.916667, "low": None, "high": None, "no_interval": REASON}
-    assert Interval.model_validate(found).no_interval == REASON
-    given = mean_interval([1.0, 2.0, 3.0, 4.0, 5.0] * 3, range(15), seed=0, bounds=(1.0, 5.0))
-    assert given is not None
-    assert "no_interval" not in given
-    assert Interval.model_validate(given).no_interval is None
+    ceiling = mean_with_interval(SCORES, IMAGES, seed=0, bounds=(1.0, 5.0))
+    assert ceiling == Interval(mean=4.916667, low=None, high=None, no_interval=REASON)
+    spread_out = mean_with_interval([1.0, 2.0, 3.0, 4.0, 5.0] * 3, range(15), seed=0, bounds=(1.0, 5.0))
+    assert spread_out is not None
+    assert spread_out.no_interval is None
+    assert "no_interval" not in as_json(spread_out)
 
 
 def test_paired_differences_keep_their_test() -> None:
     """Where differences have no interval their p-value stands: exact sign flips need no spread."""
-    found = paired([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)
+    comparison = paired_difference([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)
+    assert comparison.difference is not None
     assert (
-        found["difference"]["no_interval"]
+        comparison.difference.no_interval
         == "12 clusters nearly alike: the effective number that differ from the median is 1.0, at least 1.5 are needed"
     )
-    assert found["p_value"] == 1.0
+    assert comparison.p_value == 1.0
 
 
 def test_the_reason_stands_where_the_interval_would() -> None:
@@ -92,7 +92,10 @@ def test_reasons_that_differ_in_their_figures_are_one_note() -> None:
 
 def test_in_a_sentence_the_reason_is_a_few_words() -> None:
     """A sentence says that there are too few different images; the page has the details in the title of these words."""
-    assert shortened(paired([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)["difference"]["no_interval"]) == TOO_FEW
+    assert (
+        shortened(paired_difference([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)["difference"]["no_interval"])
+        == TOO_FEW
+    )
     cell = figures.interval({"low": None, "high": None, "no_interval": REASON})
     said = Paragraph(("It scores 4.80 of 5 (", cell, "; p = 1.000)."))
     text = "It scores 4.80 of 5 (no interval: too few different images; p = 1.000)."

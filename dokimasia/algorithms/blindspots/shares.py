@@ -3,7 +3,7 @@
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from dokimasia.algorithms.statistics import Interval, rate_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, rate_interval
 
 
 class ItemShare(NamedTuple):
@@ -15,7 +15,7 @@ class ItemShare(NamedTuple):
         The number of items, and of those with a judgement.
     share : float or None
         Over `n_scored`; for pairs the mean over both orders. None if no item has a judgement.
-    interval : Interval or None
+    interval : ConfidenceInterval or None
         95 %, clustered by image (`rate_interval`).
     bounds : tuple of float or None
         The share over all n if none, or all, of the failed ones counted. None without an item.
@@ -24,7 +24,7 @@ class ItemShare(NamedTuple):
     n: int
     n_scored: int
     share: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     bounds: tuple[float, float] | None
 
     @property

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from dokimasia.algorithms.correction.values import Corrected, DecidedLabel, ShareEstimate
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval
-from dokimasia.algorithms.statistics.shares import Interval, rate_interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, rate_interval
 
 LEAST_APART = 0.1
 """The least sensitivity + specificity - 1 with which a rate is corrected."""
@@ -25,7 +25,7 @@ class _Equation(NamedTuple):
     """
 
     total: float
-    sampled: Interval
+    sampled: ConfidenceInterval
     missed: float
     passed: float
 
@@ -99,7 +99,7 @@ def corrected_rate(
     values = _values(decisions, sensitivity, specificity)
     if judged == 1:
         low, high = rate_interval([decision.right for decision in decisions], clusters=clusters)
-        sampled = Interval(low - (1 - sensitivity.share), high - (1 - sensitivity.share))
+        sampled = ConfidenceInterval(low - (1 - sensitivity.share), high - (1 - sensitivity.share))
     else:
         scale = (min(0.0, sensitivity.share - 1), sensitivity.share)
         sampled = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=scale)
@@ -184,7 +184,7 @@ def corrected_difference(
         return solved
     rate = min(within[1], max(within[0], rates[1] - rates[0]))
     low, high = solved.interval
-    return Corrected(rate, Interval(min(rate, low), max(rate, high), solved.interval.reason))
+    return Corrected(rate, ConfidenceInterval(min(rate, low), max(rate, high), solved.interval.reason))
 
 
 def _left_open(first: Sequence[DecidedLabel], second: Sequence[DecidedLabel]) -> tuple[list[float], list[float]]:
@@ -256,7 +256,9 @@ def _solved(
             None,
             f"{quantity} answers were judged wrong than these rates make possible: they do not hold for this run",
         )
-    interval = Interval(_root(limit, -1, ends[0], rate), _root(limit, 1, ends[1], rate), equation.sampled.reason)
+    interval = ConfidenceInterval(
+        _root(limit, -1, ends[0], rate), _root(limit, 1, ends[1], rate), equation.sampled.reason
+    )
     return Corrected(rate, interval)
 
 

@@ -11,7 +11,7 @@ from dokimasia.algorithms.correction.judged import LEAST_APART
 from dokimasia.algorithms.correction.values import ShareEstimate
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.algorithms.statistics.distributions import normal_quantile
-from dokimasia.algorithms.statistics.shares import Interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval
 
 DRAWS = 20_000
 _DRAWS_AT_ONCE = 2_000
@@ -70,7 +70,7 @@ def mixed_sensitivity(
     if reason := next(
         (f"{name}: {by_kind[name].interval.reason}" for name in shares if by_kind[name].interval.reason), ""
     ):
-        return ShareEstimate(0.0, Interval(0.0, 1.0, reason))
+        return ShareEstimate(0.0, ConfidenceInterval(0.0, 1.0, reason))
     share, below, above = _combined(by_kind, shares)
     sampling = 0.0
     if n_errors:
@@ -82,7 +82,7 @@ def mixed_sensitivity(
         below *= _widening(joint.share - joint.interval.low, separate_below)
         above *= _widening(joint.interval.high - joint.share, separate_above)
     low, high = share - hypot(sampling, below), share + hypot(sampling, above)
-    return ShareEstimate(share, Interval(max(0.0, low), min(1.0, high)))
+    return ShareEstimate(share, ConfidenceInterval(max(0.0, low), min(1.0, high)))
 
 
 def _widening(joint: float, separate: float) -> float:

@@ -22,7 +22,7 @@ from dokimasia.algorithms.statistics.clusters import (
 )
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval
-from dokimasia.algorithms.statistics.shares import Interval, effective_share, rate_interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, effective_share, rate_interval
 
 FEWEST_LABELS = 20
 FEWEST_CLUSTERS = 10
@@ -42,7 +42,7 @@ class Powered(NamedTuple):
     ----------
     rate : float or None
         0 to 1, a difference -1 to 1; None if it is refused.
-    interval : Interval or None
+    interval : ConfidenceInterval or None
         95 %.
     power : float
         The weight of the judge's decisions, 0 (the labels alone count) to 1, tuned on the labels.
@@ -55,7 +55,7 @@ class Powered(NamedTuple):
     """
 
     rate: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     power: float
     alone: ShareEstimate | None
     labels: int
@@ -137,7 +137,7 @@ def powered_rate(
         if np.ptp(left_out) > ROUNDING:
             jackknife = effective_share(min(1.0, max(0.0, rate)), left_out, 0.95)
             low, high = min(low, jackknife.low), max(high, jackknife.high)
-    interval = Interval(max(0.0, low), min(1.0, high))
+    interval = ConfidenceInterval(max(0.0, low), min(1.0, high))
     return Powered(rate, interval, slope * (1 - len(at) / len(decisions)), alone, len(at), len(set(label_clusters)))
 
 
@@ -189,7 +189,7 @@ def powered_difference(
     least = _UNSEEN / len(at) ** 2 + slope**2 * float(decisions.var()) / len(decisions)
     error = max(jackknife_error(left_out), least**0.5)
     margin = student_t_quantile(0.975, trusted_df(left_out)) * error
-    interval = Interval(max(-1.0, rate - margin), min(1.0, rate + margin))
+    interval = ConfidenceInterval(max(-1.0, rate - margin), min(1.0, rate + margin))
     return Powered(rate, interval, slope * (1 - len(at) / len(decisions)), alone, len(at), len(set(label_clusters)))
 
 

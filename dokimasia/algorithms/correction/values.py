@@ -6,14 +6,14 @@ judges wrong, its `specificity` the share of right answers that it judges right.
 
 from typing import NamedTuple, Self
 
-from dokimasia.algorithms.statistics.shares import Interval, clopper_pearson
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson
 
 
 class ShareEstimate(NamedTuple):
     """A share that was measured, 0 to 1, with its 95 % interval."""
 
     share: float
-    interval: Interval
+    interval: ConfidenceInterval
 
     @classmethod
     def of(cls, k: int, n: int) -> Self:
@@ -24,7 +24,7 @@ class ShareEstimate(NamedTuple):
     def less(self) -> "ShareEstimate":
         """One minus the share, with its interval."""
         low, high = self.interval
-        return ShareEstimate(1 - self.share, Interval(1 - high, 1 - low, self.interval.reason))
+        return ShareEstimate(1 - self.share, ConfidenceInterval(1 - high, 1 - low, self.interval.reason))
 
 
 class DecidedLabel(NamedTuple):
@@ -41,7 +41,7 @@ class Corrected(NamedTuple):
     ----------
     rate : float or None
         0 to 1, a difference -1 to 1; None if the correction is refused.
-    interval : Interval or None
+    interval : ConfidenceInterval or None
         It includes the uncertainty of the answers and of sensitivity and specificity. If it has a `reason`, only the rate is
         known.
     reason : str
@@ -49,5 +49,5 @@ class Corrected(NamedTuple):
     """
 
     rate: float | None
-    interval: Interval | None
+    interval: ConfidenceInterval | None
     reason: str = ""

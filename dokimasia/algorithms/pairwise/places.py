@@ -4,7 +4,7 @@ from collections.abc import Hashable, Sequence
 
 from dokimasia.algorithms.pairwise.people import check_pairs
 from dokimasia.algorithms.pairwise.verdicts import MOST, check_verdicts
-from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, rate_interval
 
 
 def position_consistency(first: Sequence[int], swapped: Sequence[int]) -> float:
@@ -36,7 +36,7 @@ def position_consistency_interval(
     *,
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
-) -> Interval:
+) -> ConfidenceInterval:
     """Return a confidence interval of `position_consistency`, a share, by `rate_interval`.
 
     Parameters
@@ -105,7 +105,7 @@ def position_bias_interval(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
     seed: int,
-) -> Interval:
+) -> ConfidenceInterval:
     """Return a confidence interval of `position_bias`, resampling whole cases.
 
     Parameters

@@ -16,7 +16,7 @@ from dokimasia.algorithms.pairwise.strengths import (
     tables,
     unbounded,
 )
-from dokimasia.algorithms.statistics import Interval
+from dokimasia.algorithms.statistics import ConfidenceInterval
 from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, jackknife_error, number_clusters, trusted_df
 from dokimasia.algorithms.statistics.distributions import student_t_quantile, student_t_tails
 from dokimasia.algorithms.statistics.intervals import RESAMPLES, accelerated
@@ -42,7 +42,7 @@ class RatingDifference(NamedTuple):
     """How much higher the first of two models is rated, with interval and p-value (None if there is none)."""
 
     value: float
-    interval: Interval
+    interval: ConfidenceInterval
     p_value: float | None
 
 
@@ -57,7 +57,7 @@ class ConnectedModels(NamedTuple):
     models: tuple[str, ...]
     reason: str
     ratings: Mapping[str, float]
-    intervals: Mapping[str, Interval]
+    intervals: Mapping[str, ConfidenceInterval]
     ranks: Mapping[str, tuple[float, ...]]
     differences: Mapping[tuple[str, str], RatingDifference]
     tie_rate: float | None
@@ -164,15 +164,15 @@ def _rated(outcomes: OutcomeTables, *, parts: int, level: float, seed: int) -> C
     point, finite = _SCALE * overall.strengths[0], _SCALE * resampled.strengths[resampled.finite]
     reason = _thin(number, int(left_out_fits.finite.sum()), len(finite), parts)
 
-    def interval(weights: Floats) -> Interval:
+    def interval(weights: Floats) -> ConfidenceInterval:
         left_out = _SCALE * left_out_fits.strengths @ weights
         if reason or np.ptp(left_out) <= ROUNDING * _SCALE:
-            return Interval(-math.inf, math.inf, reason or NO_SPREAD)
+            return ConfidenceInterval(-math.inf, math.inf, reason or NO_SPREAD)
         value, (error, df) = float(point @ weights), _error(left_out, parts)
         quantile = student_t_quantile((1 + level) / 2, number / parts - 1)
         resampled_limits = accelerated(finite @ weights, value, left_out, quantile)
         margin = student_t_quantile((1 + level) / 2, df) * error
-        return Interval(min(resampled_limits.low, value - margin), max(resampled_limits.high, value + margin))
+        return ConfidenceInterval(min(resampled_limits.low, value - margin), max(resampled_limits.high, value + margin))
 
     def p_value(weights: Floats) -> float | None:
         left_out = _SCALE * left_out_fits.strengths @ weights
@@ -192,7 +192,7 @@ def _rated(outcomes: OutcomeTables, *, parts: int, level: float, seed: int) -> C
         reason="",
         ratings={name: MEAN + float(point[place]) for place, name in enumerate(names)},
         intervals={
-            name: Interval(MEAN + interval.low, MEAN + interval.high, interval.reason)
+            name: ConfidenceInterval(MEAN + interval.low, MEAN + interval.high, interval.reason)
             for name, interval in intervals.items()
         },
         ranks={} if reason else {name: tuple(ranks[place].tolist()) for place, name in enumerate(names)},

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Hashable, Sequence
 from typing import NamedTuple
 
-from dokimasia.algorithms.statistics import Interval, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, rate_interval
 
 MOST = 2
 """The strongest verdict, either way."""
@@ -107,7 +107,7 @@ def count_verdicts(verdicts: Sequence[int], failed: int = 0) -> VerdictCounts:
 
 def reward_interval(
     verdicts: Sequence[int], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95, seed: int
-) -> Interval:
+) -> ConfidenceInterval:
     """Return a confidence interval of the reward of valid verdicts, -100 to 100, resampling whole cases.
 
     Parameters
@@ -138,7 +138,7 @@ def reward_interval(
 
 def win_rate_interval(
     verdicts: Sequence[int], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95
-) -> Interval:
+) -> ConfidenceInterval:
     """Return a confidence interval of the win rate of valid verdicts, in percent, by `rate_interval`.
 
     Parameters
@@ -161,9 +161,9 @@ def win_rate_interval(
     return percent(rate_interval([verdict > 0 for verdict in verdicts], clusters=clusters, level=level))
 
 
-def percent(interval: Interval) -> Interval:
+def percent(interval: ConfidenceInterval) -> ConfidenceInterval:
     """Return an interval of a share, 0 to 1, in percent."""
-    return Interval(100 * interval.low, 100 * interval.high, interval.reason)
+    return ConfidenceInterval(100 * interval.low, 100 * interval.high, interval.reason)
 
 
 def check_verdicts(verdicts: Sequence[int]) -> None:

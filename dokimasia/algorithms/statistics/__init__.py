@@ -8,10 +8,10 @@ from typing import Literal
 from dokimasia.algorithms.statistics.clusters import finite
 from dokimasia.algorithms.statistics.correlation import correlation_interval, kendall, pearson, r_squared, spearman
 from dokimasia.algorithms.statistics.intervals import bootstrap_interval, difference_interval, jackknife_interval
-from dokimasia.algorithms.statistics.shares import Interval, clopper_pearson, rate_interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, clopper_pearson, rate_interval
 
 __all__ = [
-    "Interval",
+    "ConfidenceInterval",
     "adjusted",
     "bootstrap_interval",
     "clopper_pearson",

@@ -2,22 +2,24 @@
 
 from math import hypot
 
-from dokimasia.algorithms.statistics.shares import Interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval
 
 
-def contrast_interval(first: float, first_interval: Interval, second: float, second_interval: Interval) -> Interval:
+def contrast_interval(
+    first: float, first_interval: ConfidenceInterval, second: float, second_interval: ConfidenceInterval
+) -> ConfidenceInterval:
     """Return an interval of the first estimate minus the second, at the level of the two intervals.
 
     Parameters
     ----------
     first, second : float
         Two estimates in the same unit, from different data.
-    first_interval, second_interval : Interval
+    first_interval, second_interval : ConfidenceInterval
         Each estimate's own interval, which contains it; both at one level.
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         The distance of each limit from the difference is the square root of the sum of squares of the two distances that
         would move it there. If the two estimates are positively correlated, the interval is wider than necessary.
 
@@ -32,7 +34,7 @@ def contrast_interval(first: float, first_interval: Interval, second: float, sec
 
     Examples
     --------
-    >>> low, high = contrast_interval(40.0, Interval(37.0, 46.0), 60.0, Interval(52.0, 64.0))
+    >>> low, high = contrast_interval(40.0, ConfidenceInterval(37.0, 46.0), 60.0, ConfidenceInterval(52.0, 64.0))
     >>> round(low, 6), round(high, 6)
     (-25.0, -10.0)
     """
@@ -40,7 +42,7 @@ def contrast_interval(first: float, first_interval: Interval, second: float, sec
         if not low <= value <= high:
             raise ValueError(f"the interval from {low} to {high} does not contain {value}")
     difference = first - second
-    return Interval(
+    return ConfidenceInterval(
         difference - hypot(first - first_interval.low, second_interval.high - second),
         difference + hypot(first_interval.high - first, second - second_interval.low),
     )

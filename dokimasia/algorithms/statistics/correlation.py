@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from dokimasia.algorithms.statistics.clusters import ROUNDING, Floats, effective_number, finite, number_clusters
 from dokimasia.algorithms.statistics.intervals import jackknifed
 from dokimasia.algorithms.statistics.refusal import too_little_variation
-from dokimasia.algorithms.statistics.shares import Interval
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval
 
 Method = Literal["pearson", "spearman", "kendall"]
 
@@ -110,7 +110,7 @@ def correlation_interval(
     method: Method = "pearson",
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
-) -> Interval:
+) -> ConfidenceInterval:
     """Return a confidence interval of a correlation: the jackknife over clusters, on Fisher's scale.
 
     Parameters
@@ -126,7 +126,7 @@ def correlation_interval(
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         Within -1 to 1. There is none below ten clusters, or an effective number of ten; if one side hardly varies
         (`too_little_variation`, of ranks for a rank correlation); and if the correlation is the same without any of the
         clusters (1, say). Its `reason` then says why, and its limits are -1 and 1.
@@ -159,15 +159,15 @@ def correlation_interval(
     if count < _FEWEST:
         raise ValueError(f"an interval of a correlation needs at least {_FEWEST} pairs or clusters")
     if count < FEW_PAIRS:
-        return Interval(-1.0, 1.0, f"{count} clusters, and a correlation needs {FEW_PAIRS}")
+        return ConfidenceInterval(-1.0, 1.0, f"{count} clusters, and a correlation needs {FEW_PAIRS}")
     index = np.arange(len(first)) if clusters is None else number_clusters(clusters, len(first))
     effective = effective_number(np.bincount(index).astype(np.float64))
     if effective < FEW_PAIRS - ROUNDING:
         worth_text = f"{count} clusters of unequal size are worth {effective:.1f} equal ones"
-        return Interval(-1.0, 1.0, f"{worth_text}, and a correlation needs {FEW_PAIRS}")
+        return ConfidenceInterval(-1.0, 1.0, f"{worth_text}, and a correlation needs {FEW_PAIRS}")
     for side in (first, second):
         if reason := too_little_variation(side if method == "pearson" else _ranks(side), clusters):
-            return Interval(-1.0, 1.0, reason)
+            return ConfidenceInterval(-1.0, 1.0, reason)
     if method == "pearson":
         left_out = _without_each(first, second, index)
     else:
@@ -177,7 +177,7 @@ def correlation_interval(
     limits = jackknifed(
         float(_on_fishers_scale(correlate(x, y))), _on_fishers_scale(left_out), level=level, worth=worth
     )
-    return Interval(math.tanh(limits.low), math.tanh(limits.high), limits.reason)
+    return ConfidenceInterval(math.tanh(limits.low), math.tanh(limits.high), limits.reason)
 
 
 def _on_fishers_scale(values: float | Floats) -> Floats:

@@ -21,7 +21,7 @@ from dokimasia.algorithms.statistics.clusters import (
 )
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD, ONE_CLUSTER, refusal
-from dokimasia.algorithms.statistics.shares import Interval, check_level, clopper_pearson, share_of_scale
+from dokimasia.algorithms.statistics.shares import ConfidenceInterval, check_level, clopper_pearson, share_of_scale
 
 RESAMPLES = 2000
 FEW_CLUSTERS = 6
@@ -45,7 +45,7 @@ def bootstrap_interval(
     level: float = 0.95,
     seed: int,
     bounds: tuple[float, float] | None = None,
-) -> Interval:
+) -> ConfidenceInterval:
     """Return a confidence interval of the mean of values, resampling whole clusters.
 
     Parameters
@@ -64,7 +64,7 @@ def bootstrap_interval(
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         It contains the mean of the values. If there is none, its `reason` says why, and its limits are the bounds.
 
     Raises
@@ -103,7 +103,7 @@ def bootstrap_interval(
     Examples
     --------
     >>> bootstrap_interval([3.0, 3.0, 3.0], seed=0)
-    Interval(low=3.0, high=3.0)
+    ConfidenceInterval(low=3.0, high=3.0)
     >>> low, high = bootstrap_interval([1, 2, 3, 4, 5, 4, 3, 2], seed=0)
     >>> round(low, 1), round(high, 1)
     (1.9, 4.1)
@@ -114,12 +114,12 @@ def bootstrap_interval(
     check_level(level)
     count, mean = grouped.number, grouped.mean
     if count == 1:
-        return Interval(low, high, "" if bounds else ONE_CLUSTER)
+        return ConfidenceInterval(low, high, "" if bounds else ONE_CLUSTER)
     if grouped.alike:
         if bounds is None:
-            return Interval(mean, mean)
+            return ConfidenceInterval(mean, mean)
         unseen = clopper_pearson(0, count, level).high
-        return Interval(mean - unseen * (mean - low), mean + unseen * (high - mean))
+        return ConfidenceInterval(mean - unseen * (mean - low), mean + unseen * (high - mean))
     scale = bounds or (float(array.min()), float(array.max()))
     if count > _MOST_CACHED_CLUSTERS:
         return _outer_limits(grouped, level, seed, *scale, bounded=bounds is not None)
@@ -135,7 +135,7 @@ def difference_interval(
     level: float = 0.95,
     seed: int,
     bounds: tuple[float, float] | None = None,
-) -> Interval:
+) -> ConfidenceInterval:
     """Return a confidence interval of the mean of second minus first, measured on the same items.
 
     Parameters
@@ -151,7 +151,7 @@ def difference_interval(
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         In the unit of the measurements; above 0 if the second is significantly higher.
 
     Raises
@@ -183,7 +183,7 @@ def jackknife_interval(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
     bounds: tuple[float, float] | None = None,
-) -> Interval:
+) -> ConfidenceInterval:
     """Return a confidence interval of any figure computed from n items, by leaving out one cluster at a time.
 
     Parameters
@@ -202,7 +202,7 @@ def jackknife_interval(
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         The figure, plus and minus Student's t times the jackknife's standard error, extended on the side to which the
         clusters are skewed (see Notes), and clipped to the bounds. If there is none, its `reason` says why, and its limits
         are the bounds, or infinite: if the figure is the same without any of the clusters; with bounds, if `refusal` finds
@@ -238,7 +238,7 @@ def jackknife_interval(
     low, high = bounds if bounds is not None else (-math.inf, math.inf)
     count = int(index.max()) + 1
     if count == 1:
-        return Interval(low, high, "" if bounds else ONE_CLUSTER)
+        return ConfidenceInterval(low, high, "" if bounds else ONE_CLUSTER)
     figure = statistic(range(n))
     remaining = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
     left_out = finite([statistic(positions) for positions in remaining])
@@ -246,7 +246,7 @@ def jackknife_interval(
         sizes = np.bincount(index).astype(np.float64)
         pseudovalues = figure + (figure - left_out) * (n - sizes) / sizes
         if reason := refusal(Clusters(pseudovalues * sizes, sizes), bounds):
-            return Interval(low, high, reason)
+            return ConfidenceInterval(low, high, reason)
     return jackknifed(figure, left_out, level=level, bounds=(low, high))
 
 
@@ -257,19 +257,21 @@ def jackknifed(
     level: float,
     bounds: tuple[float, float] = (-math.inf, math.inf),
     worth: float = 1.0,
-) -> Interval:
+) -> ConfidenceInterval:
     """Return the interval of `jackknife_interval` from the figure and its values without each cluster.
 
     `worth` is the factor of the degrees of freedom for clusters of unequal size.
     """
     if np.ptp(left_out) <= ROUNDING * np.abs(left_out).max():
-        return Interval(*bounds, NO_SPREAD)
+        return ConfidenceInterval(*bounds, NO_SPREAD)
     quantile = student_t_quantile((1 + level) / 2, worth * trusted_df(left_out))
     error = jackknife_error(left_out)
     margin, lean = quantile * error, 0.0
     if math.isfinite(bounds[1] - bounds[0]):
         lean = error * skewness(left_out) / (6 * math.sqrt(len(left_out))) * (1 + 2 * quantile**2)
-    return Interval(max(bounds[0], figure - margin + min(0.0, lean)), min(bounds[1], figure + margin + max(0.0, lean)))
+    return ConfidenceInterval(
+        max(bounds[0], figure - margin + min(0.0, lean)), min(bounds[1], figure + margin + max(0.0, lean))
+    )
 
 
 def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, float]:
@@ -282,15 +284,17 @@ def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, fl
 @lru_cache(maxsize=_CACHED_INTERVALS, typed=True)
 def _cached_limits(
     sums: bytes, sizes: bytes, level: float, seed: int, low: float, high: float, *, bounded: bool
-) -> Interval:
+) -> ConfidenceInterval:
     """Return what `_outer_limits` does; cached, since the figures of one run need the same interval several times."""
     return _outer_limits(Clusters(np.frombuffer(sums), np.frombuffer(sizes)), level, seed, low, high, bounded=bounded)
 
 
-def _outer_limits(grouped: Clusters, level: float, seed: int, low: float, high: float, *, bounded: bool) -> Interval:
+def _outer_limits(
+    grouped: Clusters, level: float, seed: int, low: float, high: float, *, bounded: bool
+) -> ConfidenceInterval:
     """Return the outer one of the bootstrap's and the scale's limits at each end, for clusters that are not all equal."""
     if bounded and (reason := refusal(grouped, (low, high))):
-        return Interval(low, high, reason)
+        return ConfidenceInterval(low, high, reason)
     count, mean, left_out = grouped.number, grouped.mean, grouped.left_out
     quantile = student_t_quantile((1 + level) / 2, count - 1)
     limits = [
@@ -301,8 +305,8 @@ def _outer_limits(grouped: Clusters, level: float, seed: int, low: float, high: 
         low, high = -math.inf, math.inf
         if count < FEW_CLUSTERS:
             margin = quantile * jackknife_error(left_out)
-            limits.append(Interval(mean - margin, mean + margin))
-    return Interval(
+            limits.append(ConfidenceInterval(mean - margin, mean + margin))
+    return ConfidenceInterval(
         max(low, min(mean, *(limit.low for limit in limits))), min(high, max(mean, *(limit.high for limit in limits)))
     )
 
@@ -343,7 +347,7 @@ def _draws(generator: np.random.Generator, count: int, step: int) -> Iterator[ND
         yield generator.integers(0, count, size=size, dtype=np.int32).astype(np.intp)
 
 
-def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) -> Interval:
+def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) -> ConfidenceInterval:
     """Return the bias-corrected and accelerated limits, `width` standard deviations to either side; `left_out` must vary."""
     normal, drawn = NormalDist(), len(resampled)
     below = (np.count_nonzero(resampled < mean) + np.count_nonzero(resampled == mean) / 2) / drawn
@@ -359,7 +363,7 @@ def accelerated(resampled: Floats, mean: float, left_out: Floats, width: float) 
         return normal.cdf(bias + (bias + z) / shrink)
 
     ordered = np.sort(resampled)
-    return Interval(_quantile(ordered, share(-width)), _quantile(ordered, share(width)))
+    return ConfidenceInterval(_quantile(ordered, share(-width)), _quantile(ordered, share(width)))
 
 
 def _quantile(ordered: Floats, share: float) -> float:

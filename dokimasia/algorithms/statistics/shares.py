@@ -14,7 +14,7 @@ class _Limits(NamedTuple):
     high: float
 
 
-class Interval(_Limits):
+class ConfidenceInterval(_Limits):
     """A confidence interval: its lower and upper limit, in the unit of the estimate; or the reason why there is none.
 
     Attributes
@@ -26,8 +26,8 @@ class Interval(_Limits):
 
     Examples
     --------
-    >>> low, high = Interval(1.0, 5.0, "2 images near the end of the scale")
-    >>> (low, high), Interval(1.0, 2.0).reason
+    >>> low, high = ConfidenceInterval(1.0, 5.0, "2 images near the end of the scale")
+    >>> (low, high), ConfidenceInterval(1.0, 2.0).reason
     ((1.0, 5.0), '')
     """
 
@@ -40,7 +40,7 @@ class Interval(_Limits):
         return interval
 
 
-def clopper_pearson(k: int, n: int, level: float = 0.95) -> Interval:
+def clopper_pearson(k: int, n: int, level: float = 0.95) -> ConfidenceInterval:
     """Return the exact confidence interval of a share: k of n independent trials.
 
     Parameters
@@ -52,7 +52,7 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> Interval:
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         Shares, 0 to 1.
 
     Raises
@@ -76,7 +76,9 @@ def clopper_pearson(k: int, n: int, level: float = 0.95) -> Interval:
     return _trials(k, n, (1 - level) / 2)
 
 
-def rate_interval(hits: Sequence[bool], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95) -> Interval:
+def rate_interval(
+    hits: Sequence[bool], *, clusters: Sequence[Hashable] | None = None, level: float = 0.95
+) -> ConfidenceInterval:
     """Return a confidence interval of a rate whose trials may be clustered: the share of hits that are true.
 
     Parameters
@@ -90,7 +92,7 @@ def rate_interval(hits: Sequence[bool], *, clusters: Sequence[Hashable] | None =
 
     Returns
     -------
-    Interval
+    ConfidenceInterval
         Shares, 0 to 1; never narrower than Clopper and Pearson's. If all clusters have the same rate, each counts as one
         trial.
 
@@ -119,12 +121,12 @@ def rate_interval(hits: Sequence[bool], *, clusters: Sequence[Hashable] | None =
     if grouped.number == array.size:
         return exact
     if grouped.number == 1:
-        return Interval(0.0, 1.0)
+        return ConfidenceInterval(0.0, 1.0)
     if grouped.alike:
         clustered = _trials(grouped.mean * grouped.number, grouped.number, (1 - level) / 2)
     else:
         clustered = share_of_scale(grouped, level, (0.0, 1.0))
-    return Interval(min(exact.low, clustered.low), max(exact.high, clustered.high))
+    return ConfidenceInterval(min(exact.low, clustered.low), max(exact.high, clustered.high))
 
 
 def check_level(level: float) -> None:
@@ -133,15 +135,15 @@ def check_level(level: float) -> None:
         raise ValueError(f"a level lies strictly between 0 and 1: {level}")
 
 
-def share_of_scale(grouped: Clusters, level: float, scale: tuple[float, float]) -> Interval:
+def share_of_scale(grouped: Clusters, level: float, scale: tuple[float, float]) -> ConfidenceInterval:
     """Return the limits of a mean, treating its position on a scale as a share; the clusters must not all be equal."""
     low, span = scale[0], scale[1] - scale[0]
     placed = Clusters((grouped.sums - low * grouped.sizes) / span, grouped.sizes)
     limits = effective_share(min(1.0, max(0.0, placed.mean)), placed.left_out, level)
-    return Interval(low + limits.low * span, low + limits.high * span)
+    return ConfidenceInterval(low + limits.low * span, low + limits.high * span)
 
 
-def effective_share(share: float, left_out: Floats, level: float) -> Interval:
+def effective_share(share: float, left_out: Floats, level: float) -> ConfidenceInterval:
     """Return the limits of an estimated share from its values without each cluster, which must vary."""
     quantile = (1 + level) / 2
     ratio = normal_quantile(quantile) / student_t_quantile(quantile, trusted_df(left_out))
@@ -150,8 +152,8 @@ def effective_share(share: float, left_out: Floats, level: float) -> Interval:
     return _trials(share * trials, trials, 1 - quantile)
 
 
-def _trials(k: float, n: float, tail: float) -> Interval:
+def _trials(k: float, n: float, tail: float) -> ConfidenceInterval:
     """Return the limits of a share observed as k of n trials, whole numbers or not."""
     low = 0.0 if k <= 0 else beta_quantile(tail, k, n - k + 1)
     high = 1.0 if k >= n else beta_quantile(1 - tail, k + 1, n - k)
-    return Interval(low, high)
+    return ConfidenceInterval(low, high)

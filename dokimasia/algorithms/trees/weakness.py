@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from dokimasia.algorithms.statistics import Interval, adjusted, bootstrap_interval, clopper_pearson
+from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted, bootstrap_interval, clopper_pearson
 from dokimasia.algorithms.statistics.exchange import Exchange
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class NodeFinding(NamedTuple):
     n: int
     clusters: int
     mean: float
-    interval: Interval
+    interval: ConfidenceInterval
     difference: float
     p_value: float | None
     q_value: float | None

@@ -12,8 +12,7 @@ from typing import Annotated, Literal, NamedTuple
 from pydantic import Field
 
 from dokimasia.algorithms.pairwise import ConnectedModels, PairOutcome, rate_models
-from dokimasia.algorithms.statistics import Interval as Limits
-from dokimasia.algorithms.statistics import adjusted
+from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted
 from dokimasia.domain.duel import ArenaRound
 from dokimasia.domain.identity import Value
 from dokimasia.methods.arena.request import ArenaPlan, Pair
@@ -34,9 +33,8 @@ from dokimasia.report.fields import Count, Display, Failures, Fraction, Interval
 from dokimasia.report.figures import measured, p_value
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import heading, paid
-from dokimasia.runs.measures import failures_by_kind
+from dokimasia.runs.measures import failures_by_kind, mean, rounded
 from dokimasia.runs.reading.correlations import correlations
-from dokimasia.runs.reading.rates import mean, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
@@ -316,7 +314,7 @@ def _pairs(
         if tested is not None:
             value, interval, p = tested
             if turned:
-                value, interval = -value, Limits(-interval.high, -interval.low, interval.reason)
+                value, interval = -value, ConfidenceInterval(-interval.high, -interval.low, interval.reason)
             difference = interval_of(value, interval)
         pairs.append(
             ArenaPair(

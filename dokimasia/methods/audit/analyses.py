@@ -12,8 +12,15 @@ from random import Random
 from typing import Annotated, NamedTuple
 
 from dokimasia.algorithms.gating import gated_score
-from dokimasia.algorithms.statistics import Interval as Limits
-from dokimasia.algorithms.statistics import adjusted, jackknife_interval, kendall, pearson, r_squared, spearman
+from dokimasia.algorithms.statistics import (
+    ConfidenceInterval,
+    adjusted,
+    jackknife_interval,
+    kendall,
+    pearson,
+    r_squared,
+    spearman,
+)
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.datasets.annotations import read_ratings
@@ -39,9 +46,8 @@ from dokimasia.methods.audit.request import WAY, AuditPlan
 from dokimasia.people.passports import each_has_one, weights_of
 from dokimasia.report.fields import Display, Interval
 from dokimasia.report.figures import in_words, interval, number, p_value, several, share, signed
-from dokimasia.runs.measures import mean_with_interval
+from dokimasia.runs.measures import deviation, limits, mean, mean_with_interval, rounded, spread
 from dokimasia.runs.reading.correlations import ALPHA, adjust, correlations, directions, length_and_score, value_of
-from dokimasia.runs.reading.rates import deviation, limits, mean, rounded, spread
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -479,13 +485,13 @@ def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, 
         n=len(points),
         points=points,
         r_squared=rounded(value),
-        **({"low": None, "high": None} if ends is None else limits(ends)),
+        **limits(ends),
         disjoint=disjoint,
         says=says,
     )
 
 
-def _consistency_limits(rows: Sequence[AuditRow], names: Sequence[str]) -> Limits | None:
+def _consistency_limits(rows: Sequence[AuditRow], names: Sequence[str]) -> ConfidenceInterval | None:
     judged = judged_samples(rows)
     clusters = {row.sample_id: row.cluster for row in rows}
     ids = list(clusters)

@@ -10,8 +10,7 @@ from typing import Annotated, Any, Literal, cast
 from pydantic import Field
 
 from dokimasia.algorithms.gating import gate, gated_score
-from dokimasia.algorithms.statistics import Interval as Limits
-from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, jackknife_interval, rate_interval
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD
 from dokimasia.domain.call import Weights
 from dokimasia.domain.identity import Value, digest
@@ -22,10 +21,21 @@ from dokimasia.methods.audit.request import AuditPlan, rubric_sets
 from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Failures, Interval, Used, as_json
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
-from dokimasia.runs.measures import bounds_over_failures, failures_by_kind, mean_bounds, mean_with_interval, used_by_all
+from dokimasia.runs.measures import (
+    CoverageFields,
+    bounds_over_failures,
+    coverage,
+    failures_by_kind,
+    interval_of,
+    limits,
+    mean_bounds,
+    mean_with_interval,
+    rounded,
+    spread,
+    used_by_all,
+)
 from dokimasia.runs.method import ColumnType
 from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
-from dokimasia.runs.reading.rates import coverage, limits, rounded, spread
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value, find_values
 from dokimasia.storage.results import ResultRow, results
@@ -390,7 +400,7 @@ def _item_rate(samples: Sequence[Judged], group: int) -> RubricRate | None:
     return rate(hits, clusters)
 
 
-def _coverage(samples: Sequence[Judged]) -> dict[str, Any]:
+def _coverage(samples: Sequence[Judged]) -> CoverageFields:
     return coverage((len(sample.overall), len(sample.failures)) for sample in samples)
 
 
@@ -420,14 +430,14 @@ def _gap(samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval
     interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0))
     if interval.reason == NO_SPREAD:
         interval = _difference(item, gate_pass) or interval
-    return Interval(mean=rounded(item.mean - gate_pass.mean), **limits(interval))
+    return interval_of(item.mean - gate_pass.mean, interval)
 
 
-def _difference(first: Interval, second: Interval) -> Limits | None:
+def _difference(first: Interval, second: Interval) -> ConfidenceInterval | None:
     """Return the widest ends that a difference may have; None where either has no interval."""
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return None
-    return Limits(first.low - second.high, first.high - second.low)
+    return ConfidenceInterval(first.low - second.high, first.high - second.low)
 
 
 def _bounds(samples: Sequence[Judged], outcome: Outcome) -> Bounds | None:

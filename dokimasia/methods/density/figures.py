@@ -13,8 +13,7 @@ from dokimasia.report.fields import Count, Coverage, Display, Failures, Interval
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import heading, paid
-from dokimasia.runs.measures import failures_by_kind, mean_with_interval, share_of_hits
-from dokimasia.runs.reading.rates import rounded
+from dokimasia.runs.measures import failures_by_kind, mean_with_interval, rounded, share_of_hits
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.reviews import ReviewedValue, made_values

@@ -3,12 +3,12 @@
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from dokimasia.algorithms.statistics import Interval, adjusted, bootstrap_interval, rate_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted, bootstrap_interval, rate_interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.diagnosis.tables import AssetColumn, AssetRow, Figure, Mark
 from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosisMaterial, ScoredAnswer
 from dokimasia.methods.tree import BEST, LEVEL, WORST, rounded
-from dokimasia.runs.reading.rates import limits
+from dokimasia.runs.measures import limits
 
 NOTHING: Final = Figure()
 """A cell without a measurement."""
@@ -73,7 +73,7 @@ MODEL = name_column("model")
 PAIR = (name_column("first"), name_column("second"))
 
 
-def estimate(value: float, interval: Interval) -> Figure:
+def estimate(value: float, interval: ConfidenceInterval) -> Figure:
     """Return an estimate with its interval."""
     return Figure(value=rounded(value), **limits(interval))
 
@@ -108,7 +108,10 @@ def difference_of(first: Figure, second: Figure) -> Figure:
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return Figure(value=rounded(first.value - second.value), no_interval=first.no_interval or second.no_interval)
     interval = contrast_interval(
-        first.value, Interval(first.low, first.high), second.value, Interval(second.low, second.high)
+        first.value,
+        ConfidenceInterval(first.low, first.high),
+        second.value,
+        ConfidenceInterval(second.low, second.high),
     )
     return estimate(first.value - second.value, interval)
 

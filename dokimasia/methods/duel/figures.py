@@ -20,8 +20,7 @@ from dokimasia.algorithms.pairwise import (
     reward_interval,
     win_rate_interval,
 )
-from dokimasia.algorithms.statistics import Interval as Limits
-from dokimasia.algorithms.statistics import adjusted
+from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, TEXT, FactualityBy, Instruction, Place
 from dokimasia.domain.identity import Value
@@ -30,9 +29,16 @@ from dokimasia.report.blocks import Cell
 from dokimasia.report.fields import Bounds, Count, Display, Failures, Fraction, Interval, NoInterval, Used
 from dokimasia.report.figures import NOTHING, interval, measured, p_value, signed_text
 from dokimasia.runs.figure_models import DataFigures, Judge
-from dokimasia.runs.measures import failures_by_kind, mean_bounds, mean_with_interval
+from dokimasia.runs.measures import (
+    failures_by_kind,
+    limits,
+    mean,
+    mean_bounds,
+    mean_with_interval,
+    paired_difference,
+    rounded,
+)
 from dokimasia.runs.reading.correlations import adjust, length_and_score
-from dokimasia.runs.reading.rates import limits, mean, paired, rounded
 
 SCALE = (LOWEST, HIGHEST)
 T = TypeVar("T")
@@ -587,15 +593,15 @@ def _gap(
         if without is not None and by_images is not None:
             differences.append(without - by_images)
             clusters.append(arm.cluster)
-    comparison = paired(differences, clusters, widest=widest, seed=seed)
-    return ImageGap(n=len(differences), difference=comparison["difference"], p=comparison["p_value"], adjusted=None)
+    comparison = paired_difference(differences, clusters, widest=widest, seed=seed)
+    return ImageGap(n=len(differences), difference=comparison.difference, p=comparison.p_value, adjusted=None)
 
 
 def _with_adjusted(gap: ImageGap, p_value: float | None) -> ImageGap:
     return gap if p_value is None else gap.model_copy(update={"adjusted": rounded(p_value)})
 
 
-def interval_of(value: float | None, ends: Limits, *, unit: float = 1.0) -> Interval:
+def interval_of(value: float | None, ends: ConfidenceInterval, *, unit: float = 1.0) -> Interval:
     """Return a figure with its interval, whose ends are multiplied with `unit`."""
     return Interval(mean=rounded(value or 0.0), **limits(ends, unit=unit))
 

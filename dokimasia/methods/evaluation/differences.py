@@ -14,8 +14,8 @@ from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import ReportData
 from dokimasia.report.fields import Bounds, Display, Interval, TableRow
 from dokimasia.report.tables import TableColumn, column, computed, table
+from dokimasia.runs.measures import rounded
 from dokimasia.runs.reading.comparison import ComparisonSide, compare
-from dokimasia.runs.reading.rates import rounded
 
 MOST_DRAWN = 28
 MOST_OPEN = 28

@@ -35,14 +35,18 @@ from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import costs, counted, forked_from, heading, shown_name
 from dokimasia.runs.measures import (
     bounds_over_failures,
+    coverage,
     failures_by_kind,
+    limits,
+    mean,
     mean_with_interval,
+    rounded,
     share_of_hits,
+    spread,
     strict_accuracy,
 )
 from dokimasia.runs.reading.comparison import ATOMS
 from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
-from dokimasia.runs.reading.rates import coverage, limits, mean, rounded, spread
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
@@ -399,17 +403,17 @@ def length_and_score(points: Sequence[LengthPoint]) -> LengthAndScore:
 
     There is no interval with fewer than ten different images, or if lengths or scores do not vary.
     """
-    correlation, ends = None, {"low": None, "high": None}
+    correlation, interval = None, None
     clusters = [point.cluster for point in points]
     if len(set(clusters)) >= FEWEST_FOR_LENGTH:
         lengths, scores = [point.length for point in points], [point.score for point in points]
         with suppress(ValueError):
-            ends = limits(correlation_interval(lengths, scores, clusters=clusters))
+            interval = correlation_interval(lengths, scores, clusters=clusters)
             correlation = rounded(pearson(lengths, scores))
     characters = None
     if points:
         characters = round(sum(2**point.length for point in points) / len(points), 1)
-    return LengthAndScore(n=len(points), characters=characters, correlation=correlation, **ends)
+    return LengthAndScore(n=len(points), characters=characters, correlation=correlation, **limits(interval))
 
 
 def _surviving(full: AnsweredSamples, blind: AnsweredSamples, *, seed: int) -> Surviving:

@@ -56,8 +56,8 @@ from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, Used, pointer, rows_of
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed, name_column, table
+from dokimasia.runs.measures import mean
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, answer_of
-from dokimasia.runs.reading.rates import mean
 from dokimasia.runs.reading.reporting import chosen, pictures_of
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, samples_of
 from dokimasia.storage.excerpts import rows_of as rows_by_sample

@@ -70,20 +70,18 @@ class EvaluationWork:
             Interrupted: the gateway was drained; everything finished is committed.
             StorageError: a result could not be stored.
         """
-        replay = await self._replay(sample) if self._plan.judge is not None else None
+        replay: ResultRow | None = None
+        if self._plan.judge is not None:
+            item = replay_item(sample.id)
+            replay = self._job.finished(item)
+            if replay is None:
+                replay = await self._replay_row(sample, item)
+                await self._job.finish(replay)
         await self._job.in_parts(self._plan.items(sample.id), partial(self._answers, sample, replay))
         self._job.progress.samples_done += 1
 
-    async def _replay(self, sample: Sample) -> ResultRow:
-        """Return the row with the sample's criteria, which are made if there is none."""
-        item = replay_item(sample.id)
-        row = self._job.finished(item)
-        if row is None:
-            row = await self._replay_row(sample, item)
-            await self._job.finish(row)
-        return row
-
     async def _replay_row(self, sample: Sample, item: str) -> ResultRow:
+        """Return the row of the sample's criteria, made where no run before made them."""
         job = self._job
         start = self._begin(item)
         if start.row is not None:

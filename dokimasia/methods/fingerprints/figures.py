@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 
 from pydantic import Field, field_serializer
 
-from dokimasia.algorithms.statistics import Interval, adjusted, clopper_pearson, rate_interval
+from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted, clopper_pearson, rate_interval
 from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, Figure
 from dokimasia.domain.identity import Value
@@ -251,7 +251,7 @@ def _hits(trials: Sequence[Trial]) -> list[bool]:
     return [trial.right for trial in trials if trial.right is not None]
 
 
-def _match_rates(trials: Sequence[Trial], interval: Interval | None) -> MatchRates:
+def _match_rates(trials: Sequence[Trial], interval: ConfidenceInterval | None) -> MatchRates:
     """Return how many trials with a verdict are right, their share with its interval, and what the failed ones leave open."""
     hits = _hits(trials)
     right, failed = sum(hits), len(trials) - len(hits)

@@ -37,9 +37,8 @@ from dokimasia.report.figures import NOTHING, bracketed, count, measured, share
 from dokimasia.report.figures import p_value as write_p
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import heading, rows_shown
-from dokimasia.runs.measures import failures_by_kind, share_of_hits, used_by_calls
+from dokimasia.runs.measures import failures_by_kind, paired_difference, rounded, share_of_hits, used_by_calls
 from dokimasia.runs.reading.exporting import ColumnType
-from dokimasia.runs.reading.rates import paired, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
@@ -384,7 +383,7 @@ def _gaps(comparisons: Comparisons, agreements: Mapping[str, Mapping[str, JudgeA
             for category, in_category in categories.items():
                 both: list[int] = np.flatnonzero(in_category & ~np.isnan(steps)).tolist()
                 clusters = [comparisons.clusters[position] for position in both]
-                comparison = paired((POINTS * steps[both]).tolist(), clusters, widest=POINTS, seed=seed)
+                comparison = paired_difference((POINTS * steps[both]).tolist(), clusters, widest=POINTS, seed=seed)
                 gaps.append(
                     Gap(
                         judge=judge,
@@ -392,8 +391,8 @@ def _gaps(comparisons: Comparisons, agreements: Mapping[str, Mapping[str, JudgeA
                         first=first,
                         second=second,
                         n=len(both),
-                        difference=comparison["difference"],
-                        p_value=comparison["p_value"],
+                        difference=comparison.difference,
+                        p_value=comparison.p_value,
                         adjusted=None,
                     )
                 )

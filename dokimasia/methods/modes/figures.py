@@ -19,10 +19,9 @@ from dokimasia.report import figures
 from dokimasia.report.fields import Count, Coverage, Display, Failures, NoInterval, Share, Used
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
 from dokimasia.runs.figures import paid, simulated
-from dokimasia.runs.measures import failures_by_kind, share_of_hits
+from dokimasia.runs.measures import failures_by_kind, limits, rounded, share_of_hits
 from dokimasia.runs.plans import model_identity
 from dokimasia.runs.reading.exporting import ColumnType
-from dokimasia.runs.reading.rates import limits, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, get_result, results
 from dokimasia.storage.runs import Run, get_run
@@ -263,10 +262,10 @@ def _contrasts_of_mode(
     found: list[ContrastFigures] = []
     for index, model in enumerate(models):
         own: list[float] = gaps[compared[:, index], index].tolist()
-        difference, p_value, ends = None, None, {"low": None, "high": None}
+        difference, p_value, interval = None, None, None
         if len(own) >= FEWEST:
             own_clusters = [cluster for cluster, counts in zip(clusters, compared[:, index], strict=True) if counts]
-            ends = limits(bootstrap_interval(own, clusters=own_clusters, seed=seed, bounds=(-1.0, 1.0)))
+            interval = bootstrap_interval(own, clusters=own_clusters, seed=seed, bounds=(-1.0, 1.0))
             difference, p_value = rounded(sum(own) / len(own)), rounded(p_values[index])
         found.append(
             ContrastFigures(
@@ -274,7 +273,7 @@ def _contrasts_of_mode(
                 mode=mode,
                 n=len(own),
                 difference=difference,
-                **ends,
+                **limits(interval),
                 p_value=p_value,
                 adjusted=None,
                 verdict="",
@@ -306,9 +305,8 @@ def agreement(atoms: Iterable[CodedAtom]) -> CoderAgreement:
             second.append(atom.second.mode or "")
             clusters.append(atom.cluster)
     kappa = kappa_of(first, second, clusters)
-    ends = {"low": None, "high": None} if kappa.interval is None else limits(kappa.interval)
     value = None if kappa.value is None else rounded(kappa.value)
-    return CoderAgreement(n=kappa.n, held=len(shared), agreed=kappa.agreed, kappa=value, **ends)
+    return CoderAgreement(n=kappa.n, held=len(shared), agreed=kappa.agreed, kappa=value, **limits(kappa.interval))
 
 
 def modes_figures(home: Home, run: Run) -> ModesFigures:

@@ -19,9 +19,8 @@ from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.fields import Count, Coverage, Display, Failures, Share, Used
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import heading, paid, rows_shown
-from dokimasia.runs.measures import failures_by_kind, share_of_hits
+from dokimasia.runs.measures import failures_by_kind, rounded, share_of_hits
 from dokimasia.runs.reading.exporting import ColumnType
-from dokimasia.runs.reading.rates import rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results

@@ -54,9 +54,8 @@ from dokimasia.report.figures import NOTHING, bracketed
 from dokimasia.report.figures import p_value as write_p_value
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import heading, paid, rows_shown
-from dokimasia.runs.measures import failures_by_kind, mean_with_interval
+from dokimasia.runs.measures import failures_by_kind, interval_of, limits, mean_with_interval, rounded
 from dokimasia.runs.reading.exporting import ColumnType
-from dokimasia.runs.reading.rates import limits, rounded
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -537,14 +536,19 @@ def _kind(row: FailureRate) -> ProbedKind:
 
 def to_share(share: ItemShare) -> ProbeShare:
     """Return a share as figures have it."""
-    value, ends = None, {"low": None, "high": None}
+    value, interval = None, None
     if share.share is not None and share.interval is not None:
-        value, ends = rounded(share.share), limits(share.interval)
+        value, interval = rounded(share.share), share.interval
     bounds = None
     if share.bounds is not None:
         bounds = Bounds(low=rounded(share.bounds[0]), high=rounded(share.bounds[1]))
     return ProbeShare(
-        share=value, **ends, n=share.n, n_scored=share.n_scored, coverage=_rounded(share.coverage), bounds=bounds
+        share=value,
+        **limits(interval),
+        n=share.n,
+        n_scored=share.n_scored,
+        coverage=_rounded(share.coverage),
+        bounds=bounds,
     )
 
 
@@ -570,8 +574,8 @@ def pair_places(every: Sequence[Detection], *, seed: int) -> PairPlaces | None:
     p = rounded(test.p_value)
     return PairPlaces(
         n=len(clusters),
-        consistency=Interval(mean=rounded(position_consistency(first, second)), **limits(consistency)),
-        bias=Interval(mean=rounded(position_bias(first, second) / 100), **limits(bias, unit=0.01)),
+        consistency=interval_of(position_consistency(first, second), consistency),
+        bias=interval_of(position_bias(first, second) / 100, bias, unit=0.01),
         p_value=p,
         adjusted=p,
     )

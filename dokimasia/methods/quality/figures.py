@@ -15,9 +15,8 @@ from dokimasia.report.fields import Bounds, Count, Coverage, Display, Failures, 
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
 from dokimasia.runs.figures import paid, rows_shown, simulated
-from dokimasia.runs.measures import failures_by_kind, mean_bounds, mean_with_interval
+from dokimasia.runs.measures import failures_by_kind, mean_bounds, mean_with_interval, rounded
 from dokimasia.runs.reading.exporting import ColumnType
-from dokimasia.runs.reading.rates import rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results

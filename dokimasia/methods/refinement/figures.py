@@ -38,7 +38,7 @@ from dokimasia.methods.refinement.rows import refinement_rows
 from dokimasia.report.fields import Count, Fraction, Interval, NoInterval
 from dokimasia.runs.figure_models import Heading, Judge, Seed
 from dokimasia.runs.figures import simulated
-from dokimasia.runs.reading.rates import DIGITS
+from dokimasia.runs.measures import DIGITS
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run
 from dokimasia.storage.trees.lookup import criterion_key

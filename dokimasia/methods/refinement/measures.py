@@ -32,8 +32,7 @@ from dokimasia.report.fields import (
     Rate,
     Share,
 )
-from dokimasia.runs.measures import failures_by_kind, share_of_hits
-from dokimasia.runs.reading.rates import DIGITS, limits, rounded
+from dokimasia.runs.measures import DIGITS, failures_by_kind, interval_of, rounded, share_of_hits
 from dokimasia.storage.usage import LedgerUsage
 
 LOWEST, HIGHEST = 1.0, 5.0
@@ -360,7 +359,7 @@ def _gained(rows: Sequence[RefinementRow], measure: Measure, part: Part, seed: i
     if not before:
         return None
     interval = difference_interval(before, after, clusters=clusters, seed=seed, bounds=(LOWEST, HIGHEST))
-    return Interval(mean=rounded(_mean(after) - _mean(before)), **limits(interval))
+    return interval_of(_mean(after) - _mean(before), interval)
 
 
 def _moved(rows: Sequence[RefinementRow], part: Part, *, solved: bool) -> Share:
@@ -429,7 +428,7 @@ def gain_figures(
     if before:
         gaps = [second - first for first, second in zip(before, after, strict=True)]
         interval = difference_interval(before, after, clusters=clusters, seed=seed, bounds=(low, high))
-        difference = Interval(mean=rounded(_mean(gaps)), **limits(interval))
+        difference = interval_of(_mean(gaps), interval)
         test = sign_flip_test(gaps, clusters=clusters, seed=seed, permutations=permutations)
         p_value = rounded(test.p_value)
     return Gain(
@@ -451,7 +450,7 @@ def _interval(values: Sequence[float], clusters: Sequence[str], seed: int) -> In
     if not values:
         return None
     interval = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=(LOWEST, HIGHEST))
-    return Interval(mean=rounded(_mean(values)), **limits(interval))
+    return interval_of(_mean(values), interval)
 
 
 def _before(row: RefinementRow, atoms: Sequence[int]) -> float:

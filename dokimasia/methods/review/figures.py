@@ -9,7 +9,6 @@ from pydantic import Field
 
 from dokimasia.algorithms import self_preference as preferences
 from dokimasia.algorithms.self_preference import OwnVotes, Round, SelfPreference
-from dokimasia.algorithms.statistics import Interval as Limits
 from dokimasia.algorithms.text.similarity import substance
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS
@@ -31,8 +30,7 @@ from dokimasia.report.fields import Count, Counts, Coverage, Display, Failures, 
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import counted, heading, paid, rows_shown
-from dokimasia.runs.measures import failures_by_kind, share_of_hits
-from dokimasia.runs.reading.rates import limits, rounded
+from dokimasia.runs.measures import failures_by_kind, limits, rounded, share_of_hits
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
@@ -358,7 +356,7 @@ def _preferences(rounds: Sequence[Round], panel: Sequence[str], *, seed: int) ->
 
 
 def _own_votes(votes: OwnVotes) -> OwnVoteFigures:
-    return OwnVoteFigures(share=_rounded(votes.share), **_limits(votes.interval), n=votes.n)
+    return OwnVoteFigures(share=_rounded(votes.share), **limits(votes.interval), n=votes.n)
 
 
 def _preference(preference: SelfPreference) -> Preference:
@@ -366,13 +364,9 @@ def _preference(preference: SelfPreference) -> Preference:
         own=_rounded(preference.own),
         others=_rounded(preference.others),
         difference=_rounded(preference.difference),
-        **_limits(preference.interval),
+        **limits(preference.interval),
         n=preference.n,
     )
-
-
-def _limits(interval: Limits | None) -> dict[str, Any]:  # ends, and a reason where there are none
-    return {"low": None, "high": None} if interval is None else limits(interval)
 
 
 def _positions(votes: Sequence[tuple[ReviewedValue, PeerVote]]) -> tuple[PositionFigures, ...]:
@@ -386,7 +380,8 @@ def _positions(votes: Sequence[tuple[ReviewedValue, PeerVote]]) -> tuple[Positio
             place=rate.place,
             chosen=rounded(rate.chosen),
             expected=rounded(rate.expected),
-            **_limits(rate.interval),
+            low=rounded(rate.interval.low),
+            high=rounded(rate.interval.high),
             n=rate.n,
         )
         for rate in rates

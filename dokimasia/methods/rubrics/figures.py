@@ -20,9 +20,8 @@ from dokimasia.prompts.dimensions import dimensions
 from dokimasia.report.fields import Count, Counts, Failures, Fraction, Share, Used, as_json
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import counted, heading, paid, rows_shown
-from dokimasia.runs.measures import failures_by_kind, share_of_hits
+from dokimasia.runs.measures import failures_by_kind, mean, share_of_hits
 from dokimasia.runs.reading.exporting import ColumnType
-from dokimasia.runs.reading.rates import mean
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import ResultRow, results

@@ -7,7 +7,7 @@ from typing import Any
 from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
 from dokimasia.methods.tree.node_scores import LEVEL, rounded
-from dokimasia.runs.reading.rates import coefficient_limits, limits
+from dokimasia.runs.measures import coefficient_limits, limits
 
 _LeafPair = tuple[str | None, str | None]
 

@@ -26,7 +26,7 @@ from dokimasia.methods.tree.stored_trees import (
 from dokimasia.report.fields import Bounds, NoInterval, as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated
-from dokimasia.runs.reading.rates import limits
+from dokimasia.runs.measures import limits
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, judgement_scores, run_samples

@@ -1,6 +1,6 @@
 """Figures of agreement: people with each other, and judges with people (Creation-MMBench, appendix F)."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -9,7 +9,8 @@ from dokimasia.algorithms.statistics.agreement import Scale as AlphaScale
 from dokimasia.algorithms.statistics.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
 from dokimasia.domain.annotation import AnnotationUnit
 from dokimasia.people.annotation.rated import RatedUnit
-from dokimasia.runs.reading.rates import coefficient, mean_interval, rounded, share
+from dokimasia.report.fields import as_json
+from dokimasia.runs.measures import agreement_coefficient, mean_with_interval, rounded, share_of_hits
 
 Ends = tuple[int, int]
 Judged = Mapping[str, Mapping[AnnotationUnit, float]]
@@ -82,7 +83,13 @@ def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> dict[st
 def _ratings(rated: Sequence[RatedUnit], scale: Ends) -> dict[str, Any]:
     """Return the mean of what holds for people."""
     values, clusters = [one.reference for one in rated], [one.place.cluster for one in rated]
-    return {"n": len(rated), "mean": mean_interval(values, clusters, seed=0, bounds=scale)}
+    return {"n": len(rated), "mean": _mean(values, clusters, scale)}
+
+
+def _mean(values: Sequence[float], clusters: Sequence[Hashable], bounds: tuple[float, float]) -> dict[str, Any] | None:
+    """Return a mean with its interval as JSON; None of nothing."""
+    interval = mean_with_interval(values, clusters, seed=0, bounds=bounds)
+    return None if interval is None else as_json(interval)
 
 
 def _judge(rated: Sequence[RatedUnit], said: Mapping[AnnotationUnit, float], scale: Ends) -> dict[str, Any]:
@@ -113,11 +120,11 @@ def _row(pairs: Sequence[_Pair], scale: Ends) -> dict[str, Any]:
     """Return MAE, consistency and Cohen's kappa with quadratic weights, each with its interval."""
     off = [abs(pair.value - pair.against) for pair in pairs]
     clusters = [pair.cluster for pair in pairs]
-    near = share([one <= CLOSE + 1e-9 for one in off], clusters)
+    near = as_json(share_of_hits([one <= CLOSE + 1e-9 for one in off], clusters))
     near.pop("bounds")
     return {
         "n": len(pairs),
-        "mae": mean_interval(off, clusters, seed=0, bounds=(0.0, float(scale[1] - scale[0]))),
+        "mae": _mean(off, clusters, (0.0, float(scale[1] - scale[0]))),
         "consistency": near,
         "kappa": _kappa([(pair.value, pair.against) for pair in pairs], clusters, scale),
     }
@@ -132,7 +139,7 @@ def _kappa(values: Sequence[tuple[float, float]], clusters: Sequence[str], scale
         first, second = ([places[at][side] for at in use] for side in (0, 1))
         return cohen_kappa(first, second, weights="quadratic", categories=categories)
 
-    return coefficient(statistic, len(places), clusters)
+    return as_json(agreement_coefficient(statistic, len(places), clusters))
 
 
 def _two(several: Sequence[RatedUnit], one: str, other: str, scale: Ends) -> dict[str, Any]:
@@ -149,7 +156,7 @@ def _chance_corrected(several: Sequence[RatedUnit], names: Sequence[str]) -> dic
     given = [list(one.said.values()) for one in several]
 
     def of(statistic: Callable[[list[Any]], float], rows: Sequence[Any]) -> dict[str, Any]:
-        return coefficient(lambda use: statistic([rows[at] for at in use]), len(rows), clusters)
+        return as_json(agreement_coefficient(lambda use: statistic([rows[at] for at in use]), len(rows), clusters))
 
     found = {"n": len(several), "fleiss": of(fleiss_kappa, given)}
     for scale in ALPHA_SCALES:

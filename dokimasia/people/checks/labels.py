@@ -10,7 +10,8 @@ from dokimasia.domain.blindspots import ENTERING, LABELS, NEUTRAL, Label, Pertur
 from dokimasia.domain.decision import Standing
 from dokimasia.people.checks.standings import all_standings
 from dokimasia.prompts.dimensions import error_dimensions
-from dokimasia.runs.reading.rates import coefficient, share
+from dokimasia.report.fields import as_json
+from dokimasia.runs.measures import agreement_coefficient, share_of_hits
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
 
@@ -93,7 +94,7 @@ def _counted(labels: Any) -> dict[str, int]:
 def _fit(items: Sequence[LabelledPerturbation]) -> dict[str, Any]:
     decided = [one for one in items if one.label is not None]
     clusters = [one.cluster for one in decided]
-    return share([one.fit for one in decided], clusters, unknown=len(items) - len(decided))
+    return as_json(share_of_hits([one.fit for one in decided], clusters, unknown=len(items) - len(decided)))
 
 
 def _dimension(name: str, items: Sequence[LabelledPerturbation]) -> dict[str, Any]:
@@ -125,7 +126,7 @@ def _agreement(items: Sequence[LabelledPerturbation]) -> dict[str, Any]:
 
 def _alpha(items: Sequence[LabelledPerturbation], people: Sequence[str]) -> dict[str, Any]:
     rows = [[one.said.get(who) for who in people] for one in items]
-    return coefficient(_over(rows, krippendorff_alpha), len(rows), [one.cluster for one in items])
+    return as_json(agreement_coefficient(_over(rows, krippendorff_alpha), len(rows), [one.cluster for one in items]))
 
 
 def _pair(items: Sequence[LabelledPerturbation], first: str, second: str) -> dict[str, Any]:
@@ -136,13 +137,13 @@ def _pair(items: Sequence[LabelledPerturbation], first: str, second: str) -> dic
         return cohen_kappa([one for one, _ in some], [other for _, other in some], categories=LABELS)
 
     clusters = [one.cluster for one in both]
-    same = share([one == other for one, other in rows], clusters)
+    same = as_json(share_of_hits([one == other for one, other in rows], clusters))
     same.pop("bounds")
     return {
         "people": [first, second],
         "n": len(rows),
         "same": same,
-        "kappa": coefficient(_over(rows, kappa), len(rows), clusters),
+        "kappa": as_json(agreement_coefficient(_over(rows, kappa), len(rows), clusters)),
     }
 
 

@@ -21,13 +21,13 @@ from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.people.correction.given import Labels, check_named, check_responses, read_labels, read_mix
 from dokimasia.people.correction.rates import JudgeRates, no_rates, observed_mix, rates_for
 from dokimasia.people.passports import passport_for
+from dokimasia.report.fields import as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.decisions import DecidedAnswer, DecidedRun
-from dokimasia.runs.reading.rates import limits, rounded, strict_share
+from dokimasia.runs.measures import limits, rounded, strict_accuracy
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
-NOTHING = {"low": None, "high": None}
 ROUNDING = 1e-9
 
 
@@ -183,7 +183,7 @@ def _model(
         "answers": len(answers),
         "by_rule": sum(not decision.by_judge and not one.undecided for one, decision in decided),
         "by_judge": sum(one.by_judge for one in decisions),
-        "raw": strict_share([one.correctness for one in answers], [one.cluster for one in answers]),
+        "raw": as_json(strict_accuracy([one.correctness for one in answers], [one.cluster for one in answers])),
         "by_passport": by_passport,
         "over_mixes": over,
         "by_labels": None if labels is None else _by_labels(decided_labels(answers, labels), labels),
@@ -287,7 +287,7 @@ def _without_rates(pair: dict[str, Any], models: Mapping[str, Any]) -> dict[str,
 
 
 def _corrected(found: Corrected) -> dict[str, Any]:
-    ends = NOTHING if found.interval is None else limits(found.interval)
+    ends = limits(found.interval)
     return {"rate": None if found.rate is None else rounded(found.rate), **ends, "refused": found.reason}
 
 

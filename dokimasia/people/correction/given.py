@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, get_args
 import orjson
 
 from dokimasia.algorithms.correction import ShareEstimate, as_shares, mixed_sensitivity, same_kinds
-from dokimasia.algorithms.statistics import Interval
+from dokimasia.algorithms.statistics import ConfidenceInterval
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.datasets.lines import refuse
 from dokimasia.domain.annotation import HOLDS, SCORE, AnnotationUnit
@@ -158,8 +158,8 @@ def by_kind(rates: BinaryRates, kinds: Sequence[str]) -> tuple[dict[str, ShareEs
 def measured(one: MeasuredShare) -> ShareEstimate:
     """Return a share of a passport as the correction takes it."""
     if one.share is None or one.low is None or one.high is None:
-        return ShareEstimate(one.share or 0.0, Interval(0.0, 1.0, one.no_interval or "not measured"))
-    return ShareEstimate(one.share, Interval(one.low, one.high))
+        return ShareEstimate(one.share or 0.0, ConfidenceInterval(0.0, 1.0, one.no_interval or "not measured"))
+    return ShareEstimate(one.share, ConfidenceInterval(one.low, one.high))
 
 
 def in_kinds(names: Sequence[str], kinds: Iterable[str], rates: BinaryRates) -> list[str] | None:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from dokimasia.algorithms.correction import LEAST_APART
-from dokimasia.algorithms.statistics import Interval
+from dokimasia.algorithms.statistics import ConfidenceInterval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.blindspots import IN_USE, Evaluator
 from dokimasia.domain.call import ModelSpec, Sampling
@@ -153,7 +153,9 @@ def apart_of(passport: Passport, way: JudgeUse) -> MeasuredDifference | None:
         return MeasuredDifference(mean=worth, no_interval=one.no_interval)
     if other.share is None or other.low is None or other.high is None:
         return MeasuredDifference(mean=worth, no_interval=other.no_interval)
-    interval = contrast_interval(one.share, Interval(one.low, one.high), other.share, Interval(other.low, other.high))
+    interval = contrast_interval(
+        one.share, ConfidenceInterval(one.low, one.high), other.share, ConfidenceInterval(other.low, other.high)
+    )
     return MeasuredDifference(mean=worth, **limits_of(interval))
 
 

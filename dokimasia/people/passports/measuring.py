@@ -10,7 +10,7 @@ from dokimasia.algorithms.pairwise import (
     position_consistency,
     position_consistency_interval,
 )
-from dokimasia.algorithms.statistics import Interval
+from dokimasia.algorithms.statistics import ConfidenceInterval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.blindspots import EVALUATORS, Detection, Evaluator, Task, paradigm_of
 from dokimasia.domain.passport import (
@@ -32,7 +32,7 @@ from dokimasia.domain.passport import (
 from dokimasia.people.passports.choosing import recommendations
 from dokimasia.people.passports.shares import alarmed, detected, limits_of, measured, written
 from dokimasia.runs.figures import counted
-from dokimasia.runs.reading.rates import rounded
+from dokimasia.runs.measures import rounded
 
 BINARY: tuple[Evaluator, ...] = ("gated", "right-or-wrong")
 """Evaluators that decide whether an answer is right."""
@@ -175,7 +175,9 @@ def _difference(one: MeasuredShare, other: MeasuredShare) -> MeasuredDifference:
         return MeasuredDifference()
     if other.low is None or other.high is None:
         return MeasuredDifference()
-    interval = contrast_interval(one.share, Interval(one.low, one.high), other.share, Interval(other.low, other.high))
+    interval = contrast_interval(
+        one.share, ConfidenceInterval(one.low, one.high), other.share, ConfidenceInterval(other.low, other.high)
+    )
     return MeasuredDifference(mean=rounded(one.share - other.share), **limits_of(interval))
 
 

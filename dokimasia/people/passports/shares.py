@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from dokimasia.algorithms.blindspots import ItemShare, item_share
-from dokimasia.algorithms.statistics import Interval
+from dokimasia.algorithms.statistics import ConfidenceInterval
 from dokimasia.domain.blindspots import Detection
 from dokimasia.domain.passport import MeasuredShare
-from dokimasia.runs.reading.rates import rounded
+from dokimasia.runs.measures import rounded
 
 
 def detected(one: Detection) -> float | None:
@@ -32,10 +32,12 @@ def written(one: ItemShare, *, less: bool = False) -> MeasuredShare:
     if not less:
         return MeasuredShare(share=rounded(one.share), **limits_of(one.interval))
     low, high = one.interval
-    return MeasuredShare(share=rounded(1 - one.share), **limits_of(Interval(1 - high, 1 - low, one.interval.reason)))
+    return MeasuredShare(
+        share=rounded(1 - one.share), **limits_of(ConfidenceInterval(1 - high, 1 - low, one.interval.reason))
+    )
 
 
-def limits_of(interval: Interval, *, unit: float = 1.0) -> dict[str, Any]:
+def limits_of(interval: ConfidenceInterval, *, unit: float = 1.0) -> dict[str, Any]:
     """Return an interval's fields of a passport; where it has none, why."""
     if interval.reason:
         return {"no_interval": interval.reason}

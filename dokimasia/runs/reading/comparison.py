@@ -8,11 +8,12 @@ from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_
 from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import Correctness, correctness_of
 from dokimasia.errors import InputError
+from dokimasia.report.fields import as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated
+from dokimasia.runs.measures import limits, mean, paired_difference, rounded
 from dokimasia.runs.plans import identity
 from dokimasia.runs.reading.exporting import row_kind_of
-from dokimasia.runs.reading.rates import limits, mean, paired, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow, results
@@ -259,7 +260,7 @@ def _compared(means: Sequence[_Means], *, widest: float, seed: int) -> dict[str,
         "n": len(means),
         "first": mean([pair.first for pair in means]),
         "second": mean([pair.second for pair in means]),
-        **paired(
+        **_fields(
             [pair.second - pair.first for pair in means], [pair.cluster for pair in means], widest=widest, seed=seed
         ),
     }
@@ -335,12 +336,16 @@ def compare(
         "without_scores": without,
         "first": mean([pair.scores[0] for pair in pairs]),
         "second": mean([pair.scores[1] for pair in pairs]),
-        **paired(differences, [pair.first.cluster for pair in pairs], widest=highest - lowest, seed=seed),
+        **_fields(differences, [pair.first.cluster for pair in pairs], widest=highest - lowest, seed=seed),
         "bounds": {"low": rounded(low / n), "high": rounded(high / n)} if n and not without else None,
         "most_changed": _most_changed(pairs, top),
         **_agreement(first, second, pairs, seed=seed),
         **compare_addressed(first, second, shared, seed=seed, widest=highest - lowest),
     }
+
+
+def _fields(differences: Sequence[float], clusters: Sequence[str], *, widest: float, seed: int) -> dict[str, Any]:
+    return as_json(paired_difference(differences, clusters, widest=widest, seed=seed))
 
 
 def _most_changed(pairs: Sequence[ScorePair], top: int) -> list[dict[str, Any]]:
@@ -487,7 +492,7 @@ def compare_parts(
                     "n_shared": len(own),
                     "first": mean([a for a, _, _ in pairs]),
                     "second": mean([b for _, b, _ in pairs]),
-                    **paired(
+                    **_fields(
                         [b - a for a, b, _ in pairs],
                         [cluster for *_, cluster in pairs],
                         widest=scale[1] - scale[0] if by_score else 1.0,

@@ -8,7 +8,7 @@ from dokimasia.algorithms.statistics import adjusted, correlation_interval, kend
 from dokimasia.algorithms.statistics.correlation import Method
 from dokimasia.algorithms.statistics.correlation_significance import correlation_exchange_test, correlation_p_value
 from dokimasia.report.figures import signed_text
-from dokimasia.runs.reading.rates import limits, rounded
+from dokimasia.runs.measures import limits, rounded
 
 METHODS: tuple[tuple[Method, Callable[[Sequence[float], Sequence[float]], float]], ...] = (
     ("pearson", pearson),
