@@ -13,6 +13,7 @@ from hypothesis import settings
 from dokimasia.__main__ import COLLECT_EVERY
 
 ROOT = Path(__file__).parent.parent
+pytest_plugins = ["tests.tiers"]
 
 settings.register_profile("dokimasia", deadline=None)  # how long an example takes is the machine's affair
 settings.load_profile("dokimasia")
