@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import cache
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 from uuid import UUID
@@ -320,6 +321,7 @@ def request_schema(method: Method[Any, Any]) -> dict[str, Any]:
     return {**asked_schema(method.request), "examples": [example_of(method)]}
 
 
+@cache
 def asked_schema(model: type[Invocation]) -> dict[str, Any]:
     """Return the schema of a request's fields that can be given over HTTP; one that names a file says how."""
     schema = inlined(model.model_json_schema(mode="validation"))
