@@ -86,7 +86,7 @@ def test_in_the_browser_tables_sort_and_bars_open_their_evidence(
         assert box is not None
         seen.page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
         seen.page.mouse.click(box["x"] + 2, box["y"] + box["height"] / 2)
-        expect(seen.page.locator("details[id^=why-][open]").first).to_be_visible(timeout=30_000)
+        expect(seen.page.locator("details[id^=why-][open]").first).to_be_visible()
         assert "unverified: " in str(section.inner_text())
         cited = section.locator(":is(p, li) a.cited").first
         cited.click()

@@ -110,7 +110,7 @@ def test_a_page_goes_on_when_the_service_is_back(tmp_path: Path) -> None:
             expect(page.locator("svg .at-work").first).to_be_visible()
         expect(page.locator("[data-lost]")).to_contain_text("lost")
         with at_work(tmp_path, port=int(service.site.url.rsplit(":", 1)[1]), run=service.run) as again:
-            expect(page.locator("[data-lost]")).to_be_hidden(timeout=30_000)
+            expect(page.locator("[data-lost]")).to_be_hidden()
             again.answer()
             expect(page.locator("[data-badge]")).to_have_text("done")
             expect(figure(page, "done")).to_have_text("27 / 27")
