@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 
+pytestmark = pytest.mark.quick
+
 
 def by_hand(sums: list[float]) -> float:
     """All sign patterns, one by one."""
