@@ -59,10 +59,11 @@ calibrate: $(DEVELOPING)  ## Hold every printed interval to its nominal coverage
 bench: $(DEVELOPING)  ## Measure speed against peers, under fifteen minutes.
 	$(BIN)/python -m benchmarks
 
-bench-full: $(DEVELOPING)  ## The same with memory at 100,000 samples, the soak and 200 kills.
+bench-full: $(DEVELOPING)  ## The same with memory at 100,000 samples, the soak, 200 kills, and mutants of the statistics.
 	$(BIN)/python -m benchmarks --full
 	$(BIN)/python -m benchmarks.parsers --examples 1000000
 	$(BIN)/python -m benchmarks.parsers.duels --examples 1000000
+	$(BIN)/python -m benchmarks.mutation
 
 format: $(DEVELOPING)
 	$(BIN)/ruff check --fix .

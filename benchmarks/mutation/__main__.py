@@ -19,7 +19,7 @@ if __package__ in (None, ""):
     sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 from benchmarks.mutation.mutants import Mutant, mutants_of
-from benchmarks.mutation.trying import Tests
+from benchmarks.mutation.trying import Suite
 from dokimasia.algorithms.statistics import clopper_pearson
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -45,7 +45,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if options.sample < 1 or options.workers < 1:
         parser.error("--sample and --workers are at least 1")
     started = time.perf_counter()
-    tests = Tests(ROOT)
+    tests = Suite(ROOT)
     if tests.notice(None):
         print("the tests of the statistics fail on the source as it is", file=sys.stderr)
         return 1

@@ -27,7 +27,7 @@ TIMES_AS_LONG = 10.0
 """A mutant whose tests take longer than this, and than `AT_LEAST` seconds, never ends, and is killed too."""
 
 
-class Tests:
+class Suite:
     """The tests of the statistics: the files of `tests/algorithms` that import them, and the examples in docstrings."""
 
     def __init__(self, root: Path) -> None:
