@@ -82,6 +82,14 @@ def test_the_test_keeps_its_level() -> None:
     assert 10 <= found <= 45
 
 
+def test_a_single_drawn_pattern_is_enough() -> None:
+    """With one pattern drawn, p is a half where it stays below what was seen, and else 1."""
+    random = Random(1)
+    differences = [[random.gauss(0, 1) for _ in range(40)] for _ in range(20)]
+    found = {sign_flip_test(one, seed=seed, permutations=1).p_value for seed, one in enumerate(differences)}
+    assert found == {0.5, 1.0}
+
+
 @pytest.mark.parametrize(
     ("differences", "clusters", "permutations"),
     [([], None, 10), ([float("nan")], None, 10), ([1.0, 2.0], ["a"], 10), ([1.0], None, 0)],
