@@ -16,7 +16,7 @@ ifneq ($(filter-out $(ROOMS),$(ROOM)),)
 $(error there are no tests of a room $(ROOM); rooms are: $(ROOMS))
 endif
 
-.PHONY: demo test check docs calibrate bench bench-full format lock pictures charts clean
+.PHONY: demo test test-quick test-full check docs calibrate bench bench-full format lock pictures charts clean
 .DEFAULT_GOAL := test
 
 # What running needs, and what developing needs beside it: two locks, of which the second holds all of the first.
@@ -35,8 +35,14 @@ $(DEVELOPING): requirements-dev.lock pyproject.toml
 demo: $(RUNNING)  ## Run the main job offline, on simulated models.
 	$(BIN)/dokimasia demo --home .dokimasia/demo
 
-test: $(DEVELOPING)  ## Run all tests, or those of one room: make test ROOM=graphs.
+test: $(DEVELOPING)  ## Run the usual tests, or those of one room: make test ROOM=graphs.
 	$(PYTEST) $(ROOM:%=tests/%)
+
+test-quick: $(DEVELOPING)  ## Run the core of each room and one run end to end, in a minute.
+	$(PYTEST) -m quick
+
+test-full: $(DEVELOPING)  ## Run the tests that `make test` leaves out: more sizes, schemes, seeds and worlds.
+	$(PYTEST) -m full $(ROOM:%=tests/%)
 
 check: $(DEVELOPING)  ## Lint, type-check and test.
 	$(BIN)/ruff check .
@@ -53,10 +59,11 @@ calibrate: $(DEVELOPING)  ## Hold every printed interval to its nominal coverage
 bench: $(DEVELOPING)  ## Measure speed against peers, under fifteen minutes.
 	$(BIN)/python -m benchmarks
 
-bench-full: $(DEVELOPING)  ## The same with memory at 100,000 samples, the soak and 200 kills.
+bench-full: $(DEVELOPING)  ## The same with memory at 100,000 samples, the soak, 200 kills, and mutants of the statistics.
 	$(BIN)/python -m benchmarks --full
 	$(BIN)/python -m benchmarks.parsers --examples 1000000
 	$(BIN)/python -m benchmarks.parsers.duels --examples 1000000
+	$(BIN)/python -m benchmarks.mutation
 
 format: $(DEVELOPING)
 	$(BIN)/ruff check --fix .

@@ -6,9 +6,13 @@ The tree is read once, and each rule names all who break it, with file and line.
 import ast
 from pathlib import Path
 
+import pytest
+
 from benchmarks.counters.__main__ import counts_by_room
 from benchmarks.counters.frames import frames_to_socket
 from benchmarks.counters.source import duplicate_classes, import_circles, modules
+
+pytestmark = pytest.mark.quick
 
 PACKAGE = Path(__file__).parent.parent / "dokimasia"
 EVERYWHERE = {"errors", "log", "version"}

@@ -9,6 +9,8 @@ import pytest
 import dokimasia
 from tests.processes import run_script
 
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parent.parent
 
 

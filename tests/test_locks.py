@@ -4,6 +4,10 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
+
+pytestmark = pytest.mark.quick
+
 ROOT = Path(__file__).parent.parent
 LOCKS = ("requirements.lock", "requirements-dev.lock")
 PINNED = re.compile(r"([a-z0-9][a-z0-9-]*)==([^ ]+)( ; [^\\]+)? \\")

@@ -11,6 +11,8 @@ from dokimasia.domain.call import ModelRef, Sampling
 from dokimasia.errors import ConfigError
 from dokimasia.settings import Settings, api_key, load_settings, resolve_model
 
+pytestmark = pytest.mark.quick
+
 FULL = """
 home = "kept"
 [defaults]

@@ -5,6 +5,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 from enum import Enum
+from functools import cache
 from pathlib import Path, PurePath
 from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
 from uuid import UUID
@@ -345,6 +346,7 @@ def request_schema(method: Method[Any, Any]) -> dict[str, Any]:
     return {**invocation_schema(method.request), "examples": [example_of(method)]}
 
 
+@cache
 def invocation_schema(model: type[Invocation]) -> dict[str, Any]:
     """Return the schema of the fields of a request that can be set over HTTP; fields for files say how to name them."""
     schema = inline_references(model.model_json_schema(mode="validation"))

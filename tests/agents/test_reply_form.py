@@ -15,6 +15,8 @@ from dokimasia.parsing.pairwise import parse_pairwise_verdict
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review
 from dokimasia.prompts import default_library
 
+pytestmark = pytest.mark.quick
+
 
 def _asked(prompt: str, reader: object, count: int) -> tuple[Aid, ReplyForm]:
     made = default_library().get(prompt)

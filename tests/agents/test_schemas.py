@@ -12,6 +12,8 @@ from dokimasia.domain.sample import Sample
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.gateway.openai_format import response_format
 
+pytestmark = pytest.mark.quick
+
 PLAIN = ModelSpec(ref=ModelRef(name="J", model="sim/judge"))
 HELD = PLAIN.model_copy(update={"capabilities": ("json_schema",)})
 SAMPLE = Sample(id="s", prompt="How many cups?", reference_answer="two")

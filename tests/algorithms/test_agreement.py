@@ -10,6 +10,8 @@ from statsmodels.stats.inter_rater import fleiss_kappa as statsmodels_fleiss_kap
 
 from dokimasia.algorithms.statistics.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
 
+pytestmark = pytest.mark.quick
+
 CODING = [
     [1, 1, None, 1],
     [2, 2, 3, 2],

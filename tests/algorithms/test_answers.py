@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from dokimasia.algorithms.text.answers import accepted_answer, same_answer
 
+pytestmark = pytest.mark.quick
+
 COLOURS = ("red", "dark blue", "green")
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dokimasia.algorithms.statistics import correlation_interval, kendall, pearson, r_squared, spearman
+from dokimasia.algorithms.statistics.correlation_significance import correlation_exchange_test
 
 
 def test_correlations() -> None:
@@ -94,6 +95,24 @@ def test_interval_refuses_too_few_clusters() -> None:
     """Four clusters bound no correlation."""
     with pytest.raises(ValueError, match="at least 5"):
         correlation_interval([1, 2, 3, 4, 5], [1, 3, 2, 4, 5], clusters="aabcd")
+
+
+def test_an_exchanged_correlation_counts_the_draws_that_come_as_far() -> None:
+    """Where no draw does, p is one of all draws and the data; in the null world it is a share of them, evenly spread."""
+    up = [float(value) for value in range(10)]
+    for values in (up, up[::-1]):
+        assert correlation_exchange_test(values, up, clusters=up, seed=0, permutations=999).p_value == 1 / 1000
+    generator = np.random.default_rng(1)
+    found: list[float] = []
+    for seed in range(60):
+        pairs = generator.random((2, 10)).tolist()
+        p_value = correlation_exchange_test(*pairs, clusters=up, seed=seed, permutations=99).p_value
+        assert p_value is not None
+        assert round(100 * p_value) == pytest.approx(100 * p_value)
+        found.append(p_value)
+    assert 0 < min(found) < 0.1
+    assert 0.9 < max(found) <= 1
+    assert sum(found) / len(found) == pytest.approx(0.5, abs=0.12)
 
 
 def test_published_gate_consistency(shared_data: Path) -> None:

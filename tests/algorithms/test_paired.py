@@ -9,6 +9,8 @@ from hypothesis import strategies as st
 
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 
+pytestmark = pytest.mark.quick
+
 
 def by_hand(sums: list[float]) -> float:
     """All sign patterns, one by one."""
@@ -78,6 +80,14 @@ def test_the_test_keeps_its_level() -> None:
         sign_flip_test([random.gauss(0, 1) for _ in range(12)], seed=number).p_value <= 0.05 for number in range(600)
     )
     assert 10 <= found <= 45
+
+
+def test_a_single_drawn_pattern_is_enough() -> None:
+    """With one pattern drawn, p is a half where it stays below what was seen, and else 1."""
+    random = Random(1)
+    differences = [[random.gauss(0, 1) for _ in range(40)] for _ in range(20)]
+    found = {sign_flip_test(one, seed=seed, permutations=1).p_value for seed, one in enumerate(differences)}
+    assert found == {0.5, 1.0}
 
 
 @pytest.mark.parametrize(

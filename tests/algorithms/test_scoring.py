@@ -6,6 +6,8 @@ from hypothesis import strategies as st
 
 from dokimasia.algorithms.scoring import normalise, weighted_score
 
+pytestmark = pytest.mark.quick
+
 SCORES_AND_WEIGHTS = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 10)), min_size=1, max_size=8)
 
 

@@ -20,6 +20,7 @@ from dokimasia.algorithms.statistics import (
     rate_interval,
 )
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
+from dokimasia.algorithms.statistics.intervals import jackknifed
 
 SEEDS = 400
 NEEDED = 370
@@ -298,3 +299,15 @@ def test_false_discovery_rate_by_hand() -> None:
     for wrong in ([0.5, 1.2], [-0.1], [math.nan]):
         with pytest.raises(ValueError, match=r"p-value|finite"):
             false_discovery_rate(wrong)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_skewed_jackknife_on_a_scale_reaches_farther_to_the_long_side(sign: int) -> None:
+    """Between two bounds one limit moves outwards by what the skewness asks for, and the other one stays."""
+    offsets = np.array([0.1, 0.05, 0.0, -0.02, 0.03, 0.08, 0.02, -0.01, 0.04, -0.9])
+    plain = jackknifed(5.0, 5 + sign * offsets, level=0.95)
+    leaning = jackknifed(5.0, 5 + sign * offsets, level=0.95, bounds=(-100.0, 100.0))
+    assert plain.high - 5 == pytest.approx(5 - plain.low)
+    stays, moves = ("low", "high") if sign > 0 else ("high", "low")
+    assert getattr(leaning, stays) == getattr(plain, stays)
+    assert abs(getattr(leaning, moves) - 5) > abs(getattr(plain, moves) - 5) + 1

@@ -34,6 +34,8 @@ from dokimasia.parsing import (
 from dokimasia.parsing.blindspots import judged
 from dokimasia.parsing.judging import replies as judging
 
+pytestmark = pytest.mark.quick
+
 TRIED = (
     answers,
     assessment,

@@ -102,7 +102,7 @@ def test_soak(capsys: pytest.CaptureFixture[str]) -> None:
     assert [row["calls"] for row in report["rows"]] == [str(8 * tenth) for tenth in range(1, 11)]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_crash(capsys: pytest.CaptureFixture[str]) -> None:
     """Killed four times, also in the middle of writes, nothing is lost, changed or sent again."""
     report = tiny("crash", capsys, "--kills", 4, "--samples", 20, "--per-run", 8, "--in-flight", 8)

@@ -55,6 +55,7 @@ def test_a_few_seeds_end_to_end(calibration) -> None:
     assert sum(one.printed for one in intervals) / sum(one.seeds for one in intervals) > 0.9
 
 
+@pytest.mark.full
 def test_unclustered_intervals_break_the_rule(calibration) -> None:
     """With six questions an image the clustered interval keeps the rule over 40 seeds, the unclustered one does not."""
     verdicts = {one.name: one for one in calibration.calibrate(40, families=["clusters"])["clusters"]}
@@ -66,6 +67,7 @@ def test_unclustered_intervals_break_the_rule(calibration) -> None:
         assert without.kept, "that it breaks the rule is what it is there for"
 
 
+@pytest.mark.full
 def test_equal_models_are_not_marked_against_the_others(calibration) -> None:
     """Over 20 seeds at most 4 mark any of five or twenty equal models with scores at the ceiling; most find a worse one."""
     families = ["equal models", "worse model"]
@@ -75,6 +77,7 @@ def test_equal_models_are_not_marked_against_the_others(calibration) -> None:
         assert found[f"{models} models, 10% below full, one worse at a leaf, found"].count >= 14
 
 
+@pytest.mark.full
 def test_a_kind_of_error_on_hard_images_is_no_blind_spot(calibration) -> None:
     """Over 20 seeds at most 4 name a kind that stands mostly on hard images, and most name it where it is missed more."""
     tied, more = calibration.calibrate(20, families=["tied kinds"])["tied kinds"]
@@ -83,6 +86,7 @@ def test_a_kind_of_error_on_hard_images_is_no_blind_spot(calibration) -> None:
     assert more.rule == "finds"
 
 
+@pytest.mark.full
 def test_paradigms_of_unequally_many_strategies_are_compared_at_the_level(calibration) -> None:
     """Over 60 seeds at most 4 tell any paradigm of equal judges from another, and half find the one that misses more."""
     equal, more = calibration.calibrate(60, families=["strategies"])["strategies"]
@@ -90,6 +94,7 @@ def test_paradigms_of_unequally_many_strategies_are_compared_at_the_level(calibr
     assert more.count >= 30
 
 
+@pytest.mark.full
 def test_only_what_holds_for_terse_models_is_held_to_its_level(calibration) -> None:
     """A terse and a talkative model of equal skill: right answers and what both speak to tell them apart by chance alone.
 
@@ -108,6 +113,7 @@ def test_only_what_holds_for_terse_models_is_held_to_its_level(calibration) -> N
     assert misled.kept, "that it misleads is what it is there for"
 
 
+@pytest.mark.full
 def test_what_is_expected_of_silent_models_is_what_they_do(calibration) -> None:
     """Over many answers to one world's questions the planted figures are met, none of which comes from an answer."""
     from random import Random

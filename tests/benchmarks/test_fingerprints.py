@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks import fingerprints
 
+pytestmark = pytest.mark.quick
+
 
 def test_a_small_world_has_a_row_for_every_pair(monkeypatch: pytest.MonkeyPatch) -> None:
     """Six models make 15 pairs, three of them twins; different profiles are matched better than twins."""

@@ -16,6 +16,7 @@ def independent(monkeypatch: pytest.MonkeyPatch):
     return independent
 
 
+@pytest.mark.full
 def test_mean_scores_of_few_unequal_images_cover_where_they_are_printed(independent) -> None:
     """With 12 images of 1 to 20 samples at ceiling and floor part is printed and covers; in mid-scale all is."""
     found = {one.name: one for one in independent.cells(100, ["mean score"])}
@@ -28,6 +29,7 @@ def test_mean_scores_of_few_unequal_images_cover_where_they_are_printed(independ
     assert usual.covered >= 90
 
 
+@pytest.mark.full
 def test_correlations_of_few_pairs_are_not_printed(independent) -> None:
     """Below ten pairs no correlation has an interval; from ten on they cover."""
     found = {one.name: one for one in independent.cells(40, ["correlations"])}
@@ -42,6 +44,7 @@ def test_the_rule_leaves_to_chance_what_few_intervals_do(independent, printed: i
     assert independent.least(printed, 366) == least
 
 
+@pytest.mark.full
 def test_the_interval_of_corrected_rates_was_chosen_for_what_it_covers(monkeypatch: pytest.MonkeyPatch) -> None:
     """Of the ways compared, the one that `corrected_rate` takes covers in every world, and both classical ones do not."""
     monkeypatch.syspath_prepend(str(ROOT))

@@ -14,7 +14,7 @@ from benchmarks.same_bytes.making import Made, compared
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_nodes_come_to_the_bytes_of_one_process() -> None:
     """Workers on three nodes come to the same bytes, and an image of 1 MB comes to each node once."""
     if importlib.util.find_spec("ray") is None:

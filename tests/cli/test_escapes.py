@@ -15,6 +15,8 @@ from dokimasia.cli.main import guarded, run
 from dokimasia.cli.shared import console, grid, say, say_error
 from dokimasia.log import configure, logger, printable
 
+pytestmark = pytest.mark.quick
+
 ATTACKS = (
     "\x1b[2J\x1b[H",
     "\x1b]0;title\x07",

@@ -364,7 +364,7 @@ def test_a_killed_run_is_interrupted_for_readers(tmp_path: Path, world: Path) ->
 
 @pytest.mark.parametrize("moved", [True, False], ids=["moved", "deleted"])
 def test_a_home_that_goes_away_stops_the_run(tmp_path: Path, world: Path, *, moved: bool) -> None:
-    """Within a second the run notices, sends no more, and says what happened to the home: exit code 1."""
+    """The run notices though no reply comes, sends no more, and says what happened to the home: exit code 1."""
     home, log = tmp_path / "home", tmp_path / "log.jsonl"
     with running_server(latency=0.3, log_path=log) as url:
         (tmp_path / "dokimasia.toml").write_text(CONFIG.format(url=url))
@@ -376,12 +376,9 @@ def test_a_home_that_goes_away_stops_the_run(tmp_path: Path, world: Path, *, mov
                 os.rename(home, tmp_path / "elsewhere")
             while home.exists():  # a file that is written meanwhile keeps its folder
                 shutil.rmtree(home, ignore_errors=True)
-        began = time.monotonic()
         ended = process.ended()
-        took = time.monotonic() - began
     assert ended.returncode == 1, ended.stderr
     assert f"{home} was deleted or moved while the run was under way" in ended.stderr
-    assert took < 60
     assert len(log.read_text().splitlines()) < 40
     assert not home.exists()
 

@@ -9,6 +9,8 @@ import pytest
 from dokimasia.cli.main import run
 from dokimasia.simulation.world import write_world
 
+pytestmark = pytest.mark.quick
+
 Verb = Callable[..., tuple[int, str, str]]
 JUDGED = ("evaluate", "world.jsonl", "--judge", "sim/judge", "--models", "sim/strong,sim/weak")
 RULES = ("evaluate", "world.jsonl", "--models", "sim/strong,sim/weak")

@@ -12,6 +12,8 @@ from dokimasia.simulation.profiles import PLANTED_IN, profiles
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_world
 
+pytestmark = pytest.mark.quick
+
 CONFIG = """
 [models.good]
 model = "openai/sim/strong"

@@ -24,6 +24,8 @@ from dokimasia.storage.home import Home
 from tests.cli.served import Served, served
 from tests.processes import run_program
 
+pytestmark = pytest.mark.quick
+
 MODELS = ("sim/strong", "sim/weak")
 TOKEN = "secret-token-0123456789"
 

@@ -13,6 +13,8 @@ from dokimasia.errors import DataError
 
 from .conftest import encoded
 
+pytestmark = pytest.mark.quick
+
 
 def animated(format: str) -> bytes:
     """Return an animation of two frames."""

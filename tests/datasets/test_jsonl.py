@@ -12,6 +12,8 @@ from dokimasia.errors import DataError, NotFound
 
 from .conftest import encoded
 
+pytestmark = pytest.mark.quick
+
 PNG = base64.b64encode(encoded()).decode()
 
 

@@ -20,6 +20,8 @@ from dokimasia.errors import NotFound
 
 from .conftest import Blobs, encoded
 
+pytestmark = pytest.mark.quick
+
 PNG = base64.b64encode(encoded(size=(16, 16))).decode()
 JPEG = base64.b64encode(encoded("JPEG", size=(16, 16))).decode()
 Write = Callable[..., Path]

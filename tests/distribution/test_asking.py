@@ -2,10 +2,14 @@
 
 from typing import Any, cast
 
+import pytest
+
 from dokimasia.distribution.channel import Channel
 from dokimasia.distribution.remote_gateway import RemoteBlobs, RemoteGateway
 from dokimasia.domain.call import Chat, ChatReply, Message, ModelRef, ModelSpec
 from dokimasia.domain.sample import TextPart
+
+pytestmark = pytest.mark.quick
 
 REF = ModelRef(name="m", model="m")
 CALL = Chat(model=REF, messages=(Message(role="user", parts=(TextPart(text="Which colour?"),)),))

@@ -16,6 +16,8 @@ from dokimasia.gateway.remote_call import RemoteReply
 from dokimasia.prompts import PromptLibrary
 from tests.distribution.test_asking import CALL, REF
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 def quiet(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -9,6 +9,8 @@ from types import ModuleType
 
 import pytest
 
+pytestmark = pytest.mark.quick
+
 HOOKS = Path(__file__).parent.parent.parent / "docs" / "hooks"
 
 

@@ -6,6 +6,8 @@ from pydantic import ValidationError
 from dokimasia.domain.call import Chat, Message, ModelRef, ToolCall, ToolSpec, call_key, canonical_request
 from dokimasia.domain.sample import TextPart
 
+pytestmark = pytest.mark.quick
+
 MODEL = ModelRef(name="a", model="m")
 PLAIN = Chat(
     model=MODEL,

@@ -6,6 +6,8 @@ from pydantic import ValidationError
 from dokimasia.domain.capability import CapabilityPath, Proposal, TreeEdit, TreeNode, TreeVersion
 from dokimasia.domain.identity import value_id
 
+pytestmark = pytest.mark.quick
+
 PATH = "<Perception><Fine-grained Perception><Attribute Recognition>"
 
 

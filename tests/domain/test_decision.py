@@ -15,6 +15,8 @@ from dokimasia.domain.decision import (
     without_sentences,
 )
 
+pytestmark = pytest.mark.quick
+
 ITEM = CheckItem(run="r", kind="caption", sample_id="s", subject="v", text="A cat. It sits.")
 
 

@@ -4,6 +4,8 @@ import pytest
 
 from dokimasia.domain.sample import Sample
 
+pytestmark = pytest.mark.quick
+
 
 def sample(**fields: object) -> Sample:
     return Sample.model_validate({"id": "one", "prompt": "Which?", **fields})

@@ -14,6 +14,8 @@ from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.gateway.litellm.prices import list_price
 from dokimasia.gateway.retry import RetryPolicy
 
+pytestmark = pytest.mark.quick
+
 
 def good(text: str = "hello", **fields: Any) -> ChatReply:
     """An ordinary reply of 13 tokens."""

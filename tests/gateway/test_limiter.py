@@ -7,6 +7,8 @@ import pytest
 
 from dokimasia.gateway.limiter import HOLD_SECONDS, AdaptiveLimiter, Pace, Slot, Turn
 
+pytestmark = pytest.mark.quick
+
 
 async def take(limiter: AdaptiveLimiter) -> list[Slot]:
     """Take every free permit."""

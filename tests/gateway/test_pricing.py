@@ -19,6 +19,8 @@ from dokimasia.gateway.pricing import (
     known_price,
 )
 
+pytestmark = pytest.mark.quick
+
 
 def test_configured_price_wins_and_is_per_million(acts: Any) -> None:
     """A model's configured prices are used as they stand: dollars per million tokens."""

@@ -7,6 +7,8 @@ import pytest
 from dokimasia.errors import AttemptKind, TransportError
 from dokimasia.gateway.retry import RetryPolicy
 
+pytestmark = pytest.mark.quick
+
 
 def failed(kind: AttemptKind = "server_error", retry_after: float | None = None) -> TransportError:
     """A failure that a retry may get over."""

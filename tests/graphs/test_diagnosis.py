@@ -22,6 +22,8 @@ from dokimasia.simulation.profiles import as_judge, find_profile
 from dokimasia.storage.memory import MemoryStore
 from tests.planted_material import world
 
+pytestmark = pytest.mark.quick
+
 WEAK = parent_of(next(iter(made_up_capabilities())))
 JUDGE = {"judge": ModelSpec(ref=ModelRef(name="judge", model="test/judge"))}
 

@@ -15,6 +15,8 @@ from dokimasia.graphs.executor import GraphRun, LocalExecutor
 from dokimasia.storage.memory import MemoryStore
 from tests.graphs.test_cognitive_replay import OPTIONS, SAMPLE, chain, criteria, look
 
+pytestmark = pytest.mark.quick
+
 REPLIES = ["no tags at all", chain("4"), chain("3"), criteria(), look()]
 
 

@@ -17,6 +17,8 @@ from dokimasia.graphs.context import Context
 from dokimasia.prompts import recognise
 from dokimasia.storage.memory import MemoryStore
 
+pytestmark = pytest.mark.quick
+
 CRITERIA = CriteriaSet(
     criteria=(
         Criterion(question="How many jars?", ground_truth="Five", weight=7),

@@ -184,6 +184,7 @@ def test_agreement_with_ratings_of_models_and_of_responses() -> None:
     assert agreement(rows, [Rating("best", 1.0)])["gated"]["pearson"] is None
 
 
+@pytest.mark.full
 def test_length_bias_is_found_where_it_is_planted_and_nowhere_else() -> None:
     """Where long responses score, r is large and p small; where length is chance, false alarms stay at their rate."""
     biased = length_bias(rows_of({"m": 0.8}, words=lambda number, passed: 300 if passed else 100 + number % 7), seed=0)
@@ -197,6 +198,7 @@ def test_length_bias_is_found_where_it_is_planted_and_nowhere_else() -> None:
     assert flat["models"]["m"]["r"] is None
 
 
+@pytest.mark.full
 def test_repeats_and_many_models_bring_no_length_bias_by_chance() -> None:
     """Where an image decides length and score, repeats are not independent: p keeps its 5 %, and so does the sentence."""
     alarms = published = said = 0

@@ -153,6 +153,7 @@ def test_order_of_the_rows_changes_no_figure() -> None:
     assert audit_figures(rows, seed=1) == audit_figures(mixed, seed=1)
 
 
+@pytest.mark.full
 def test_intervals_cover_planted_figures() -> None:
     """Over 400 worlds, intervals of the gated score, the gate and the gap cover what was planted at least 366 times."""
     p, q = 0.93, 0.7

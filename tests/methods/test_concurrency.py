@@ -142,10 +142,13 @@ async def test_a_problem_ends_the_work_once_those_in_flight_have_ended() -> None
 
 async def test_cancelling_cancels_those_in_flight() -> None:
     """Whoever cancels the work is told only when nothing of it runs any more."""
-    cancelled = 0
+    begun, all_begun, cancelled = 0, asyncio.Event(), 0
 
     async def do(sample: Sample) -> None:
-        nonlocal cancelled
+        nonlocal begun, cancelled
+        begun += 1
+        if begun == 8:
+            all_begun.set()
         try:
             await asyncio.sleep(60)
         except asyncio.CancelledError:
@@ -153,7 +156,7 @@ async def test_cancelling_cancels_those_in_flight() -> None:
             raise
 
     work = asyncio.create_task(work_through(iter(made(100)), do, width=8, report=lambda: None, uneven=lambda: False))
-    await asyncio.sleep(0.01)
+    await all_begun.wait()
     work.cancel()
     with pytest.raises(asyncio.CancelledError):
         await work

@@ -33,6 +33,8 @@ from dokimasia.storage.runs import get_run
 from tests.methods.test_audit_analyses import rows_of
 from tests.methods.test_duel_figures import duel_figures, row
 
+pytestmark = pytest.mark.full  # tests/report/test_kinds.py and tests/cli hold the same tables
+
 HEADING: dict[str, Any] = {
     "run": "r",
     "status": "done",

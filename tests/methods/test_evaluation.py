@@ -27,6 +27,8 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, list_runs
 
+pytestmark = pytest.mark.quick
+
 Requests = Callable[..., EvaluationRequest]
 
 

@@ -20,6 +20,8 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 
+pytestmark = pytest.mark.quick
+
 Requests = Callable[..., EvaluationRequest]
 COLUMNS = {**FIRST, **OWN, **LAST}
 

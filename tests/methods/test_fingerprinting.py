@@ -123,6 +123,7 @@ def stored_run(settings: Settings, id: str) -> Run:
         return get_run(home, id)
 
 
+@pytest.mark.full
 def test_guessed_pairs_are_rarely_said_to_be_apart() -> None:
     """Of 153 pairs that are guessed in nine trials each, at most one in twenty tests says of any pair that it is apart."""
     models = [f"m{number}" for number in range(18)]
@@ -138,6 +139,7 @@ def test_guessed_pairs_are_rarely_said_to_be_apart() -> None:
     assert half > 0.4 * 60 * 153, "which more than half of the trials would have said of half of them"
 
 
+@pytest.mark.full
 async def test_specialists_are_told_apart_and_twins_are_not(evaluated: tuple[Settings, str, Watched]) -> None:
     """Models of equal skill at different things are told apart in at least 90 % of pairs, twins of one in half.
 

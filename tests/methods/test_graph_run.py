@@ -26,6 +26,8 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, get_run
 
+pytestmark = pytest.mark.quick
+
 
 class State(Failure, TypedDict, total=False):
     """A sample and, where models are named, a model; both answers' ids at the end."""

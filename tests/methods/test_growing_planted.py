@@ -86,6 +86,7 @@ async def test_without_noise_the_planted_leaves_are_recovered(tmp_path: Path, em
     assert merged >= len(result.summary["leaves"])
 
 
+@pytest.mark.full
 async def test_with_mapping_noise_the_tree_is_nearly_as_good_as_a_perfect_one(tmp_path: Path) -> None:
     """Over eight seeds the mean index is within 0.03 of what the planted tree itself reaches under that noise."""
     judge = JudgeProfile(name="sim/test", misplaces=NOISE)
@@ -110,6 +111,7 @@ def misplaced(truth: Mapping[str, str], seed: int) -> dict[str, str]:
     }
 
 
+@pytest.mark.full
 async def test_missed_synonyms_are_caught_by_another_list(tmp_path: Path) -> None:
     """A judge that overlooks a tenth of all equal names still leads to nearly the planted tree."""
     criteria = list(planted_criteria(600, 3, width=1))
@@ -118,6 +120,7 @@ async def test_missed_synonyms_are_caught_by_another_list(tmp_path: Path) -> Non
     assert adjusted_rand(truth, leaf_of) > 0.9
 
 
+@pytest.mark.full
 async def test_planted_weaknesses_are_named_in_a_grown_tree(tmp_path: Path) -> None:
     """The grown tree predicts scores beyond chance, the weak capability is named, and nothing far from it is."""
     criteria = list(planted_criteria(1_600, 5, themes=True))
@@ -147,6 +150,7 @@ async def stored_tree(home: Path, result: RunResult, criteria: list[PlantedCrite
         return keys, from_version(get_version(opened, result.summary["version"]))
 
 
+@pytest.mark.full
 async def test_without_planted_weaknesses_a_grown_tree_names_none(tmp_path: Path) -> None:
     """In forty worlds in which all capabilities are equally hard false alarms stay within the rule for forty."""
     criteria = list(planted_criteria(600, 7, themes=True, width=1))

@@ -62,6 +62,7 @@ def gap(summary: Any, judge: str, first: str, second: str) -> Any:
     return next(one for one in found if one["category"] is None)
 
 
+@pytest.mark.full
 def test_planted_outcome_bias_is_covered(ranked: Ranked) -> None:
     """The gap between pointwise and atom covers what is planted, where a holistic judge goes by final answers; so do both."""
     summary, judge = ranked.done.summary, find_profile(BIASED)

@@ -10,6 +10,8 @@ from dokimasia.report.blocks import Chart, Paragraph, Table, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.fields import Share, as_json
 
+pytestmark = pytest.mark.full  # tests/report/test_kinds.py and tests/cli hold the same tables
+
 IMAGES = 20
 
 

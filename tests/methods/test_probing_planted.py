@@ -13,6 +13,8 @@ from dokimasia.settings import load_settings
 from dokimasia.simulation.profiles import profiles
 from dokimasia.simulation.truths.judges import expected_harmless, expected_probe
 
+pytestmark = pytest.mark.full  # benchmarks.calibration repeats these worlds over many more seeds
+
 JUDGES = ("sim/judge-sharp", "sim/judge-blind", "sim/judge-nitpicking", "sim/judge-contrary", "sim/judge-first-place")
 EVALUATORS = ("single-axes", "pairwise-axes", "reference")
 SEEDS = (1, 2)

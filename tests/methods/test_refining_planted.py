@@ -27,6 +27,8 @@ from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 
+pytestmark = pytest.mark.full  # benchmarks.calibration repeats these worlds over many more seeds
+
 SEEDS, SAMPLES = 3, 27
 LEARNER, HEEDLESS, JUDGE = "sim/learner", "sim/learner-heedless", "sim/judge"
 FLIPPER, RECITER = "sim/learner-flipper", "sim/learner-reciter"

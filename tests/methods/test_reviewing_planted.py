@@ -24,6 +24,8 @@ from dokimasia.simulation.world import make_described, write_described
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import golden_captions, made_values
 
+pytestmark = pytest.mark.full  # benchmarks.calibration repeats these worlds over many more seeds
+
 SEEDS = range(3)
 SCENES = 35
 PANEL = ("sim/panel-a", "sim/panel-b", "sim/panel-c")

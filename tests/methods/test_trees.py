@@ -17,6 +17,8 @@ from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 
+pytestmark = pytest.mark.quick
+
 PATHS = [f"<{'AB'[leaf % 2]}><P{leaf % 4}><L{leaf}>" for leaf in range(8)]
 WEAK = PATHS[3]
 

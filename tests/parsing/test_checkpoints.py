@@ -8,6 +8,8 @@ from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing import parse_checkpoint_scores, parse_checkpoints
 
+pytestmark = pytest.mark.quick
+
 PATHS = ("<Perception><Fine-grained Perception><Attribute Recognition>", "<Reasoning><Logic><Deduction>")
 
 

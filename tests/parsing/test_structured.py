@@ -11,6 +11,8 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.checkpoints import SILENT
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 
+pytestmark = pytest.mark.quick
+
 GOOD = '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 5}]}'
 READ = [Checkpoint(4, stated=True), Checkpoint(5, stated=True)]
 

@@ -8,6 +8,8 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.votes import parse_ballot, parse_description, parse_peer_review, parse_vote
 from dokimasia.prompts import default_library
 
+pytestmark = pytest.mark.quick
+
 TWO = "<candidate_1_critique>first</candidate_1_critique><candidate_2_critique>no</candidate_2_critique>"
 CRITIQUES = f"{TWO}<candidate_3_critique>third</candidate_3_critique>"
 

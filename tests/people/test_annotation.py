@@ -42,6 +42,7 @@ def verdicts(n: int) -> tuple[list[Annotation], dict[AnnotationUnit, float]]:
     return annotations, judged
 
 
+@pytest.mark.full
 def test_planted_agreement_is_found() -> None:
     """Over 1,500 pairs every coefficient is the enumerated one, within what so many pairs allow."""
     annotations, judged = verdicts(1500)

@@ -7,6 +7,8 @@ import pytest
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary, default_library, recognise, render, with_form, with_repair
 
+pytestmark = pytest.mark.quick
+
 INPUTS = {"candidates": "[]"}
 NAMES = [name for name in default_library().names() if default_library().get(name).form]
 

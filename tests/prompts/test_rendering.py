@@ -8,6 +8,8 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary, default_library, escape, recognise, render, unescape, with_repair
 
+pytestmark = pytest.mark.quick
+
 IMAGE = ImageRef(sha256="ab" * 32, media_type="image/png", width=3, height=4)
 HOSTILE = st.text(st.sampled_from(list("<\\>\n AEND0fQUSTIOR|\u200b\uff1c\u00ab\u22d8")), max_size=60) | st.text(
     max_size=80

@@ -115,6 +115,8 @@ def settled(page: Page) -> Page:
 
 
 Scheme = Literal["light", "dark"]
+SCHEMES = ("light", pytest.param("dark", marks=pytest.mark.full))
+"""The schemes that a page is looked at in: light in the usual tier, dark in the full one too."""
 
 
 @contextmanager

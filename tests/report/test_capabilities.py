@@ -19,7 +19,7 @@ from dokimasia.report.document import render_document
 from dokimasia.report.fields import as_json
 from dokimasia.report.page import render_page
 from tests.planted_trees import plant_tree
-from tests.report.chromium import opened, until
+from tests.report.chromium import SCHEMES, opened, until
 from tests.report.conftest import ATTACKS, Finished
 
 NAMES = ["`Code` & *stars*", "quote \" '", "a|b [link](x)", "%{label} ${x}", "javascript:alert(1)", "&lt;b&gt;"]
@@ -85,7 +85,7 @@ def test_colours_run_from_orange_over_grey_to_blue() -> None:
     assert (colour(-3), colour(120)) == (colour(0), colour(100))
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_in_the_browser(with_tree: Finished, tmp_path: Path, scheme: Literal["light", "dark"]) -> None:
     """The treemap is drawn without an error, another model's colours are a choice away, and a click enters a node."""
     page_file = tmp_path / "report.html"

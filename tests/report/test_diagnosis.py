@@ -13,7 +13,7 @@ from dokimasia.runs.reading.reporting import write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
-from tests.report.chromium import opened, until
+from tests.report.chromium import SCHEMES, opened, until
 from tests.report.conftest import Finished, run_on
 
 
@@ -57,7 +57,7 @@ def test_the_report_is_the_same_twice_and_in_markdown_too(diagnosed: Finished, t
     assert "unverified: " in text
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_in_the_browser_tables_sort_and_bars_open_their_evidence(
     diagnosed: Finished, tmp_path: Path, scheme: str
 ) -> None:
@@ -86,7 +86,7 @@ def test_in_the_browser_tables_sort_and_bars_open_their_evidence(
         assert box is not None
         seen.page.mouse.move(box["x"] + 2, box["y"] + box["height"] / 2)
         seen.page.mouse.click(box["x"] + 2, box["y"] + box["height"] / 2)
-        expect(seen.page.locator("details[id^=why-][open]").first).to_be_visible(timeout=30_000)
+        expect(seen.page.locator("details[id^=why-][open]").first).to_be_visible()
         assert "unverified: " in str(section.inner_text())
         cited = section.locator(":is(p, li) a.cited").first
         cited.click()

@@ -3,6 +3,7 @@
 import re
 from typing import Any
 
+import pytest
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
@@ -11,6 +12,8 @@ from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.document import fenced, inline, opening, render_document
 from dokimasia.report.sections import sections_of
 from tests.report.conftest import ATTACKS, Finished
+
+pytestmark = pytest.mark.quick
 
 
 def tokens(text: str) -> list[Token]:

@@ -11,7 +11,7 @@ from dokimasia.runs.reading.reporting import report_data, write_report
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
-from tests.report.chromium import opened
+from tests.report.chromium import SCHEMES, opened
 from tests.report.conftest import Finished, run_on
 
 
@@ -46,7 +46,7 @@ def test_a_key_in_a_name_is_redacted(tested: Finished) -> None:
     assert "sim/" not in text
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_in_the_browser(tested: Finished, tmp_path: Path, scheme: str) -> None:
     """The same twice to the byte; no error, no request, a drawn chart, and accuracies that sort by a click."""
 

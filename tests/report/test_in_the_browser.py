@@ -12,7 +12,7 @@ from dokimasia.cli.main import run
 from dokimasia.runs.reading.reporting import write_report
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
-from tests.report.chromium import opened, until, wait_for
+from tests.report.chromium import SCHEMES, opened, until, wait_for
 from tests.report.conftest import Finished, run_on
 
 Scheme = Literal["light", "dark"]
@@ -75,7 +75,7 @@ def check_charts(page: Page) -> int:
     return len(drawn)
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_small_demo(small: Finished, tmp_path: Path, capsys: pytest.CaptureFixture[str], scheme: Scheme) -> None:
     """The page opens without an error or a request, in the system's colours, with the figures of `show --json`."""
     page_file, figures = written(small, tmp_path / "report.html"), shown(small, capsys)
@@ -90,7 +90,7 @@ def test_a_small_demo(small: Finished, tmp_path: Path, capsys: pytest.CaptureFix
         assert (seen.errors, seen.requests) == ([], [])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_every_section(full: Finished, tmp_path: Path, capsys: pytest.CaptureFixture[str], scheme: Scheme) -> None:
     """A run with repeats, a blind arm, failures and skipped samples fills every section, and its figures are right."""
     page_file, figures = written(full, tmp_path / "report.html"), shown(full, capsys)
@@ -106,7 +106,7 @@ def test_every_section(full: Finished, tmp_path: Path, capsys: pytest.CaptureFix
         assert (seen.errors, seen.requests) == ([], [])
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_real_photographs(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], scheme: Scheme
 ) -> None:

@@ -124,7 +124,7 @@ def test_shortened_names_are_different_whatever_they_share() -> None:
     assert first != second
 
 
-@pytest.mark.parametrize("width", [400, 1280])
+@pytest.mark.parametrize("width", [400, pytest.param(1280, marks=pytest.mark.full)])
 def test_each_name_has_its_row_in_the_browser(tmp_path: Path, width: int) -> None:
     """In a browser every axis, and the circle of a radar, shows five different labels, on narrow windows too."""
     figures = {**{name: make() for name, make in CHARTS.items()}, "radar": radar(asset(NAMES, ["m"]))}

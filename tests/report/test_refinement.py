@@ -18,7 +18,7 @@ from dokimasia.report.document import render_document
 from dokimasia.report.page import render_page
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_world
-from tests.report.chromium import opened
+from tests.report.chromium import SCHEMES, opened
 from tests.report.conftest import Finished, run_on
 from tests.report.test_in_the_browser import check_figures, shown, written
 
@@ -167,7 +167,7 @@ def test_the_verb_writes_it(mended: Finished, tmp_path: Path, capsys: pytest.Cap
     assert json.loads(capsys.readouterr().out)["bytes"] == path.stat().st_size
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("scheme", SCHEMES)
 def test_in_the_browser(
     mended: Finished, tmp_path: Path, capsys: pytest.CaptureFixture[str], scheme: Literal["light", "dark"]
 ) -> None:

@@ -11,6 +11,8 @@ from dokimasia.report.charts import Point
 from dokimasia.report.fields import Bounds, Count, CountedRate, Display, Interval, TableRow, Used, as_json, rows_of
 from dokimasia.report.tables import cell, column, computed, name_column, points_of, table
 
+pytestmark = pytest.mark.quick
+
 
 class Part(Value):
     """A part of a model's figures."""

@@ -10,6 +10,8 @@ from rich.console import Console
 from dokimasia.report.blocks import Block, Column, Facts, Fold, Only, Paragraph, Section, Span, Table, Texts
 from dokimasia.report.terminal import draw_blocks, draw_sections
 
+pytestmark = pytest.mark.quick
+
 CATEGORIES = ("Perception", "Understanding", "Trustworthiness")
 
 

@@ -14,6 +14,8 @@ from dokimasia.runs.figures import costs
 from dokimasia.runs.observer import Progress
 from dokimasia.simulation.world import write_world
 
+pytestmark = pytest.mark.quick
+
 PRICED = """
 [models.{name}]
 model = "sim/{model}"

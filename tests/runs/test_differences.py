@@ -7,6 +7,8 @@ import pytest
 from dokimasia.report.comparison import interval_and_test
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
 
+pytestmark = pytest.mark.quick
+
 
 def places(*names: str) -> list[SampleRef]:
     return [SampleRef(name, f"digest-{name}", f"image-{name[0]}") for name in names]

@@ -13,6 +13,8 @@ from dokimasia.runs.estimate import Asking, added_up, size_of
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 
+pytestmark = pytest.mark.quick
+
 
 def test_input_tokens_of_the_demos_data_are_within_a_quarter(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

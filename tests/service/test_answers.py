@@ -14,6 +14,7 @@ from dokimasia.service.state import Service
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, record_results
 from dokimasia.storage.runs import Run, create_run, get_run, run_samples, set_status
+from tests.processes import PATIENCE
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 from tests.service.test_guard import TOKEN, tokens
@@ -240,8 +241,9 @@ async def test_figures_that_were_worked_out_meanwhile_are_shown(small: Finished)
         async with asking(service) as client:
             assert 'hx-trigger="revealed"' in [(await client.get("/")).text for _ in range(2)][1]
             row = await client.get(f"/runs/{small.run}/row")
-            await asyncio.sleep(0.05)
-            assert row.text.strip() in (await client.get("/")).text
+            async with asyncio.timeout(PATIENCE):
+                while row.text.strip() not in (await client.get("/")).text:  # noqa: ASYNC110  # kept by a thread
+                    await asyncio.sleep(0.05)
 
 
 async def test_what_is_kept_is_bounded(small: Finished, monkeypatch: pytest.MonkeyPatch, queries: list[str]) -> None:

@@ -12,6 +12,8 @@ from dokimasia.service.guard import AccessTokens, Caller, Limits, read_tokens
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, at_address, service_over
 
+pytestmark = pytest.mark.quick
+
 TOKEN = "0123456789abcdef-reader"
 
 

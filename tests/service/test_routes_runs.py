@@ -17,6 +17,8 @@ from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 from tests.service.working import working
 
+pytestmark = pytest.mark.quick
+
 
 @pytest.fixture
 async def client(small: Finished) -> AsyncIterator[httpx.AsyncClient]:

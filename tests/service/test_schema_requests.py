@@ -28,6 +28,8 @@ from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.home import Home
 from tests.report.conftest import Finished
 
+pytestmark = pytest.mark.quick
+
 TEXTS: dict[str, str] = {
     "ask": "one of a list",
     "baseline": "a model's name",

@@ -24,6 +24,8 @@ from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.unknown_inputs import criteria_of_chain, is_unknown_question
 from dokimasia.simulation.world import make_world
 
+pytestmark = pytest.mark.quick
+
 PERFECT = CandidateProfile(name="sim/perfect", base=1.0)
 HEDGER = CandidateProfile(name="sim/hedger", base=1.0, hedging=1.0)
 HOPELESS = CandidateProfile(name="sim/hopeless", base=0.0)

@@ -167,7 +167,7 @@ async def test_the_log_has_a_line_for_every_request(tmp_path, ask):
     assert [line["tokens"] is None for line in lines] == [False, True, True]
     with running_server(log_path=log, latency=PATIENCE) as url:
         with pytest.raises(asyncio.TimeoutError):
-            await post(url, to_body(call), timeout=aiohttp.ClientTimeout(total=1.0))
+            await post(url, to_body(call), timeout=aiohttp.ClientTimeout(sock_read=1.0))
         lines = await settled(log, 4)
     assert (lines[3]["n"], lines[3]["sent"]) == (4, False)
     assert all(one["ended"] <= two["began"] for one, two in itertools.pairwise(lines))
@@ -216,7 +216,7 @@ async def test_a_reset_and_a_hanging_request_bring_no_reply(tmp_path, ask):
         assert (await post(url, to_body(call)))[0] == 200
     with running_server(faults=parse_faults("timeout=1"), log_path=log) as url:
         with pytest.raises(asyncio.TimeoutError):
-            await post(url, to_body(call), timeout=aiohttp.ClientTimeout(total=1.0))
+            await post(url, to_body(call), timeout=aiohttp.ClientTimeout(sock_read=1.0))
         lines = await settled(log, 4)
     assert [line["sent"] for line in lines] == [False, False, True, False]
 

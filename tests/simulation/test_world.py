@@ -13,6 +13,8 @@ from dokimasia.simulation.picture import read_scene
 from dokimasia.simulation.scene import DOMAINS, QUESTION_KINDS, find_question
 from dokimasia.simulation.world import make_world, write_world
 
+pytestmark = pytest.mark.quick
+
 
 def tree(folder: Path) -> dict[str, str]:
     """Return every file below a folder by its relative path, as a hash."""

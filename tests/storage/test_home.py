@@ -71,6 +71,8 @@ import os, sys
 from pathlib import Path
 from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
+
+pytestmark = pytest.mark.quick
 if os.getuid() == 0:
     os.setresuid(65534, 65534, 65534)
 path = Path(sys.argv[1])

@@ -11,6 +11,8 @@ from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import LedgerDamage, SqliteLedger
 
+pytestmark = pytest.mark.quick
+
 LONG = "The rubric has many lines. " * 200
 
 

@@ -38,6 +38,8 @@ from dokimasia.storage.runs import (
 from dokimasia.storage.schema.rows import change_row
 from dokimasia.storage.threads import Thread, close_thread, live_threads, open_thread
 
+pytestmark = pytest.mark.quick
+
 
 def a_run(id: str = "run1", **fields: object) -> Run:
     """Return a run of that id."""

@@ -19,6 +19,8 @@ from dokimasia.tools import crop, zoom
 from dokimasia.tools.pictures import ORIGIN_KEYWORD, open_picture, within
 from tests.tools.conftest import Encode
 
+pytestmark = pytest.mark.quick
+
 LEFT_TOP = Box(x0=0, y0=0, x1=0.5, y1=0.5)
 RED, GREEN, BLUE = (220, 20, 20), (20, 140, 20), (20, 40, 220)
 

@@ -9,6 +9,8 @@ from dokimasia.errors import ConfigError, ToolFailure
 from dokimasia.tools import TOOLS, available, named, perform, read_request, reading
 from tests.tools.conftest import Encode
 
+pytestmark = pytest.mark.quick
+
 BOX = [0.1, 0.2, 0.5, 0.6]
 
 

@@ -1,6 +1,7 @@
 """The routes under `/api`, in the order in which the OpenAPI description lists them."""
 
 from collections.abc import Iterator
+from functools import cache
 
 from fastapi import APIRouter
 
@@ -11,7 +12,7 @@ from dokimasia.service.routing import add_operation, json_router
 
 
 def api_routers() -> Iterator[APIRouter]:
-    """Yield the routers, made anew each time, since a plug-in's methods may have changed."""
+    """Yield the routers; the one that begins runs is made anew each time, since a plug-in's methods may have changed."""
     yield _operations(finished.__name__)
     yield from (lookups.events_router, lookups.health_router, lookups.images_router)
     yield _operations(knowledge.__name__)
@@ -30,6 +31,7 @@ def api_routers() -> Iterator[APIRouter]:
     yield uploads.router
 
 
+@cache
 def _operations(module: str) -> APIRouter:
     """Return the routes of a module's operations, but for what another router has."""
     router = json_router()

@@ -19,7 +19,7 @@ from dokimasia.storage.home import Home
 from tests.processes import PATIENCE
 from tests.report.conftest import Finished
 from tests.report.conftest import hostile as hostile  # a fixture
-from tests.service.browser.looking import Site
+from tests.service.browser.looking import OTHER_VIEWS, USUAL_VIEWS, Site, View
 from tests.service.conftest import at_address, service_over
 
 
@@ -63,6 +63,12 @@ def copied(home: Path, to: Path) -> Path:
     """A copy of a home, for a service of its own: `site` holds the one that is shared."""
     shutil.copytree(home, to)
     return to
+
+
+@pytest.fixture(params=[USUAL_VIEWS, pytest.param(OTHER_VIEWS, marks=pytest.mark.full)], ids=["usual", "other"])
+def views(request: pytest.FixtureRequest) -> tuple[View, ...]:
+    """Sizes and schemes to look at a page in."""
+    return request.param
 
 
 @pytest.fixture(scope="session")

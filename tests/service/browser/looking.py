@@ -1,6 +1,6 @@
 """A served page looked at as people see it: at two sizes, light and dark, by axe, and by what it asks and says."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +11,12 @@ from playwright.sync_api import Page
 from tests.report.chromium import Scheme, Seen, opened, settled
 
 WIDE, NARROW = (1280, 800), (400, 800)
-VIEWS: tuple[tuple[tuple[int, int], Scheme], ...] = (
-    (WIDE, "light"),
-    (WIDE, "dark"),
-    (NARROW, "light"),
-    (NARROW, "dark"),
-)
-"""The sizes and schemes at which every page is looked at."""
+View = tuple[tuple[int, int], Scheme]
+USUAL_VIEWS: tuple[View, ...] = ((WIDE, "light"), (NARROW, "dark"))
+"""The views of every page in the usual tier: each size and each scheme once."""
+
+OTHER_VIEWS: tuple[View, ...] = ((NARROW, "light"), (WIDE, "dark"))
+"""The other views, which the full tier adds."""
 
 COLOURS = ["color-contrast", "link-in-text-block"]
 """The rules of axe on colours, of those that it holds a page to unless told otherwise."""
@@ -71,13 +70,13 @@ def assert_calm(seen: Seen) -> None:
     assert not seen.requests, f"{seen.page.url}: {seen.requests}"
 
 
-def look_over(site: Site, path: str, *, tolerates: str = "") -> None:
-    """Look at a page at both sizes, light and dark: calm, no wider than its window, and nothing wrong for axe.
+def look_over(site: Site, path: str, views: Iterable[View], *, tolerates: str = "") -> None:
+    """Look at a page in several sizes and schemes: calm, no wider than its window, and nothing wrong for axe.
 
     A page in the dark differs in its colours alone from the same page in the light: axe is asked for these there.
     `tolerates` is said by Chromium itself of a page that is an error, such as `404`.
     """
-    for size, scheme in VIEWS:
+    for size, scheme in views:
         with site.opened(path, size=size, scheme=scheme) as seen:
             settled(seen.page)
             seen.errors[:] = [one for one in seen.errors if not (tolerates and tolerates in one)]

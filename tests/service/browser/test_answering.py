@@ -24,7 +24,7 @@ from dokimasia.storage.runs import get_run
 from tests.report.chromium import settled
 from tests.runs.people import as_model, to_the_end
 from tests.service.browser.conftest import working
-from tests.service.browser.looking import WIDE, Site, assert_calm, look_over
+from tests.service.browser.looking import WIDE, Site, View, assert_calm, look_over
 
 PANEL = ("sim/panel-a", "sim/panel-b", "human/ana")
 Given = dict[str, list[str]]
@@ -73,7 +73,9 @@ def _fill(page: Page, given: Given) -> None:
             fields.fill(values[0])
 
 
-def test_a_panel_with_a_person_is_done_in_the_browser(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_panel_with_a_person_is_done_in_the_browser(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, views: tuple[View, ...]
+) -> None:
     """From the form of a new run to its golden captions: a person answers all in forms, and the bytes are those of files."""
     monkeypatch.setattr("dokimasia.service.queue.ANSWER_INTERVAL", 0.05)
     monkeypatch.setattr("dokimasia.service.queue.QUIET", {False: 0.3, True: 5.0})
@@ -107,7 +109,7 @@ def test_a_panel_with_a_person_is_done_in_the_browser(tmp_path: Path, monkeypatc
                     continue
                 given, reply = _values(here, question)
                 if question.prompt not in prompts:
-                    look_over(site, f"/review/{id}/{item}")
+                    look_over(site, f"/review/{id}/{item}", views)
                 prompts.add(question.prompt)
                 replies[_key(question.call.messages)] = reply
                 if given:

@@ -11,7 +11,7 @@ from dokimasia.storage.results import results
 from tests.report.chromium import settled
 from tests.report.conftest import ATTACKS, Finished
 from tests.service.browser.conftest import copied, serving
-from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, assert_fits, look_over
+from tests.service.browser.looking import NARROW, Site, View, assert_accessible, assert_calm, assert_fits, look_over
 
 WEAK = "sim/weak"
 
@@ -131,7 +131,7 @@ def test_what_is_wrong_with_a_correction_is_in_sight(desk: Site, small: Finished
             expect(page.locator("#by-hand .notice.bad")).to_be_in_viewport()
 
 
-def test_a_sample_is_left_out_without_scripts(desk: Site, small: Finished) -> None:
+def test_a_sample_is_left_out_without_scripts(desk: Site, small: Finished, views: tuple[View, ...]) -> None:
     """On a small screen and without scripts: the form opens, is sent, and the sample is marked; the list finds it."""
     sample = wrong_of(small)[0]
     with desk.opened(f"/runs/{small.run}/samples/{sample}", size=NARROW, scripts=False) as seen:
@@ -142,5 +142,5 @@ def test_a_sample_is_left_out_without_scripts(desk: Site, small: Finished) -> No
         expect(page.locator("header .chip.hand")).to_have_text("left out")
         page.goto(f"{desk.url}/runs/{small.run}/samples?corrected=out")
         expect(page.locator("#count")).to_have_text("1 sample found")
-    look_over(desk, f"/runs/{small.run}/samples/{sample}")
-    look_over(desk, f"/runs/{small.run}?wait=1")
+    look_over(desk, f"/runs/{small.run}/samples/{sample}", views)
+    look_over(desk, f"/runs/{small.run}?wait=1", views)

@@ -12,20 +12,20 @@ from playwright.sync_api import Error, expect
 from tests.report.chromium import settled
 from tests.report.conftest import Finished
 from tests.service.browser.conftest import copied, serving
-from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, assert_fits, look_over
+from tests.service.browser.looking import NARROW, Site, View, assert_accessible, assert_calm, assert_fits, look_over
 
 PAGES = ("/", "/?q=nothing", "/new", "/new/evaluate", "/new/filter", "/new/tree", "/settings", "/nowhere")
 
 
 @pytest.mark.parametrize("path", PAGES)
-def test_pages_are_calm_fit_and_accessible(workshop: Site, path: str) -> None:
+def test_pages_are_calm_fit_and_accessible(workshop: Site, path: str, views: tuple[View, ...]) -> None:
     """Each page at both sizes, light and dark: no console error, no foreign request, no axe violation, nothing too wide."""
-    look_over(workshop, path, tolerates="404" if path == "/nowhere" else "")
+    look_over(workshop, path, views, tolerates="404" if path == "/nowhere" else "")
 
 
-def test_results_are_calm_fit_and_accessible(workshop: Site, small: Finished) -> None:
+def test_results_are_calm_fit_and_accessible(workshop: Site, small: Finished, views: tuple[View, ...]) -> None:
     """A run's page with its report's sections and charts, its menus opened too."""
-    look_over(workshop, f"/runs/{small.run}?wait=true")
+    look_over(workshop, f"/runs/{small.run}?wait=true", views)
     with workshop.opened(f"/runs/{small.run}?wait=true") as seen:
         for name in ("Compare models", "Download", "Next steps", "Change"):
             seen.page.click(f"summary:has-text('{name}')")

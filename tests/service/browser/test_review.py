@@ -18,7 +18,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run, list_runs
 from tests.report.conftest import ATTACKS, Finished
 from tests.service.browser.conftest import serving
-from tests.service.browser.looking import WIDE, Site, assert_calm, look_over
+from tests.service.browser.looking import WIDE, Site, View, assert_calm, look_over
 from tests.service.waiting import Waits
 
 
@@ -40,17 +40,17 @@ def _press(page: Page, key: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["captions", "rubrics", "perturbations", "images", "pairs", "questions"])
-def test_every_kind_of_item_looks_right(waiting: Waits, name: str) -> None:
+def test_every_kind_of_item_looks_right(waiting: Waits, name: str, views: tuple[View, ...]) -> None:
     """An item of each kind is calm, fits and passes axe at both sizes, light and dark."""
     with _site(waiting.home, "ana") as (site,):
-        look_over(site, f"{waiting.path(name)}/next")
+        look_over(site, f"{waiting.path(name)}/next", views)
 
 
-def test_the_queue_and_a_runs_items_look_right(waiting: Waits) -> None:
+def test_the_queue_and_a_runs_items_look_right(waiting: Waits, views: tuple[View, ...]) -> None:
     """So are the queue, a run's items and its agreement."""
     with _site(waiting.home, "ana") as (site,):
         for path in ("/review", waiting.path("pairs"), f"{waiting.path('perturbations')}/agreement"):
-            look_over(site, path)
+            look_over(site, path, views)
 
 
 def test_twenty_items_are_decided_by_keyboard(waiting: Waits) -> None:

@@ -14,7 +14,7 @@ from tests.report.conftest import Finished
 from tests.runs import conftest as runs
 from tests.runs.kinds import KINDS
 from tests.service.browser.conftest import serving
-from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, assert_fits, look_over
+from tests.service.browser.looking import NARROW, Site, View, assert_accessible, assert_calm, assert_fits, look_over
 
 hostile = reports.hostile
 world, homes = runs.world, runs.homes
@@ -63,9 +63,9 @@ def title(page: Page) -> str:
         "/compare/sample?runs={run}&models=sim/strong,sim/weak&sample={sample}",
     ],
 )
-def test_pages_look_right(site: Site, small: Finished, names: list[str], path: str) -> None:
+def test_pages_look_right(site: Site, small: Finished, names: list[str], path: str, views: tuple[View, ...]) -> None:
     """At both sizes, light and dark: calm, no wider than the window, and nothing wrong for axe."""
-    look_over(site, path.format(run=small.run, sample=names[0]))
+    look_over(site, path.format(run=small.run, sample=names[0]), views)
 
 
 def test_the_list_is_walked_by_keyboard(site: Site, small: Finished, names: list[str]) -> None:

@@ -6,14 +6,14 @@ import pytest
 
 from tests.report.conftest import Finished
 from tests.service.browser.conftest import copied, serving
-from tests.service.browser.looking import NARROW, Site, assert_accessible, assert_calm, look_over
+from tests.service.browser.looking import NARROW, Site, View, assert_accessible, assert_calm, look_over
 from tests.service.test_guard import TOKEN, tokens
 
 
 @pytest.mark.parametrize("path", ["/login"])
-def test_the_shell_is_calm_and_accessible(site: Site, path: str) -> None:
+def test_the_shell_is_calm_and_accessible(site: Site, path: str, views: tuple[View, ...]) -> None:
     """A page without content of its own passes axe at both sizes and in both schemes, and asks nobody else."""
-    look_over(site, path)
+    look_over(site, path, views)
 
 
 def test_a_theme_is_remembered(site: Site) -> None:

@@ -5,7 +5,7 @@ from dokimasia.service.state import WHO_COOKIE
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import list_trees, versions
 from tests.service.browser.conftest import serving
-from tests.service.browser.looking import WIDE, Site, assert_calm, look_over
+from tests.service.browser.looking import WIDE, Site, View, assert_calm, look_over
 from tests.service.waiting import Waits
 
 
@@ -15,13 +15,13 @@ def _tree(waits: Waits) -> tuple[str, list[str]]:
         return loaded.stored.tree, sorted(str(node) for node in loaded.tree)
 
 
-def test_trees_look_right(waiting: Waits) -> None:
+def test_trees_look_right(waiting: Waits, views: tuple[View, ...]) -> None:
     """The list, a tree with a node chosen, and a difference are calm, fit and pass axe."""
     name, nodes = _tree(waiting)
     leaf = next(node for node in nodes if node.count("<") == 3)
     with serving(waiting.home) as site:
         for path in ("/trees", f"/trees/{name}?node={leaf}", f"/trees/{name}/diff?first=1&second=2"):
-            look_over(site, path)
+            look_over(site, path, views)
 
 
 def test_a_node_is_merged_by_dragging_it(waiting: Waits) -> None:
