@@ -70,7 +70,7 @@ CONDITIONAL_EXPRESSIONS = 24.2
 COMPREHENSIONS = 41.8
 ANY_NAMES = 1764
 FRAMES = 27
-FILES_THAT_NAME_A_METHOD = 114
+FILES_THAT_NAME_A_METHOD = 113
 """Summed over the methods; a method that is made from the template is named by its catalogue line alone."""
 
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "common", "misc"}
