@@ -10,6 +10,7 @@ import pytest
 
 from benchmarks.counters.__main__ import counts_by_room
 from benchmarks.counters.frames import frames_to_socket
+from benchmarks.counters.methods import files_that_name_methods
 from benchmarks.counters.source import duplicate_classes, import_circles, modules
 
 pytestmark = pytest.mark.quick
@@ -73,6 +74,8 @@ CONDITIONAL_EXPRESSIONS = 24.2
 COMPREHENSIONS = 41.8
 ANY_NAMES = 1751
 FRAMES = 25
+FILES_THAT_NAME_A_METHOD = 113
+"""Summed over the methods; a method that is made from the template is named by its catalogue line alone."""
 
 NAMES_THAT_SAY_NOTHING = {"utils", "util", "helpers", "common", "misc"}
 
@@ -148,6 +151,12 @@ def test_expressions_stay_simple() -> None:
 def test_a_call_passes_few_frames(tmp_path: Path) -> None:
     """Between `dokimasia evaluate` and the socket lie few functions of the package."""
     assert len(frames_to_socket(tmp_path)) <= FRAMES
+
+
+def test_few_files_outside_its_places_name_a_method() -> None:
+    """Beside its folder, its graph, its agent and its prompts, few files know of a method."""
+    files = files_that_name_methods()
+    assert sum(map(len, files.values())) <= FILES_THAT_NAME_A_METHOD, files
 
 
 def test_modules_open_with_a_sentence() -> None:

@@ -2,7 +2,8 @@
 
 Tokens leave out comments, blank lines and indentation. Conditional expressions and comprehensions are counted per 1,000
 lines. Beside the table: class names that exist more than once, circles of imports (those for type checkers count),
-and the frames of the package between `dokimasia evaluate` and the socket. `tests/test_architecture.py` holds the ratios.
+the files outside its own places that name each method, and the frames of the package between `dokimasia evaluate` and the
+socket. `tests/test_architecture.py` holds the ratios.
 """
 
 import argparse
@@ -16,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.command import scratch
+from benchmarks.counters.methods import files_that_name_methods
 from benchmarks.counters.source import Module, duplicate_classes, import_circles, modules, tokens
 
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -71,6 +73,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--no-frames", action="store_true", help="leave out the traced evaluation")
     options = parser.parse_args(arguments)
     counts, circles, duplicates = counts_by_room(), import_circles(), duplicate_classes()
+    files_by_method = files_that_name_methods()
     frames: list[str] = []
     if not options.no_frames:
         from benchmarks.counters.frames import frames_to_socket
@@ -82,6 +85,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             "rooms": {room: asdict(room_counts) for room, room_counts in counts.items()},
             "duplicate_classes": duplicates,
             "circles": [sorted(circle) for circle in circles],
+            "files_that_name_methods": files_by_method,
             "frames": frames,
         }
         json.dump(document, sys.stdout, indent=2)
@@ -101,6 +105,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     console.print(table)
     console.print(f"class names that exist more than once: {len(duplicates)} {' '.join(duplicates)}")
     console.print(f"circles of imports: {len(circles)} {[sorted(circle) for circle in circles] or ''}")
+    counted_files = ", ".join(f"{method} {len(files)}" for method, files in files_by_method.items())
+    console.print(f"files outside its places that name a method: {counted_files}")
     if frames:
         console.print(f"frames from the command to the socket: {len(frames)}")
         console.print("  " + "\n  ".join(frames))

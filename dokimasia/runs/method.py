@@ -121,6 +121,7 @@ class Method(Generic[Q, P]):
         reaches: the models that a run still has to reach, by default all of its plan.
         resumable: checks that what a run was accepted with is as it was.
         ended: what is done when all stages are done.
+        checked: whether people check what its runs made.
         after: what a request also wants written when its run has ended; returns a line for each file.
         items: each item of a run, ready for JSON; with a sample's name, that sample's items whole.
         items_shown: whether the JSON of a run's figures holds its items, too.
@@ -169,6 +170,7 @@ class Method(Generic[Q, P]):
     reaches: Callable[[Home, Run, P, Collection[FailureKind]], Mapping[str, ModelSpec]] | None = None
     resumable: "Callable[[Session, Run, P, Q], None] | None" = None
     ended: "Callable[[Job[P]], Awaitable[None]] | None" = None
+    checked: bool = False
     after: Callable[[Home, Run, Q], Iterable[str]] | None = None
     items: Callable[[Home, Run, str | None], Iterator[dict[str, Any]]] | None = None
     items_shown: bool = True

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import orjson
 
-from dokimasia.people.checks import probes_of
+from dokimasia.methods.probe import probes_of
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.world import write_gold
 from dokimasia.storage.home import Home

@@ -11,7 +11,8 @@ import pytest
 from dokimasia.domain.blindspots import LABELS, Label, Perturbed
 from dokimasia.domain.decision import CheckItem
 from dokimasia.errors import DataError, InputError, NotFound
-from dokimasia.people.checks import all_standings, decide, open_for_people, pending_checks, probes_of
+from dokimasia.methods.probe import probes_of
+from dokimasia.people.checks import all_standings, decide, open_for_people, pending_checks
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.decisions import FiledDecision, file_decision, filed_decisions
 from dokimasia.storage.home import Home

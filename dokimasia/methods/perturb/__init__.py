@@ -12,8 +12,9 @@ from dokimasia.methods.perturb.figures import (
     items,
     perturbed_items,
 )
+from dokimasia.methods.perturb.files import perturbation_files
 from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest, accept
-from dokimasia.people.checks import open_checks, perturbation_files
+from dokimasia.people.checks import open_checks
 from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
@@ -35,6 +36,7 @@ METHOD: Method[PerturbRequest, PerturbPlan] = Method(
     columns=COLUMNS,
     cells=cells,
     ended=open_checks,
+    checked=True,
     forms={"perturbations": perturbation_files},
 )
 

@@ -5,6 +5,7 @@ from functools import partial
 from dokimasia.methods.probe.acceptance import accept, previews
 from dokimasia.methods.probe.detections import detections_of
 from dokimasia.methods.probe.figures import COLUMNS, ProbeFigures, cells, figures_of_run, probe_items
+from dokimasia.methods.probe.perturbations import Probes, probes_of
 from dokimasia.methods.probe.request import Arm, ProbePlan, ProbeRequest, graphs_of
 from dokimasia.methods.probe.units import stored_probes
 from dokimasia.runs.lifecycle import run as run_method
@@ -35,4 +36,14 @@ METHOD: Method[ProbeRequest, ProbePlan] = Method(
 probe = partial(run_method, METHOD)
 """Probe judges: `await probe(ProbeRequest(...), settings=..., observer=..., stop=...)`."""
 
-__all__ = ["METHOD", "Arm", "ProbePlan", "ProbeRequest", "detections_of", "probe", "stored_probes"]
+__all__ = [
+    "METHOD",
+    "Arm",
+    "ProbePlan",
+    "ProbeRequest",
+    "Probes",
+    "detections_of",
+    "probe",
+    "probes_of",
+    "stored_probes",
+]

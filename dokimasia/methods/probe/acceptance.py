@@ -33,6 +33,7 @@ from dokimasia.domain.options import LOOKS
 from dokimasia.domain.rubric import Rubric, RubricSet
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
+from dokimasia.methods.probe.perturbations import probes_of
 from dokimasia.methods.probe.request import (
     Arm,
     ProbePlan,
@@ -50,7 +51,6 @@ from dokimasia.methods.probe.units import (
     stored_probes,
     to_store,
 )
-from dokimasia.people.checks import probes_of
 from dokimasia.prompts import PromptLibrary, Rendered, render
 from dokimasia.prompts.dimensions import error_dimensions, error_dimensions_id
 from dokimasia.runs.estimate import (

@@ -17,6 +17,7 @@ METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     accept=accept,
     stages=one_walk("review.peer_review"),
     ended=open_checks,
+    checked=True,
     drawing=later("dokimasia.methods.review.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: ReviewFigures,

@@ -32,6 +32,7 @@ METHOD: Method[RubricRequest, RubricPlan] = Method(
     accept=accept,
     stages=one_walk("rubrics.rubric_making"),
     ended=open_checks,
+    checked=True,
     drawing=later("dokimasia.methods.rubrics.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: RubricsFigures,

@@ -13,8 +13,7 @@ from dokimasia.people.checks.checking import (
     waits,
 )
 from dokimasia.people.checks.hiding import without_others
-from dokimasia.people.checks.labels import label_figures, labelled
-from dokimasia.people.checks.probes import Probes, probes_of
+from dokimasia.people.checks.labels import label_figures, labelled, labels_of
 from dokimasia.people.checks.questions import (
     Given,
     answer,
@@ -42,7 +41,6 @@ from dokimasia.people.checks.queue import (
 )
 from dokimasia.people.checks.shape import LabelFigures
 from dokimasia.people.checks.standings import all_standings, checked_texts
-from dokimasia.people.checks.written import perturbation_files
 
 if TYPE_CHECKING:
     from dokimasia.runs.work import Job
@@ -59,7 +57,6 @@ __all__ = [
     "ANYBODY",
     "Given",
     "LabelFigures",
-    "Probes",
     "Waiting",
     "all_standings",
     "answer",
@@ -76,14 +73,13 @@ __all__ = [
     "label_blocks",
     "label_figures",
     "labelled",
+    "labels_of",
     "last_decision",
     "next_due",
     "nothing_to_check",
     "open_checks",
     "open_for_people",
     "pending_checks",
-    "perturbation_files",
-    "probes_of",
     "review_items",
     "review_queue",
     "samples_asked",

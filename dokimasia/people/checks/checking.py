@@ -9,7 +9,8 @@ from typing import Any, TypeVar
 from dokimasia.agents.readers import faults_of
 from dokimasia.domain.decision import Action, CheckItem, Decision, Standing, difference, without_sentences
 from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
-from dokimasia.people.checks.standings import PERTURB, all_standings
+from dokimasia.people.checks.standings import all_standings
+from dokimasia.runs.catalogue import method_of
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.decisions import (
     FiledDecision,
@@ -32,7 +33,10 @@ _ONE_AT_A_TIME = threading.Lock()
 
 def waits(run: Run) -> bool:
     """Whether a run has captions, rubrics or perturbations to check, or questions to people."""
-    return run.status == "waiting" or run.method in {"review", "rubrics", PERTURB}
+    try:
+        return run.status == "waiting" or method_of(run).checked
+    except NotFound:
+        return False
 
 
 def pending_checks(

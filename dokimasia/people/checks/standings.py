@@ -10,9 +10,6 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import withdrawn_items
 from dokimasia.storage.reviews import golden_captions, made_values
 
-PERTURB = "perturb"
-"""The method whose runs make perturbations."""
-
 
 def all_standings(home: Home, run_id: str) -> list[Standing]:
     """Return how all items of a run stand: those with rows, those the run made since, and decisions left as files.

@@ -8,8 +8,7 @@ import orjson
 from dokimasia.domain.blindspots import Perturbed
 from dokimasia.domain.decision import Standing
 from dokimasia.domain.sample import ImageRef, Sample
-from dokimasia.people.checks.labels import labels_of
-from dokimasia.people.checks.standings import checked_texts
+from dokimasia.people.checks import checked_texts, labels_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run, load_samples

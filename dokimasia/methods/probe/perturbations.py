@@ -10,7 +10,7 @@ from dokimasia.datasets.samples import ReadingOptions
 from dokimasia.domain.blindspots import ENTERING, LABELS, Label, Perturbed, Probe, Task
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
-from dokimasia.people.checks.standings import PERTURB, checked_texts
+from dokimasia.people.checks import checked_texts
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
@@ -80,7 +80,7 @@ def probes_of(
             _Made(one.id, one.item, one.sample, one.label) for one in read_perturbations(path, dimensions=names, **how)
         ]
     else:
-        run = resolve_run(home, str(source), of_method(PERTURB, done=True)).id
+        run = resolve_run(home, str(source), of_method("perturb", done=True)).id
         made = list(_of_run(home, run))
     return _entering([one for one in made if task in (None, one.item.task)], f"{source}", task, unchecked)._replace(
         run=run

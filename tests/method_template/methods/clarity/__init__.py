@@ -1,0 +1,22 @@
+"""Clarity of questions: a judge rates how clearly each question of a data set is put."""
+
+from dokimasia.methods.clarity.figures import ClarityFigures, clarity_figures
+from dokimasia.methods.clarity.request import ClarityPlan, ClarityRequest, accept
+from dokimasia.runs.method import Method, later, one_walk
+
+METHOD: Method[ClarityRequest, ClarityPlan] = Method(
+    name="clarity",
+    title="a rating of questions",
+    request=ClarityRequest,
+    plan=ClarityPlan,
+    accept=accept,
+    stages=one_walk("clarity"),
+    drawing=later("dokimasia.methods.clarity.report", "DRAWING"),
+    figures=clarity_figures,
+    shape=lambda: ClarityFigures,
+    graphs={"clarity": 1},
+    row_name="ratings",
+    scale=(1.0, 5.0),
+)
+
+__all__ = ["METHOD", "ClarityPlan", "ClarityRequest"]
