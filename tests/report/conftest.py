@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -17,6 +19,7 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
+from tests.sharing import made_by_one, shared_folder
 
 ATTACKS = (
     "<script>window.pwned = 1</script>",
@@ -53,24 +56,46 @@ def run_on(data: Path, home: Path, *, transport: Transport | None = None, **requ
     return Finished(home, asyncio.run(evaluate(asked, settings=settings, transports=transports)).run)
 
 
+def made_and_copied(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], str]) -> Finished:
+    """A finished run that one worker makes, in a copy of this worker's own, which a service may hold open."""
+    folder = shared_folder(factory, "reported") / name
+
+    def begin(folder: Path) -> str:
+        folder.mkdir()
+        return make(folder)
+
+    run = made_by_one(folder, begin)
+    own = factory.mktemp(name)
+    shutil.copytree(folder, own, dirs_exist_ok=True)
+    return Finished(own / "home", run)
+
+
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """Twenty-one questions and two models: the demo, smaller."""
-    folder = tmp_path_factory.mktemp("small")
-    write_world(folder / "world.jsonl", 21, 1)
-    return run_on(folder / "world.jsonl", folder / "home", seed=1)
+    return made_and_copied(tmp_path_factory, "small", make_small)
 
 
 @pytest.fixture(scope="session")
 def full(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """Repeats, a blind arm, failures of several kinds, and a sample of the file that could not be used."""
-    folder = tmp_path_factory.mktemp("full")
+    return made_and_copied(tmp_path_factory, "full", make_full)
+
+
+def make_small(folder: Path) -> str:
+    """Make the small demo's data and home in a folder; return the run."""
+    write_world(folder / "world.jsonl", 21, 1)
+    return run_on(folder / "world.jsonl", folder / "home", seed=1).run
+
+
+def make_full(folder: Path) -> str:
+    """Make the data and the home of `full` in a folder; return the run."""
     data = folder / "world.jsonl"
     write_world(data, 21, 2)
     with data.open("a") as file:
         file.write(json.dumps({"id": "no picture", "image": "images/absent.png", "prompt": "What?"}) + "\n")
     faulty = SimTransport(faults=parse_faults("refusal=0.08,malformed=0.1"))
-    return run_on(data, folder / "home", transport=faulty, repeats=2, no_image=True, on_bad_sample="skip", seed=3)
+    return run_on(data, folder / "home", transport=faulty, repeats=2, no_image=True, on_bad_sample="skip", seed=3).run
 
 
 @pytest.fixture(scope="session")

@@ -10,6 +10,7 @@ import pytest
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings, load_settings
 from tests.runs.kinds import KINDS, Kind, made, write_data
+from tests.sharing import made_by_one, shared_folder
 
 Prepared = Callable[..., Settings]
 """Takes a kind and a name for the home."""
@@ -19,18 +20,22 @@ Finished = Callable[..., tuple[Settings, RunResult]]
 @pytest.fixture(scope="session")
 def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A data file of seven questions of the planted world, one a domain, with responses, rankings and perturbations beside it."""
-    path = tmp_path_factory.mktemp("world") / "world.jsonl"
-    write_data(path)
-    return path
+    folder = shared_folder(tmp_path_factory, "kinds") / "world"
+
+    def write(folder: Path) -> None:
+        folder.mkdir()
+        write_data(folder / "world.jsonl")
+
+    made_by_one(folder, write)
+    return folder / "world.jsonl"
 
 
 class Homes:
-    """A home for each kind of run, with one that is finished and what it rests on; each is made once, then copied."""
+    """A home for each kind of run, with one that is finished and what it rests on; one worker makes each, all copy it."""
 
     def __init__(self, world: Path, folder: Path) -> None:
         """Begin without any."""
         self._world, self._folder = world, folder
-        self._made: dict[str, RunResult] = {}
 
     def prepared(self, kind: Kind, path: Path) -> Settings:
         """Put a home at a path that has what a kind of run rests on, and none of the kind; return its settings."""
@@ -41,12 +46,15 @@ class Homes:
     def finished(self, kind: Kind, path: Path) -> tuple[Settings, RunResult]:
         """Put a home with a finished run of the kind at a path; return its settings and what came of the run."""
         home = self._folder / kind.id
-        if kind.id not in self._made:
+
+        def make(home: Path) -> RunResult:
             settings = self.prepared(kind, home)
             with ThreadPoolExecutor(1) as aside:  # a test may have a loop of its own
-                self._made[kind.id] = aside.submit(made, settings, self._world, kind).result()
+                return aside.submit(made, settings, self._world, kind).result()
+
+        result = made_by_one(home, make)
         shutil.copytree(home, path)
-        return _settings(path), self._made[kind.id]
+        return _settings(path), result
 
 
 def _settings(home: Path) -> Settings:
@@ -58,7 +66,7 @@ def _settings(home: Path) -> Settings:
 @pytest.fixture(scope="session")
 def homes(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Homes:
     """The homes of all kinds."""
-    return Homes(world, tmp_path_factory.mktemp("homes"))
+    return Homes(world, shared_folder(tmp_path_factory, "kinds"))
 
 
 @pytest.fixture

@@ -31,6 +31,7 @@ from dokimasia.storage.runs import get_run
 from tests.runs.conftest import Prepared
 from tests.runs.kinds import JUDGE, KINDS, MODELS, PANEL, Kind, make
 from tests.runs.people import as_model, asked, status_of, to_the_end
+from tests.sharing import one_at_a_time
 
 ANA = "human/ana"
 
@@ -46,7 +47,8 @@ PEOPLE = {
 def small(world: Path) -> Path:
     """The first three samples of the planted world."""
     path = world.with_name("small.jsonl")
-    path.write_text("".join(world.read_text().splitlines(keepends=True)[:3]))
+    with one_at_a_time(path):
+        path.write_text("".join(world.read_text().splitlines(keepends=True)[:3]))
     return path
 
 

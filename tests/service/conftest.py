@@ -14,12 +14,12 @@ import pytest
 from dokimasia.service.app import create_app, serve
 from dokimasia.service.state import Service
 from dokimasia.settings import load_settings
-from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from tests.processes import PATIENCE
-from tests.report.conftest import Finished, run_on
+from tests.report.conftest import Finished, made_and_copied, make_small
 from tests.service.waiting import Waits
 from tests.service.waiting import make as make_waiting
+from tests.sharing import made_by_one, shared_folder
 
 
 class Idle:
@@ -95,15 +95,22 @@ async def client(small: Finished) -> AsyncIterator[httpx.AsyncClient]:
 @pytest.fixture(scope="session")
 def small(tmp_path_factory: pytest.TempPathFactory) -> Finished:
     """Twenty-one questions and two models: the demo, smaller."""
-    folder = tmp_path_factory.mktemp("small")
-    write_world(folder / "world.jsonl", 21, 1)
-    return run_on(folder / "world.jsonl", folder / "home", seed=1)
+    return made_and_copied(tmp_path_factory, "small", make_small)
 
 
 @pytest.fixture(scope="session")
 def waiting_once(tmp_path_factory: pytest.TempPathFactory) -> Waits:
     """A home in which all kinds of things wait for people, which nobody writes to."""
-    return make_waiting(tmp_path_factory.mktemp("waiting"))
+    folder = shared_folder(tmp_path_factory, "waiting") / "waits"
+
+    def begin(folder: Path) -> Waits:
+        folder.mkdir()
+        return make_waiting(folder)
+
+    made = made_by_one(folder, begin)
+    own = tmp_path_factory.mktemp("waiting")
+    shutil.copytree(folder, own, dirs_exist_ok=True)
+    return made._replace(home=own / "home")
 
 
 @pytest.fixture
