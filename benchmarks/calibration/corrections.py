@@ -147,7 +147,7 @@ def _by_kind(generator: Generator, seed: int) -> Mapping[str, Trial]:
     counted = {name: float(count) for name, count in zip(OTHER, drawn, strict=True)}
     mixes = {
         "reweighted by a given mix": mixed_sensitivity(by_kind, OTHER),
-        "reweighted by a mix counted in 60 errors": mixed_sensitivity(by_kind, counted, seen=SEEN),
+        "reweighted by a mix counted in 60 errors": mixed_sensitivity(by_kind, counted, n_errors=SEEN),
         "by the passport's own mix where errors have another, misled": mixed_sensitivity(by_kind, OWN),
     }
     return {

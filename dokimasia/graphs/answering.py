@@ -6,7 +6,7 @@ from typing import TypedDict
 from dokimasia.agents.candidate import answer_question
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
-from dokimasia.graphs.reasking import each
+from dokimasia.graphs.reasking import update_items
 
 
 class AnswerState(Failure, TypedDict, total=False):
@@ -29,22 +29,24 @@ class AnswerState(Failure, TypedDict, total=False):
     looks: list[str]
 
 
-async def answered(sample: str, items: Sequence[AnswerState], context: Context, *, plain: bool) -> list[AnswerState]:
+async def answer_items(
+    sample: str, items: Sequence[AnswerState], context: Context, *, plain: bool
+) -> list[AnswerState]:
     """Put a sample's question, `plain` as it stands, to each candidate whose response is not there yet."""
-    asked_about = await context.store.get(Sample, sample)
+    question = await context.store.get(Sample, sample)
 
-    async def one(item: AnswerState) -> AnswerState:
-        what = answer_question(asked_about, arm=item.get("arm", ""), repeat=item.get("repeat", 0), plain=plain)
-        result = await context.ask(what, model=item["model"], attempt=item.get("attempt"))
+    async def answer_item(item: AnswerState) -> AnswerState:
+        request = answer_question(question, arm=item.get("arm", ""), repeat=item.get("repeat", 0), plain=plain)
+        result = await context.ask(request, model=item["model"], attempt=item.get("attempt"))
         item = with_calls(item, result.calls)
         if result.value is None:
             return {**item, **failed_update(result.failure)}
         return {**item, "response": await context.store.put(result.value)}
 
-    return await each(items, one, lambda item: not item.get("response"))
+    return await update_items(items, answer_item, lambda item: not item.get("response"))
 
 
-def unjudged(item: AnswerState) -> bool:
+def is_unjudged(item: AnswerState) -> bool:
     """Return whether an item was answered and is still to be judged."""
     return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
 

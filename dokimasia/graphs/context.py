@@ -36,7 +36,7 @@ class Context:
 
     async def ask(
         self,
-        what: Ask[T],
+        request: Ask[T],
         *,
         node: str = "",
         model: str = "",
@@ -53,13 +53,13 @@ class Context:
             rejected: an earlier reply to send back; the reply to that is not sent back again.
         """
         result = await ask(
-            what,
+            request,
             gateway=self.gateway,
             model=self.options.spec(model) if model else self.options.judge_of(node),
             attempts=range(self.attempt + 1) if attempt is None else (attempt,),
             rejected=rejected,
             library=self.prompts,
-            looking=self.looking if what.tools else None,
+            looking=self.looking if request.tools else None,
         )
         if self.refused is not None and result.value is None and result.failure.open:
             self.refused.append(result.failure)

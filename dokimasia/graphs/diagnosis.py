@@ -28,7 +28,7 @@ from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.domain.judgement import Provenance, Rejected
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import gathered, within_budget
+from dokimasia.graphs.reasking import gather_all, within_budget
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "diagnosis"
@@ -88,7 +88,7 @@ async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
         tables = tables_text(_tables(context.tables.assets, subject))
         return await _ask(context, pick_salient(subject, tables, row_of=context.printable.row))
 
-    return await _store(context, state, "salient", Salience, subjects, await gathered(map(pick, subjects)))
+    return await _store(context, state, "salient", Salience, subjects, await gather_all(map(pick, subjects)))
 
 
 async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
@@ -99,7 +99,7 @@ async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: boo
     async def draft(subject: str) -> AskResult[Drafted]:
         return await _ask(context, await _report_ask(context, state, subject))
 
-    return await _store(context, state, "drafts", ReportDraft, subjects, await gathered(map(draft, subjects)))
+    return await _store(context, state, "drafts", ReportDraft, subjects, await gather_all(map(draft, subjects)))
 
 
 async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
@@ -130,7 +130,7 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool
         rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
         return await _ask(context, await _report_ask(context, state, subject), rejected=rejected)
 
-    results = await gathered(map(rewrite, first_reports))
+    results = await gather_all(map(rewrite, first_reports))
     for (subject, first), result in zip(first_reports.items(), results, strict=True):
         calls.setdefault(subject, []).extend(result.calls)
         if result.value is None or result.provenance is None:
@@ -252,14 +252,14 @@ async def _report_ask(context: DiagnosisContext, state: State, subject: str) -> 
     return write_report(subject, await _picked_rows(context, state, subject))
 
 
-def _report(context: DiagnosisContext, subject: str, written: ParsedReport, provenance: Provenance) -> Report:
+def _report(context: DiagnosisContext, subject: str, parsed: ParsedReport, provenance: Provenance) -> Report:
     """Return a parsed report with its places expanded."""
-    sentences = tuple(expand(sentence, context.printable) for sentence in written.sentences)
+    sentences = tuple(expand(sentence, context.printable) for sentence in parsed.sentences)
     return Report(
         subject=subject,
         sentences=sentences,
-        words=written.words,
-        cut=written.cut,
+        words=parsed.words,
+        cut=parsed.cut,
         unverified_at_first=sum(not sentence.verified for sentence in sentences),
         provenance=provenance,
     )

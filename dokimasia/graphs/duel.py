@@ -37,9 +37,9 @@ from dokimasia.domain.duel import (
 )
 from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import AnswerState, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, is_unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, own_options
-from dokimasia.graphs.reasking import each, gathered, to_report
+from dokimasia.graphs.reasking import gather_all, to_report, update_items
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "duel"
@@ -111,7 +111,7 @@ async def _describe(context: Context, sample: Sample) -> tuple[Described | Faile
         if instruction.value is None:
             return _undescribed(options, [instruction.failure]), calls
         observe = instruction.value
-    replies = await gathered(
+    replies = await gather_all(
         context.ask(describe_one(sample, image, observe=observe), model=options.describer) for image in sample.images
     )
     texts: list[str] = []
@@ -146,7 +146,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
         if not item.get("baseline"):
             missing.add(_baseline_key(item, options))
     keys = sorted(missing)
-    answers = await gathered(_answer(context, sample, key, described) for key in keys)
+    answers = await gather_all(_answer(context, sample, key, described) for key in keys)
     by_key = dict(zip(keys, answers, strict=True))
     return {"items": [_answered(item, by_key, options) for item in state["items"]]}
 
@@ -188,7 +188,7 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
     async def judge_item(item: Duel) -> Duel:
         return await _judge(context, sample, item)
 
-    return {"items": await each(state["items"], judge_item, _unjudged)}
+    return {"items": await update_items(state["items"], judge_item, _unjudged)}
 
 
 async def _judge(context: Context, sample: Sample, item: Duel) -> Duel:
@@ -202,7 +202,7 @@ async def _judge(context: Context, sample: Sample, item: Duel) -> Duel:
     asks = [judge.verdict(place) for place in options.places]
     if factuality_by(sample, options.factuality) != "none":
         asks += [judge.factuality(place) for place in options.places]
-    judged = await gathered(asks)
+    judged = await gather_all(asks)
     ids: list[str] = []
     calls: list[str] = []
     failures: list[Failed] = []
@@ -231,7 +231,7 @@ class _Judge(NamedTuple):
     response: str
     baseline: str
 
-    def shown(self, place: Place) -> tuple[str, str]:
+    def ordered_texts(self, place: Place) -> tuple[str, str]:
         """Return the two texts in the order in which the judge is shown them."""
         return (self.response, self.baseline) if place == "first" else (self.baseline, self.response)
 
@@ -239,7 +239,7 @@ class _Judge(NamedTuple):
         """Ask which response is better; return the judgement, and the calls."""
         sees = self.options.judge_sees == "image"
         repeat = self.item.get("repeat", 0)
-        ask = compare_responses(self.sample, self.criteria, self.shown(place), sees=sees, repeat=repeat)
+        ask = compare_responses(self.sample, self.criteria, self.ordered_texts(place), sees=sees, repeat=repeat)
         reply = await self.context.ask(ask, node="verdict")
         verdict = reply.value
         if verdict is not None and place == "second":
@@ -250,7 +250,7 @@ class _Judge(NamedTuple):
         """Ask for the visual factuality of both responses; return the judgement, and the calls."""
         sees = factuality_by(self.sample, self.options.factuality) == "image"
         repeat = self.item.get("repeat", 0)
-        ask = score_factuality(self.sample, self.criteria, self.shown(place), sees=sees, repeat=repeat)
+        ask = score_factuality(self.sample, self.criteria, self.ordered_texts(place), sees=sees, repeat=repeat)
         reply = await self.context.ask(ask, node="factuality")
         score, baseline_score = reply.value or (None, None)
         if place == "second":
@@ -285,7 +285,7 @@ class _Judge(NamedTuple):
 
 
 def _unjudged(item: Duel) -> bool:
-    return unjudged(item) and bool(item.get("baseline")) and not item.get("judgements")
+    return is_unjudged(item) and bool(item.get("baseline")) and not item.get("judgements")
 
 
 async def after_answer(state: State) -> Literal["judge", "__end__"]:

@@ -109,9 +109,9 @@ class CompletedStepSaver(BaseCheckpointSaver[str]):
         """Return the step that a configuration names, or a thread's last."""
         return await self._saver.aget_tuple(config)
 
-    def alist(self, config: RunnableConfig | None, **which: Any) -> AsyncIterator[CheckpointTuple]:
+    def alist(self, config: RunnableConfig | None, **options: Any) -> AsyncIterator[CheckpointTuple]:
         """Yield steps, the newest first."""
-        return self._saver.alist(config, **which)
+        return self._saver.alist(config, **options)
 
     async def aput(
         self,

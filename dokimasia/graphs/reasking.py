@@ -17,7 +17,7 @@ _OPEN: dict[FailureKind, str] = {
 }
 
 
-async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
+async def gather_all(asks: Iterable[Awaitable[T]]) -> list[T]:
     """Await all at once and return what came, in order; a problem of one is raised when the others have ended.
 
     Raises:
@@ -31,7 +31,7 @@ async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
     return [result for result in done if not isinstance(result, BaseException)]
 
 
-async def together(first: Awaitable[T] | None, second: Awaitable[S] | None) -> tuple[T | None, S | None]:
+async def gather_pair(first: Awaitable[T] | None, second: Awaitable[S] | None) -> tuple[T | None, S | None]:
     """Await two at once and return what came of both; a problem of one is raised when the other has ended, too.
 
     In the place of one that is not to be awaited stands None, and its result is None.
@@ -41,9 +41,9 @@ async def together(first: Awaitable[T] | None, second: Awaitable[S] | None) -> t
     """
     if first is None or second is None:
         return None if first is None else await first, None if second is None else await second
-    one, other = await asyncio.gather(first, second, return_exceptions=True)
-    raise_worst([problem for problem in (one, other) if isinstance(problem, BaseException)])
-    return cast("tuple[T, S]", (one, other))
+    first_result, second_result = await asyncio.gather(first, second, return_exceptions=True)
+    raise_worst([problem for problem in (first_result, second_result) if isinstance(problem, BaseException)])
+    return cast("tuple[T, S]", (first_result, second_result))
 
 
 def raise_worst(problems: Sequence[BaseException]) -> None:
@@ -56,13 +56,15 @@ def _waits(problem: BaseException) -> bool:
     return isinstance(problem, CallFailed) and problem.kind == "waiting"
 
 
-async def each(items: Iterable[T], do: Callable[[T], Awaitable[T]], wanted: Callable[[T], bool]) -> list[T]:
-    """Do the items that want it, all at once, and keep the others; problems are raised as by `gathered`."""
+async def update_items(
+    items: Iterable[T], update: Callable[[T], Awaitable[T]], needs_update: Callable[[T], bool]
+) -> list[T]:
+    """Do the items that want it, all at once, and keep the others; problems are raised as by `gather_all`."""
 
     listed = list(items)
-    places = [place for place, item in enumerate(listed) if wanted(item)]
-    done = await gathered(do(listed[position]) for position in places)
-    for place, item in zip(places, done, strict=True):
+    places = [place for place, item in enumerate(listed) if needs_update(item)]
+    updated = await gather_all(update(listed[place]) for place in places)
+    for place, item in zip(places, updated, strict=True):
         listed[place] = item
     return listed
 

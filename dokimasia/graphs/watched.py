@@ -20,7 +20,7 @@ _ITEM: ContextVar[str] = ContextVar("item", default="")
 _STOPS = (Interrupted, asyncio.CancelledError, GraphBubbleUp)
 
 
-class _Watched(Runnable[Any, Any]):
+class _ReportingNode(Runnable[Any, Any]):
     """A node that says when it begins and how it ends, and does what the node does."""
 
     def __init__(self, node: Runnable[Any, Any], graph: str, name: str, steps: Steps) -> None:
@@ -31,40 +31,40 @@ class _Watched(Runnable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Do what the node does."""
-        with self._telling() as ended:
+        with self._reporting() as ended:
             ended.append(self._node.invoke(input, config, **kwargs))
         return ended[0]
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Do what the node does."""
-        with self._telling() as ended:
+        with self._reporting() as ended:
             ended.append(await self._node.ainvoke(input, config, **kwargs))
         return ended[0]
 
     @contextmanager
-    def _telling(self) -> Iterator[list[Any]]:
+    def _reporting(self) -> Iterator[list[Any]]:
         ended: list[Any] = []
-        what: Step = "failed"
-        self._tell("began")
+        step: Step = "failed"
+        self._report("began")
         try:
             yield ended
             update = ended[0]
             failure = cast("Mapping[str, Any]", update).get("failed") if isinstance(update, Mapping) else None
-            what = "ended" if not failure else "stopped" if any(failure == kind for kind in OPEN_KINDS) else "failed"
+            step = "ended" if not failure else "stopped" if any(failure == kind for kind in OPEN_KINDS) else "failed"
         except _STOPS:
-            what = "stopped"
+            step = "stopped"
             raise
         finally:
-            self._tell(what)
+            self._report(step)
 
-    def _tell(self, what: Step) -> None:
-        self._steps.stepped(self._graph, self.name or "", _ITEM.get(), what)
+    def _report(self, step: Step) -> None:
+        self._steps.stepped(self._graph, self.name or "", _ITEM.get(), step)
 
 
 def watch(graph: StateGraph[Any, Context], name: str, steps: Steps) -> None:
     """Have the steps of a graph that is not compiled yet told under its name."""
     for node, spec in graph.nodes.items():
-        spec.runnable = cast("Any", _Watched(cast("Runnable[Any, Any]", spec.runnable), name, node, steps))
+        spec.runnable = cast("Any", _ReportingNode(cast("Runnable[Any, Any]", spec.runnable), name, node, steps))
 
 
 @contextmanager

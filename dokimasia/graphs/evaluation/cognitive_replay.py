@@ -396,5 +396,7 @@ def _without_faults(
 ) -> CriteriaSet:
     """Return a set without what was found to be wrong with it."""
     least = context.options.criteria_count[0]
-    rest, record = without_faulty(criteria.criteria, faults, question=sample.prompt, answer=chain.answer, least=least)
-    return criteria.model_copy(update={"criteria": rest, "checked": True, "faults": (*criteria.faults, *record)})
+    remaining, record = without_faulty(
+        criteria.criteria, faults, question=sample.prompt, answer=chain.answer, least=least
+    )
+    return criteria.model_copy(update={"criteria": remaining, "checked": True, "faults": (*criteria.faults, *record)})

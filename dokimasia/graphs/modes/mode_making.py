@@ -24,7 +24,7 @@ from dokimasia.domain.failure_modes import MOST_MODES, AnswerAtoms, Batch, Mode,
 from dokimasia.domain.judgement import FailureKind, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure
-from dokimasia.graphs.reasking import gathered, within_budget
+from dokimasia.graphs.reasking import gather_all, within_budget
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "mode_making"
@@ -84,20 +84,20 @@ class AnswerNotes(NamedTuple):
 
 async def _notes_of(answer: AnswerAtoms, context: MakingContext) -> AnswerNotes:
     reply = await _ask(context, note_failures(await points_of(context, answer, answer.failed)))
-    found = AnswerNotes([], 0, Counter(), reply.calls)
+    answer_notes = AnswerNotes([], 0, Counter(), reply.calls)
     if reply.value is None:
-        found.failures[reply.failure.kind] = len(answer.failed)
-        return found
+        answer_notes.failures[reply.failure.kind] = len(answer.failed)
+        return answer_notes
     nothing = 0
     for number, point in zip(answer.failed, reply.value.points, strict=True):
         if point is None:
-            found.failures["unparsable"] += 1
+            answer_notes.failures["unparsable"] += 1
         elif point == "nothing":
             nothing += 1
         else:
             source = {"sample_id": answer.sample_id, "model": answer.model, "repeat": answer.repeat}
-            found.notes.append(Note(**source, criterion=number, **point._asdict()))
-    return found._replace(nothing=nothing)
+            answer_notes.notes.append(Note(**source, criterion=number, **point._asdict()))
+    return answer_notes._replace(nothing=nothing)
 
 
 async def read(state: State, runtime: Runtime[MakingContext]) -> State:
@@ -107,11 +107,11 @@ async def read(state: State, runtime: Runtime[MakingContext]) -> State:
     fresh: list[Note] = []
     failures: Counter[FailureKind] = Counter(book.failures)
     nothing, calls = book.nothing, list(book.calls)
-    for found in await gathered(_notes_of(answer, context) for answer in batch):
-        fresh += found.notes
-        failures.update(found.failures)
-        nothing += found.nothing
-        calls += found.calls
+    for answer_notes in await gather_all(_notes_of(answer, context) for answer in batch):
+        fresh += answer_notes.notes
+        failures.update(answer_notes.failures)
+        nothing += answer_notes.nothing
+        calls += answer_notes.calls
     book = book.model_copy(
         update={
             "answers": book.answers + len(batch),

@@ -34,7 +34,7 @@ from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
-from dokimasia.graphs.reasking import each
+from dokimasia.graphs.reasking import update_items
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "probing"
@@ -130,7 +130,7 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
             judgement = AxisScores.model_validate({**fields, "judged": answer_id(first), "scores": reply.value.values})
         return {**call, "judgement": await context.store.put(judgement)}
 
-    return {"calls": await each(state["calls"], judge_call, _unjudged)}
+    return {"calls": await update_items(state["calls"], judge_call, _unjudged)}
 
 
 async def read(state: State, runtime: Runtime[Context]) -> State:
@@ -151,7 +151,7 @@ async def read(state: State, runtime: Runtime[Context]) -> State:
         noticed = Noticed(judgement=call["judgement"], **reply.value._asdict(), provenance=reply.provenance)
         return {**call, "noticed": await context.store.put(noticed)}
 
-    return {"calls": await each(state["calls"], read_call, _unread)}
+    return {"calls": await update_items(state["calls"], read_call, _unread)}
 
 
 def answer_id(answer: Judged) -> str:
@@ -159,8 +159,8 @@ def answer_id(answer: Judged) -> str:
     return digest("answer", answer) if isinstance(answer, str) else answer.sha256
 
 
-def _answer(item: Perturbed, which: Which) -> Judged:
-    if which == "gold":
+def _answer(item: Perturbed, version: Which) -> Judged:
+    if version == "gold":
         return item.gold_image or item.gold
     return item.perturbed_image or item.perturbed
 

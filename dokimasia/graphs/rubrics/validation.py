@@ -27,7 +27,7 @@ from dokimasia.domain.rubric import (
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import first_open, gathered
+from dokimasia.graphs.reasking import first_open, gather_all
 
 
 class TrialCalls(NamedTuple):
@@ -43,7 +43,7 @@ class Trial(NamedTuple):
 
     idle: dict[int, str]
     captions: tuple[str, ...]
-    asked: TrialCalls
+    calls: TrialCalls
 
 
 def halves(names: Sequence[str], sample: str, seed: int) -> tuple[list[int], list[int]]:
@@ -82,8 +82,8 @@ async def try_rubrics(
     of_responses = [of_text for of_text in passes[: len(responses)] if of_text]
     reasons: dict[int, list[str]] = {}
     for position, rubric in enumerate(rubrics):
-        speaks = not rubric.support or set(rubric.support) & set(responses)
-        if speaks and of_responses and all(of_text[position] for of_text in of_responses):
+        counts = not rubric.support or set(rubric.support) & set(responses)
+        if counts and of_responses and all(of_text[position] for of_text in of_responses):
             reason = f"every response that it was tried on passes it ({len(of_responses)})"
             reasons.setdefault(position, []).append(reason)
     for group, of_caption in zip(groups, passes[len(responses) :], strict=False):
@@ -93,7 +93,7 @@ async def try_rubrics(
                 dimension = targets[position].dimension.name
                 reason = f"a golden caption with an error of {dimension} in it passes it: {changes}"
                 reasons.setdefault(position, []).append(reason)
-    idle = {position: "; ".join(listed) for position, listed in reasons.items()}
+    idle = {position: "; ".join(texts) for position, texts in reasons.items()}
     return Trial(idle, captions, _calls([planting, *replies]))
 
 
@@ -122,7 +122,7 @@ async def measure(
     errors = errors[:MEASURED_ERRORS]
     texts = [caption, *(changed(caption, changes) for _, changes in errors)]
     gate = rubric_set.must_right
-    by_caption, by_response = await gathered(
+    by_caption, by_response = await gather_all(
         [
             _assess(context, sample, rubric_set.rubrics, texts),
             _assess(context, sample, gate, list(responses.values()) if gate else []),
@@ -144,7 +144,7 @@ async def _assess(
 ) -> list[AskResult[RubricAssessment]]:
     """Have the judge decide all rubrics of each text, as an audit does."""
     rubric_set = RubricSet(sample_id=sample.id, rubrics=tuple(rubrics))
-    return await gathered(context.ask(assess_response(sample, rubric_set, text), node="try_out") for text in texts)
+    return await gather_all(context.ask(assess_response(sample, rubric_set, text), node="try_out") for text in texts)
 
 
 def _passes(reply: AskResult[RubricAssessment]) -> tuple[bool, ...]:

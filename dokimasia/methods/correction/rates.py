@@ -112,7 +112,7 @@ def rates_for(
     if mix is None:
         return JudgeRates(None, specificity, sensitivity_by, NO_MIX, caveat)
     sensitivity = mixed_sensitivity(
-        sensitivity_by, mix.kinds, seen=mix.seen, together=(numbers, measured(found.sensitivity))
+        sensitivity_by, mix.kinds, n_errors=mix.seen, pooled=(numbers, measured(found.sensitivity))
     )
     warnings = [*caveat, *_shifted(mix, numbers, found, labels, judged, seed=seed)]
     if labels is not None:
