@@ -56,7 +56,7 @@ _THIRD_PARTIES = (
 
 def printable(text: str) -> str:
     """Return text that controls no terminal: each such character stands as its escape, such as `\\x1b` or `\\u202e`."""
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def unguarded(stream: Any) -> Any:
@@ -75,9 +75,9 @@ class Redactor:
 
     def __init__(self, secrets: Iterable[str] = (), *, patterns: bool = True) -> None:
         self._patterns = patterns
-        known = {secret.strip() for secret in secrets}
-        self.ignored = sum(1 for secret in known if 0 < len(secret) < SHORTEST_SECRET)
-        forms = {form for secret in known if len(secret) >= SHORTEST_SECRET for form in forms_of(secret)}
+        values = {secret.strip() for secret in secrets}
+        self.ignored = sum(1 for secret in values if 0 < len(secret) < SHORTEST_SECRET)
+        forms = {form for secret in values if len(secret) >= SHORTEST_SECRET for form in forms_of(secret)}
         self._known = sorted(forms, key=lambda form: (-len(form), form))
 
     def __call__(self, text: str) -> str:
@@ -108,8 +108,8 @@ def _echoes(text: str) -> set[str]:
     coded = "".join(f"%{byte:02x}" for byte in data)
     forms = {text[::-1], data.hex(), data.hex().upper(), coded, coded.upper(), data.hex(":"), data.hex(" ")}
     for before in range(3):  # where it begins within base64's groups of three bytes
-        whole = base64.b64encode(b"\0" * before + data).decode("ascii")
-        inner = whole[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]  # without what depends on its neighbours
+        encoded = base64.b64encode(b"\0" * before + data).decode("ascii")
+        inner = encoded[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]  # without what depends on its neighbours
         forms |= {inner, inner.replace("+", "-").replace("/", "_"), inner[::-1]}
     return forms
 
@@ -205,8 +205,8 @@ def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
         )
 
     def rendered(logger: Any, method: str, event: Mapping[str, Any]) -> str:
-        held = event if as_json else {name: _shown(value) for name, value in event.items()}
-        return redact(str(renderer(logger, method, dict(held))))
+        fields = event if as_json else {name: _shown(value) for name, value in event.items()}
+        return redact(str(renderer(logger, method, dict(fields))))
 
     return _Formatter(
         foreign_pre_chain=[structlog.contextvars.merge_contextvars, *_shared()],

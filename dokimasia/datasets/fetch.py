@@ -87,9 +87,9 @@ def fetch_image(
         except DataError as error:
             raise RowError("image-url", f"{where}: image {_without_query(url)}: {error}") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            what = str(error) or type(error).__name__
+            reason = str(error) or type(error).__name__
             raise RowError(
-                "image-url", f"{where}: image {_without_query(url)} cannot be fetched: {what[:200]}"
+                "image-url", f"{where}: image {_without_query(url)} cannot be fetched: {reason[:200]}"
             ) from error
         if location is None:
             return body

@@ -96,10 +96,10 @@ def format_of(path: Path) -> DataFormat:
 def formats_text() -> str:
     """Return a sentence that lists what can be read."""
     added = sorted(set(READERS) - set(_NAMES))
-    more = f", {', '.join(added)}" if added else ""
+    plugin_formats = f", {', '.join(added)}" if added else ""
     return (
         "A data set is JSON lines (.jsonl), a VLMEvalKit TSV (.tsv), Parquet (.parquet, with the extra `parquet`)"
-        f"{more}, or a folder of images with --prompt"
+        f"{plugin_formats}, or a folder of images with --prompt"
     )
 
 
@@ -128,9 +128,9 @@ def _by_content(head: bytes) -> str | None:
 def _what_it_is(head: bytes) -> str:
     if image_format(head):
         return "is an image, and no data set; put images into a folder and give the folder"
-    for signature, what in _OTHERS:
+    for signature, description in _OTHERS:
         if head.startswith(signature):
-            return what
+            return description
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         return "is a JSON array; write one object a line"
     columns = head.partition(b"\n")[0].split(b",")

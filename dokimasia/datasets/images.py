@@ -122,8 +122,8 @@ def read_image(
     actual = image_format(data)
     if actual is None:
         raise RowError("image-format", f"{subject} is {_what_else(data)}; {_WAY_OUT}")
-    named = EXTENSIONS.get(PurePath(name).suffix.lower())
-    for claim, how in ((named, "is named"), (declared, "is declared as")):
+    by_name = EXTENSIONS.get(PurePath(name).suffix.lower())
+    for claim, how in ((by_name, "is named"), (declared, "is declared as")):
         if claim is not None and claim != actual:
             raise RowError(
                 "image-disguised", f"{subject} {how} {claim} but its content is {actual}; rename or convert it"

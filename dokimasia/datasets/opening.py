@@ -72,8 +72,8 @@ def read_jsonl(
         if isinstance(sample, Sample):
             yield sample
         elif on_bad == "fail" or sample.line == 0:
-            more = [problem for problem in samples if isinstance(problem, Problem) and problem.line > 0]
-            raise DataError(problems_text([sample, *more]))
+            others = [problem for problem in samples if isinstance(problem, Problem) and problem.line > 0]
+            raise DataError(problems_text([sample, *others]))
 
 
 def problems_text(problems: Sequence[Problem]) -> str:

@@ -44,7 +44,7 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
             yield record if isinstance(record, Problem) else _row(path, *record, columns)
 
 
-def read_columns(path: Path, wanted: Collection[str]) -> Iterator[Row | Problem]:
+def read_columns(path: Path, columns: Collection[str]) -> Iterator[Row | Problem]:
     """Yield of each row of a Parquet file the columns that are wanted and there, under their own names.
 
     Raises:
@@ -53,7 +53,7 @@ def read_columns(path: Path, wanted: Collection[str]) -> Iterator[Row | Problem]
         DataError: it is no Parquet file.
     """
     with _opened(path) as file:
-        for record in _records(path, file, [name for name in file.schema_arrow.names if name in wanted]):
+        for record in _records(path, file, [name for name in file.schema_arrow.names if name in columns]):
             if isinstance(record, Problem):
                 yield record
                 continue

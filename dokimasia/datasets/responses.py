@@ -282,9 +282,9 @@ def _rows(path: Path, records: Iterable[tuple[int, Sequence[Any]] | Problem], *,
 def _header_fault(header: Sequence[str]) -> str | None:
     if wrong := repeated_column([name for name in header if name]):
         return wrong
-    for wanted, other in (("index", "id"), ("prediction", "response")):
-        if wanted not in header and other not in header:
-            return f"the header has no column {wanted!r}; predictions have 'index' and 'prediction'"
+    for column, alternative in (("index", "id"), ("prediction", "response")):
+        if column not in header and alternative not in header:
+            return f"the header has no column {column!r}; predictions have 'index' and 'prediction'"
     return None
 
 

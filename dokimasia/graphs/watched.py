@@ -50,7 +50,10 @@ class _ReportingNode(Runnable[Any, Any]):
             yield ended
             update = ended[0]
             failure = cast("Mapping[str, Any]", update).get("failed") if isinstance(update, Mapping) else None
-            step = "ended" if not failure else "stopped" if any(failure == kind for kind in OPEN_KINDS) else "failed"
+            if not failure:
+                step = "ended"
+            elif failure in OPEN_KINDS:
+                step = "stopped"
         except _STOPS:
             step = "stopped"
             raise

@@ -83,7 +83,7 @@ def _main(image: Image.Image) -> list[tuple[tuple[int, int, int], float]]:
     for colour, count in counted.items():
         by_name.setdefault(_name(tuple(level // 8 * 8 + 4 for level in colour)), Counter())[colour] += count
     total = image.width * image.height
-    groups = sorted(by_name.items(), key=lambda one: (-one[1].total(), one[0]))[:MOST]
+    groups = sorted(by_name.items(), key=lambda entry: (-entry[1].total(), entry[0]))[:MOST]
     shares = [(_middle(colours), colours.total() / total) for _, colours in groups]
     return [share for number, share in enumerate(shares) if number == 0 or share[1] >= _SMALLEST_SHARE]
 

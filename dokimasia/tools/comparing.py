@@ -36,13 +36,15 @@ def compare_regions(data: bytes, box: Box, other_data: bytes, other_box: Box) ->
     first, second = region(open_picture(data), box), region(open_picture(other_data), other_box)
     scale = min(1.0, _SIDE / max(first.size))
     size = (max(1, round(first.width * scale)), max(1, round(first.height * scale)))
-    one, two = (np.asarray(part.resize(size, Image.Resampling.BOX), dtype=float) for part in (first, second))
-    apart = np.abs(one - two)
-    different = apart.max(axis=2) > _DIFFERENT
+    first_pixels, second_pixels = (
+        np.asarray(part.resize(size, Image.Resampling.BOX), dtype=float) for part in (first, second)
+    )
+    differences = np.abs(first_pixels - second_pixels)
+    different = differences.max(axis=2) > _DIFFERENT
     lines = [
         f"First region: {first.width} x {first.height} pixels, mean colour {mean_colour(first)}.",
         f"Second region: {second.width} x {second.height} pixels, mean colour {mean_colour(second)}.",
-        f"Mean difference: {apart.mean() / 255:.1%} of full scale; {different.mean():.1%} of the area differs.",
+        f"Mean difference: {differences.mean() / 255:.1%} of full scale; {different.mean():.1%} of the area differs.",
     ]
     aspect = (first.width / first.height) / (second.width / second.height)
     if not 0.8 <= aspect <= 1.25:

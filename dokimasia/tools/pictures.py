@@ -135,13 +135,13 @@ def to_png(image: Image.Image, picture: DecodedImage, box: Box) -> bytes:
     """
     info = PngInfo()
     if picture.scene is not None:
-        held = picture.scene | {"box": _edges(within(_part(picture.scene) or WHOLE, box))}
-        info.add_itxt(SCENE_KEYWORD, orjson.dumps(held).decode())
+        scene = picture.scene | {"box": _edges(within(_part(picture.scene) or WHOLE, box))}
+        info.add_itxt(SCENE_KEYWORD, orjson.dumps(scene).decode())
     origin = {"sha256": picture.origin, "box": _edges(within(picture.part, box))}
     info.add_itxt(ORIGIN_KEYWORD, orjson.dumps(origin).decode())
-    written = io.BytesIO()
-    image.save(written, "PNG", pnginfo=info, compress_level=6)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", pnginfo=info, compress_level=6)
+    return buffer.getvalue()
 
 
 def _flattened(image: Image.Image) -> tuple[Image.Image, Image.Image | None]:
@@ -161,11 +161,11 @@ def _scene(texts: dict[str, str]) -> dict[str, Any] | None:
     return body if body is not None and _part(body) is not None else None
 
 
-def _origin(texts: dict[str, str], own: str) -> tuple[str, Box]:
+def _origin(texts: dict[str, str], default: str) -> tuple[str, Box]:
     body = _object(texts.get(ORIGIN_KEYWORD))
     part = None if body is None else _part(body)
     if body is None or part is None or not isinstance(body.get("sha256"), str) or len(body["sha256"]) != 64:
-        return own, WHOLE
+        return default, WHOLE
     return body["sha256"], part
 
 

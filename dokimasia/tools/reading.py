@@ -67,10 +67,10 @@ def _recognised(image: Image.Image) -> str:
     import pytesseract
 
     try:
-        found: str = pytesseract.image_to_string(image, timeout=SECONDS)
+        text: str = pytesseract.image_to_string(image, timeout=SECONDS)
     except pytesseract.TesseractNotFoundError:
         raise ToolFailure(f"reading text is not possible here, since Tesseract is not installed; {_HINT}") from None
     except (RuntimeError, OSError) as error:  # a time-out, Tesseract's own errors, a program that cannot be started
         why = "took too long" if "timeout" in str(error).lower() else "failed"
         raise ToolFailure(f"reading the text {why}; {_HINT}") from None
-    return "\n".join(line.rstrip() for line in found.splitlines() if line.strip())
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())

@@ -32,17 +32,17 @@ def reduce_image(data: bytes, side: int) -> tuple[ImageRef, bytes]:
         (max(1, round(width * scale)), max(1, round(height * scale))), Image.Resampling.LANCZOS
     )
     photograph = data.startswith(b"\xff\xd8\xff")
-    written = _to_jpeg(small) if photograph else to_png(small, picture, WHOLE)
+    content = _to_jpeg(small) if photograph else to_png(small, picture, WHOLE)
     ref = ImageRef(
-        sha256=hashlib.sha256(written).hexdigest(),
+        sha256=hashlib.sha256(content).hexdigest(),
         media_type="image/jpeg" if photograph else "image/png",
         width=small.width,
         height=small.height,
     )
-    return ref, written
+    return ref, content
 
 
 def _to_jpeg(image: Image.Image) -> bytes:
-    written = io.BytesIO()
-    image.save(written, "JPEG", quality=QUALITY, subsampling=0)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=QUALITY, subsampling=0)
+    return buffer.getvalue()

@@ -55,9 +55,9 @@ def count_shapes(data: bytes, box: Box) -> ToolResult:
         cut = sum(shape.cut for shape in group)
         note = f", {cut} of them cut off by the region's edge" if cut else ""
         lines.append(f"- {len(group)} alike: each about {area:.2%} of the region, mean colour {_colour(group)}{note}")
-    rest = sum(len(group) for group in groups[MOST_GROUPS:])
-    if rest:
-        lines.append(f"- {rest} others")
+    others = sum(len(group) for group in groups[MOST_GROUPS:])
+    if others:
+        lines.append(f"- {others} others")
     return ToolResult(text="\n".join(lines))
 
 
@@ -70,14 +70,14 @@ def _shapes(part: Image.Image) -> list[_Shape]:
     common = (pixels // 16 == cells[counts.argmax()]).all(axis=2)
     background = pixels[common].mean(axis=0)
     apart = np.abs(pixels - background).max(axis=2) > _DIFFERENT
-    labels, found = cast("tuple[Any, int]", ndimage.label(apart, structure=np.ones((3, 3))))
-    areas = np.bincount(labels.ravel(), minlength=found + 1)
-    kept = [number for number in range(1, found + 1) if areas[number] >= _SMALLEST]
-    if len(kept) > MOST_SHAPES:
+    labels, n_labels = cast("tuple[Any, int]", ndimage.label(apart, structure=np.ones((3, 3))))
+    areas = np.bincount(labels.ravel(), minlength=n_labels + 1)
+    large = [number for number in range(1, n_labels + 1) if areas[number] >= _SMALLEST]
+    if len(large) > MOST_SHAPES:
         raise ToolFailure("the region is too finely textured for its shapes to be counted; choose a smaller one")
     places = ndimage.find_objects(labels)
     shapes: list[_Shape] = []
-    for number in kept:
+    for number in large:
         rows, columns = places[number - 1]
         inside = labels[rows, columns] == number
         wide, high = columns.stop - columns.start, rows.stop - rows.start
@@ -89,7 +89,7 @@ def _shapes(part: Image.Image) -> list[_Shape]:
 def _groups(shapes: list[_Shape]) -> list[list[_Shape]]:
     """Gather each shape to the first group whose first, largest member it resembles; largest groups first."""
     groups: list[list[_Shape]] = []
-    for shape in sorted(shapes, key=lambda one: -one.area):
+    for shape in sorted(shapes, key=lambda shape: -shape.area):
         home = next((group for group in groups if _alike(group[0], shape)), None)
         if home is None:
             groups.append([shape])
@@ -98,10 +98,10 @@ def _groups(shapes: list[_Shape]) -> list[list[_Shape]]:
     return sorted(groups, key=lambda group: (-len(group), -group[0].area))
 
 
-def _alike(one: _Shape, other: _Shape) -> bool:
-    area = max(one.area, other.area) / min(one.area, other.area)
-    form = max(one.form, other.form) / min(one.form, other.form)
-    return area <= _SAME_AREA and form <= _SAME_FORM and abs(one.colour - other.colour).max() <= _SAME_COLOUR
+def _alike(first: _Shape, second: _Shape) -> bool:
+    area = max(first.area, second.area) / min(first.area, second.area)
+    form = max(first.form, second.form) / min(first.form, second.form)
+    return area <= _SAME_AREA and form <= _SAME_FORM and abs(first.colour - second.colour).max() <= _SAME_COLOUR
 
 
 def _colour(group: list[_Shape]) -> str:
