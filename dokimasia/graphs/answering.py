@@ -1,4 +1,4 @@
-"""Answers of candidates to one sample, asked for all at once: the first step of the graphs that judge answers."""
+"""Answers of candidates to one sample, requested concurrently: the first step of the graphs that judge answers."""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -12,9 +12,9 @@ from dokimasia.graphs.reasking import update_items
 class AnswerState(Failure, TypedDict, total=False):
     """One answer: `model` is the candidate's shown name, `arm` is empty or `blind`, the rest are ids in the store.
 
-    `final` is whether the answer is right (`FinalAnswer`), where the graph says so. `attempt` counts how often the item
-    failed and was asked anew, where each attempt is a draw of its own. `looks` are what the judge looked at with its
-    tools, `score` is the judgement's where it stands in the state.
+    `final` is the id of the `FinalAnswer`, if the graph decides whether the answer is right. `attempt` counts how often the
+    item failed and was retried, if each attempt is a draw of its own. `looks` are what the judge looked at with its tools,
+    `score` is that of the judgement, if the state holds it.
     """
 
     model: str
@@ -32,7 +32,7 @@ class AnswerState(Failure, TypedDict, total=False):
 async def answer_items(
     sample: str, items: Sequence[AnswerState], context: Context, *, plain: bool
 ) -> list[AnswerState]:
-    """Put a sample's question, `plain` as it stands, to each candidate whose response is not there yet."""
+    """Return the items with the missing responses of candidates to a sample's question (`plain`: the bare question)."""
     question = await context.store.get(Sample, sample)
 
     async def answer_item(item: AnswerState) -> AnswerState:
@@ -47,10 +47,10 @@ async def answer_items(
 
 
 def is_unjudged(item: AnswerState) -> bool:
-    """Return whether an item was answered and is still to be judged."""
+    """Return whether an item has a response and no judgement yet."""
     return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
 
 
 def with_calls(item: AnswerState, calls: Sequence[str]) -> AnswerState:
-    """Return an item with the calls that it has taken since."""
+    """Return an item with further calls added."""
     return {**item, "calls": [*item.get("calls", []), *calls]}

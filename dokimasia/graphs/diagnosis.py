@@ -56,7 +56,7 @@ def _ignore_progress(steps: int) -> None: ...
 
 @dataclass(frozen=True)
 class DiagnosisContext(Context):
-    """The services of a diagnosis, its tables, and a listener to the number of steps that were done."""
+    """The services of a diagnosis, its tables, and a callback for the number of finished steps."""
 
     diagnosis: Diagnosis | None = None
     on_progress: Callable[[int], None] = field(default=_ignore_progress)
@@ -74,12 +74,12 @@ class DiagnosisContext(Context):
 
     @cached_property
     def printable(self) -> EvidenceTables:
-        """The tables as what places print."""
+        """The tables as references print them."""
         return tables_of(self.tables.assets, models=self.tables.models)
 
 
 async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Pick, for every model and for all of them together, the rows that are worth reporting."""
+    """Pick the rows worth reporting, for every model and for all models together."""
     context = runtime.context
     models = list(context.tables.models)
     subjects = [*models, EVERYONE] if len(models) > 1 else models
@@ -92,7 +92,7 @@ async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
 
 
 async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
-    """Write the reports on models side by side, or the one across them, from the rows that were picked."""
+    """Write the reports on models concurrently, or the report across models, from the picked rows."""
     context = runtime.context
     subjects = _subjects(state.get("salient", {}), across=across)
 
@@ -103,7 +103,7 @@ async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: boo
 
 
 async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
-    """Expand the places of the reports on models, or of the one across them."""
+    """Replace the references of the reports on models, or of the report across models."""
     context, drafts, reports = runtime.context, state.get("drafts", {}), dict(state.get("reports", {}))
     for subject in _subjects(drafts, across=across):
         draft = await context.store.get(ReportDraft, drafts[subject])
@@ -113,9 +113,9 @@ async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, acro
 
 
 async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
-    """Send reports with unverified sentences back, once, with every fault; the one with fewer of them stays.
+    """Send reports with unverified sentences back once, with all faults; the version with fewer of them is kept.
 
-    A second report that is no better changes nothing but the count of calls.
+    A second report that is no better changes only the calls.
     """
     context, reports, calls = runtime.context, dict(state.get("reports", {})), _calls(state)
     first_reports: dict[str, Report] = {}
@@ -143,7 +143,7 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool
 
 
 async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Literal["write_across", "end"]:
-    """One model is compared with nothing."""
+    """Return `write_across` if there are several models to compare, else the end."""
     return "write_across" if len(runtime.context.tables.models) > 1 else "end"
 
 
@@ -209,7 +209,7 @@ async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:
 
 
 async def _ask(context: DiagnosisContext, request: Ask[T], *, rejected: Rejected | None = None) -> AskResult[T]:
-    """Ask, and count one more step.
+    """Return the reply to a request, and count one more step.
 
     Raises:
         CallFailed: the budget is used up: the step stays open, so that a resume does it whole.
@@ -227,7 +227,7 @@ async def _store(
     subjects: Sequence[str],
     results: Sequence[AskResult[Picks] | AskResult[Drafted]],
 ) -> State:
-    """Store the values of the replies by subject; for a subject without one note the failure."""
+    """Store the replies' values by subject, or the failure of a subject without one."""
     ids, failed, calls = dict(state.get(name, {})), dict(state.get("failed", {})), _calls(state)
     for subject, result in zip(subjects, results, strict=True):
         calls.setdefault(subject, []).extend(result.calls)
@@ -241,7 +241,7 @@ async def _store(
 
 
 def _subjects(ids: Mapping[str, str], *, across: bool) -> list[str]:
-    """Return the subjects with a value that are models, or the one of all models together."""
+    """Return the subjects that have a value: models, or all models together."""
     return [subject for subject in ids if (subject == EVERYONE) is across]
 
 
@@ -253,7 +253,7 @@ async def _report_ask(context: DiagnosisContext, state: State, subject: str) -> 
 
 
 def _report(context: DiagnosisContext, subject: str, parsed: ParsedReport, provenance: Provenance) -> Report:
-    """Return a parsed report with its places expanded."""
+    """Return a parsed report with its references replaced."""
     sentences = tuple(expand(sentence, context.printable) for sentence in parsed.sentences)
     return Report(
         subject=subject,

@@ -1,4 +1,4 @@
-"""A graph whose steps are told: each node is wrapped before it is compiled, and only where somebody listens."""
+"""Reporting of a graph's steps: nodes are wrapped before compilation, only if there is a listener."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -21,7 +21,7 @@ _STOPS = (Interrupted, asyncio.CancelledError, GraphBubbleUp)
 
 
 class _ReportingNode(Runnable[Any, Any]):
-    """A node that says when it begins and how it ends, and does what the node does."""
+    """A node that reports when the wrapped node begins and how it ends."""
 
     def __init__(self, node: Runnable[Any, Any], graph: str, name: str, steps: Steps) -> None:
         self._node = node
@@ -65,14 +65,14 @@ class _ReportingNode(Runnable[Any, Any]):
 
 
 def watch(graph: StateGraph[Any, Context], name: str, steps: Steps) -> None:
-    """Have the steps of a graph that is not compiled yet told under its name."""
+    """Report the steps of a graph, which is not compiled yet, under its name."""
     for node, spec in graph.nodes.items():
         spec.runnable = cast("Any", _ReportingNode(cast("Runnable[Any, Any]", spec.runnable), name, node, steps))
 
 
 @contextmanager
 def at_item(item: str) -> Iterator[None]:
-    """Say which item the steps belong to that are taken inside."""
+    """Attribute the steps taken inside to an item."""
     token = _ITEM.set(item)
     try:
         yield

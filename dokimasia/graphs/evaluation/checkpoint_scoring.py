@@ -55,7 +55,7 @@ KEPT = 500
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> Next:
-    """Put the sample's question to each candidate whose response is not there yet, and see what rules say of it."""
+    """Send the sample's question to each candidate without a response, and apply the rules to the answers."""
     context = runtime.context
     items = await answer_items(state["sample"], state["items"], context, plain=context.options.plain)
     sample = await context.store.get(Sample, state["sample"])
@@ -79,7 +79,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
 
 
 async def score(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge score every criterion of each response, and say whether it is right where no rule could."""
+    """Have the judge score every criterion of each response, and decide whether it is right if no rule could."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
@@ -135,10 +135,10 @@ def build() -> StateGraph[State, Context]:
 def by_rule(
     sample: Sample, response: Response, id: str, *, tolerance: float, contains: bool = False
 ) -> FinalAnswer | None:
-    """Return the verdict of the rules on a response, or None where they cannot say.
+    """Return the verdict of the rules on a response, or None if they cannot decide.
 
-    Without a reference answer it is unknown. What is compared is the line of the final answer, or the whole response
-    where it has none.
+    Without a reference answer it is unknown. The rules compare the line of the final answer, or the whole response if there
+    is no such line.
     """
     text, has_final_line = stated_answer(response.text)
     if not sample.accepted:
@@ -155,7 +155,7 @@ def by_rule(
 
 
 def without_judge(response: Response, id: str) -> FinalAnswer:
-    """Return that neither a rule could say, nor was a judge there to be asked."""
+    """Return an unknown verdict: no rule could decide, and there is no judge."""
     text, has_final_line = stated_answer(response.text)
     return FinalAnswer(response=id, verdict="unknown", rule="none", answer=text[:KEPT], stated=has_final_line)
 
@@ -163,7 +163,7 @@ def without_judge(response: Response, id: str) -> FinalAnswer:
 async def by_judge(
     sample: Sample, response: Response, id: str, context: Context, *, node: str, attempt: int | None = None
 ) -> FinalAnswer:
-    """Return a judge's verdict; unknown, with the kind of failure, where it gave none that can be read."""
+    """Return a judge's verdict; unknown, with the kind of failure, if its reply is unusable."""
     text, has_final_line = stated_answer(response.text)
     reply = await context.ask(judge_equivalence(sample, text, repeat=response.repeat), node=node, attempt=attempt)
     final = FinalAnswer(
@@ -182,7 +182,7 @@ async def by_judge(
 def judgement_of(
     reply: AskResult[Sequence[Checkpoint]], response: str, criteria_id: str, criteria: CriteriaSet
 ) -> CheckpointScores | None:
-    """Return a judge's scores of a response (its id) as they are stored; None where the judge gave no scores."""
+    """Return a judge's scores of a response (by id) as they are stored; None if the judge gave none."""
     if reply.value is None or reply.provenance is None:
         return None
     scores = tuple(checkpoint.score for checkpoint in reply.value)
@@ -201,7 +201,7 @@ def _undecided(item: AnswerState) -> bool:
 
 
 def _open(item: AnswerState) -> bool:
-    """Return whether the judge is to be asked of an answer: its scores, whether it is right, or both."""
+    """Return whether an answer still needs the judge: for its scores, for whether it is right, or both."""
     return is_unjudged(item) or _undecided(item)
 
 

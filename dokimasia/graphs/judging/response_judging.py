@@ -39,7 +39,7 @@ class State(TypedDict, total=False):
 
 
 async def judge(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge score each response that is not judged yet."""
+    """Have the judge score each response that has no judgement yet."""
     context, basis = runtime.context, state.get("basis", "")
     sample = await context.store.get(Sample, state["sample"])
     score = _SCORERS[state["how"]]

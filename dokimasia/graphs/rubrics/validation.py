@@ -1,4 +1,4 @@
-"""Trying rubrics: on one half of the pool and on planted errors to choose by, and on what was not chosen by to measure.
+"""Trials of rubrics: on one half of the pool and on planted errors to select them, and on other texts to measure them.
 
 A caption in which an error is planted that the rubric's point is made wrong by has to fail it, and of the responses of
 half a pool one at least should. What a set catches is measured on other things: the golden caption with errors that were
@@ -31,7 +31,7 @@ from dokimasia.graphs.reasking import first_open, gather_all
 
 
 class TrialCalls(NamedTuple):
-    """The calls of a trial, and the budget's refusal, where there was one: then nothing else of it counts."""
+    """The calls of a trial, and the failure that leaves it open, if any: then nothing else of it counts."""
 
     calls: list[str]
     provenance: tuple[Provenance, ...]
@@ -59,7 +59,7 @@ def halves(names: Sequence[str], sample: str, seed: int) -> tuple[list[int], lis
 async def try_rubrics(
     context: Context, sample: Sample, caption: str, rubrics: Sequence[Rubric], responses: Mapping[str, str]
 ) -> Trial:
-    """Return which rubrics test nothing, and why.
+    """Return a trial of rubrics: which of them test nothing, and why.
 
     An error is planted for each rubric, in what it is about and in its dimension. Errors in different sentences share a
     caption, so that a few judgements, each of all rubrics at once, try them all. Of a rubric that was mined from responses
@@ -100,7 +100,7 @@ async def try_rubrics(
 async def measure(
     context: Context, sample: Sample, rubric_set: RubricSet, responses: Mapping[str, str], used: Sequence[str]
 ) -> tuple[tuple[Tried, ...], TrialCalls]:
-    """Return which texts the set's rubrics pass that had no part in choosing them.
+    """Return which texts, other than those of the selection, pass the set's rubrics.
 
     Args:
         context: the services of the sample.
@@ -148,7 +148,7 @@ async def _assess(
 
 
 def _passes(reply: AskResult[RubricAssessment]) -> tuple[bool, ...]:
-    """Return which rubrics a text passes, must-right first; nothing where it was not judged."""
+    """Return which rubrics a text passes, must-right first; empty if it was not judged."""
     return () if reply.value is None else (*reply.value.group_a, *reply.value.group_b)
 
 
