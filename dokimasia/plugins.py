@@ -1,7 +1,7 @@
-"""Plug-ins by entry point: methods, graphs, folders of prompts, data readers and transports that other distributions bring.
+"""Plug-ins by entry point: methods, graphs, folders of prompts, data readers and transports of other distributions.
 
-Nothing is looked for before it is asked for, and only what is asked for by name is loaded: a broken plug-in breaks what
-uses it, with its distribution named, and nothing else.
+Plug-ins are found and loaded only when requested by name: a broken plug-in breaks only what uses it, with an error that
+names its distribution.
 """
 
 import difflib
@@ -42,12 +42,12 @@ class Plugin(NamedTuple):
 
 @lru_cache(maxsize=32)
 def _points(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a group on a path of imports, looked for once: that reads a file of each distribution."""
+    """Return the entry points of a group on an import path; cached, since that reads a file of each distribution."""
     return tuple(entry_points(group=group))
 
 
 def entry_points_of(kind: Kind) -> dict[str, list[EntryPoint]]:
-    """Return the entry points of a kind by name, without loading any; more than one of a name is an error to use."""
+    """Return the entry points of a kind by name, without loading any; using a name with several is an error."""
     by_name: dict[str, list[EntryPoint]] = {}
     for point in sorted(
         _points(GROUPS[kind], tuple(sys.path)), key=lambda point: (point.name, point.value, _distribution(point))
@@ -59,7 +59,7 @@ def entry_points_of(kind: Kind) -> dict[str, list[EntryPoint]]:
 
 
 def load(kind: Kind, name: str) -> Any:
-    """Load one plug-in and return what its entry point refers to, checked to be of its kind.
+    """Return the object of a plug-in's entry point, loaded and checked to be of its kind.
 
     Raises:
         ConfigError: there is none of that name, there are two, it cannot be loaded, or it is not what it should be;
@@ -81,7 +81,7 @@ def load(kind: Kind, name: str) -> Any:
     point = points[0]
     try:
         loaded = point.load()
-    except Exception as error:  # whatever a stranger's module does when it is imported, the user learns whose it is
+    except Exception as error:  # whatever the module raises on import, the message names its distribution
         raise ConfigError(f"{_place(kind, point)} cannot be loaded: {_broken(error)}") from error
     problem = _CHECKS[kind](point.name, loaded)
     if problem:
@@ -90,7 +90,7 @@ def load(kind: Kind, name: str) -> Any:
 
 
 def prompt_folder(name: str) -> Path:
-    """Return the folder of prompts that a plug-in of the name brings.
+    """Return the folder of prompts of a plug-in.
 
     Raises:
         ConfigError: there is neither such a plug-in nor, as `--prompts` would take it, such a folder.
@@ -101,7 +101,7 @@ def prompt_folder(name: str) -> Path:
 
 
 def transports_for(names: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the plug-ins' transports among the names, each made by its factory; other names are passed over.
+    """Yield the plug-ins' transports among the names, each made by its factory; other names are ignored.
 
     Raises:
         ConfigError: a transport that is among the names cannot be loaded or made.
@@ -111,13 +111,13 @@ def transports_for(names: Collection[str]) -> Iterator[tuple[str, Any]]:
         factory = load("transports", name)
         try:
             yield name, factory()
-        except Exception as error:  # a stranger's factory may raise anything
+        except Exception as error:  # a plug-in's factory may raise anything
             place = _place("transports", points_by_name[name][0])
             raise ConfigError(f"{place}: the factory failed: {_broken(error)}") from error
 
 
 def listing() -> list[Plugin]:
-    """Return every plug-in there is, by kind and name; each is loaded to see whether it can be used."""
+    """Return all plug-ins by kind and name; each is loaded to check whether it can be used."""
     plugins: list[Plugin] = []
     for kind in GROUPS:
         for name, points in entry_points_of(kind).items():
@@ -185,7 +185,7 @@ def _distribution(point: EntryPoint) -> str:
 
 
 def _broken(error: Exception) -> str:
-    """Return what a plug-in's code raised, with the file and line where it broke; the log has the traceback."""
+    """Return the error of a plug-in's code, with its file and line; the log has the traceback."""
     logging.getLogger("dokimasia.plugins").info("a plug-in broke", exc_info=error)
     text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     if isinstance(error, SyntaxError) and error.filename:

@@ -1,4 +1,4 @@
-"""One frozen Settings from dokimasia.toml and the environment; the only reader of the environment."""
+"""Settings from dokimasia.toml and the environment; the only module that reads the environment."""
 
 import difflib
 import math
@@ -38,18 +38,18 @@ _PERSON = re.compile(r"[^\s,#=/]{1,80}")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """All that the configuration and the environment say.
+    """The settings from the configuration file and the environment.
 
     Attributes:
-        home: the folder where runs, calls and images are kept; it need not exist yet.
+        home: the folder for runs, calls and images; it need not exist yet.
         config_path: the configuration file that was read, or None.
         models: configured models by name.
-        defaults: what holds for models that are not configured (`max_concurrency`, `start_concurrency`,
+        defaults: the limits of models that are not configured (`max_concurrency`, `start_concurrency`,
             `timeout`, `rpm`, `tpm`).
         secrets: values that no log, error or file may show.
-        worker_keys: where workers have the keys from: their own `environment`, or `sent` by the driver.
-        server: the address of the service that does what is asked, empty where this process does it itself.
-        server_token: the token that the service is shown.
+        worker_keys: the source of workers' keys: their own `environment`, or `sent` by the driver.
+        server: the address of the service that commands use, empty if this process does the work itself.
+        server_token: the token for the service.
     """
 
     home: Path
@@ -70,7 +70,7 @@ def load_settings(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> Settings:
-    """Read the configuration file and the environment.
+    """Return the settings from the configuration file and the environment.
 
     Args:
         config: the configuration file; without it `dokimasia.toml` in the working folder, if it is there.
@@ -111,8 +111,8 @@ def load_settings(
 def worker_keys(
     specs: Mapping[str, ModelSpec], sent: Mapping[str, str] | None = None
 ) -> tuple[dict[str, str], tuple[str, ...], list[str]]:
-    """Return what a worker's process has: keys by models' names, from its environment or as they were sent, values that no
-    log may show, and the names of variables that its environment lacks."""
+    """Return the keys of a worker's process by model, from its environment or as sent, the values that no log may show, and
+    the variables that its environment lacks."""
     variables = {spec.api_key_env for spec in specs.values() if spec.api_key_env}
     keys, hidden = _keys(os.environ, variables)
     if sent is not None:
@@ -123,9 +123,9 @@ def worker_keys(
 
 
 def prepare_ray() -> None:
-    """Have a Ray that is started here tell nobody that it is used, and let nobody in but its own processes.
+    """Disable Ray's usage statistics and protect a Ray started by this process with a token.
 
-    Where a program has loaded Ray before, Ray has read its environment, and whom it lets in is the program's to say.
+    If a program has imported Ray before, Ray has already read its environment, and its access is left to the program.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules:
@@ -140,7 +140,7 @@ def _keys(env: Mapping[str, str], variables: Collection[str]) -> tuple[dict[str,
 
 
 def resolve_model(settings: Settings, name: str) -> ModelSpec:
-    """Return how a named model is reached: a configured name, `sim/...`, `human/NAME`, or any LiteLLM name (`provider/model`).
+    """Return the specification of a model: a configured name, `sim/...`, `human/NAME`, or a LiteLLM name (`provider/model`).
 
     Raises:
         ConfigError: the name is none of these; with the configured names that come close.
@@ -158,7 +158,7 @@ def resolve_model(settings: Settings, name: str) -> ModelSpec:
 
 
 def api_key(settings: Settings, spec: ModelSpec) -> str | None:
-    """Return the model's key, or None where the configuration names no variable (the provider's own one is used then).
+    """Return the model's key, or None if the configuration names no variable (then the provider's own one is used).
 
     Raises:
         ConfigError: the variable that the configuration names is not set.
@@ -262,7 +262,7 @@ def _spec(values: dict[str, Any], place: str) -> ModelSpec:
 
 
 def _of_person(ref: ModelRef, values: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return what holds of a person in the place of a model, and refuse what does not.
+    """Return the specification of a person in place of a model, and refuse settings that only a model has.
 
     Raises:
         ConfigError: the name is none, or something is said that only a model has.
@@ -332,12 +332,12 @@ def _optional_text(table: Mapping[str, Any], key: str, place: str) -> str | None
 
 
 def nearest(name: str, names: Iterable[str]) -> str:
-    """Return a question after the known names that come closest to a misspelt one; empty where none does."""
+    """Return a "did you mean" with the names closest to a misspelt one; empty if none is close."""
     matches = difflib.get_close_matches(name, list(names), n=2)
     return f"; did you mean {' or '.join(matches)}?" if matches else ""
 
 
 def _may_be_secret(value: str, is_key: bool) -> bool:
-    """Whether a value is worth hiding: not empty, and, unless the configuration names it, no plain number or word."""
+    """Return whether a value may be secret: not empty, and, unless the configuration names it, no plain number or word."""
     plain = value.strip()
     return bool(plain) and (is_key or not (plain.isdigit() or plain.lower() in _ORDINARY))

@@ -1,4 +1,4 @@
-"""Tools for looking closer: plain functions over image bytes, and the registry by which agents offer them to models."""
+"""Tools for looking closer at images: plain functions over image bytes, and the registry from which agents offer them."""
 
 from dokimasia.tools.colours import measure_colour
 from dokimasia.tools.comparing import compare_regions

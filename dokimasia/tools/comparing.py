@@ -1,4 +1,4 @@
-"""Compare two regions of one or two images: how much they differ, and where."""
+"""Comparison of two regions of one or two images: how much they differ, and where."""
 
 from PIL import Image
 
@@ -18,9 +18,9 @@ _ROWS, _COLUMNS = ("upper", "middle", "lower"), ("left", "centre", "right")
 
 
 def compare_regions(data: bytes, box: Box, other_data: bytes, other_box: Box) -> ToolResult:
-    """Say how alike two regions are, pixel by pixel, and in which parts they differ most.
+    """Return how similar two regions are, pixel by pixel, and in which parts they differ most.
 
-    The second is brought to the first one's form; a shift of a few pixels counts as a difference.
+    The second is scaled to the shape of the first; a shift of a few pixels counts as a difference.
 
     Args:
         data: the first image file's bytes.
@@ -66,9 +66,9 @@ def _where(different: "object") -> str:
 
 
 def changed_share(before: bytes, after: bytes) -> float:
-    """Return the share of an image's pixels, 0 to 1, that differ visibly from what they were in any channel.
+    """Return the share of pixels, 0 to 1, that differ visibly between two versions of an image, in any channel.
 
-    What came back in another size is brought to the size of what was there before; all but a trace of a change counts.
+    A version of another size is scaled to that of the original; all but tiny changes count.
 
     Raises:
         ToolFailure: an image cannot be read.

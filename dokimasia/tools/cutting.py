@@ -1,4 +1,4 @@
-"""Cut a region out of an image, as it is or enlarged."""
+"""Cropping of a region of an image, at its size or enlarged."""
 
 from PIL import Image
 
@@ -15,7 +15,7 @@ MAX_FACTOR = 16.0
 
 
 def crop(data: bytes, box: Box) -> ToolResult:
-    """Cut a region out of an image, pixel by pixel; one of more than `MAX_SIDE` pixels a side is made smaller.
+    """Return a region of an image at its own size, reduced if a side has more than `MAX_SIDE` pixels.
 
     Args:
         data: the image file's bytes.
@@ -28,12 +28,12 @@ def crop(data: bytes, box: Box) -> ToolResult:
 
 
 def zoom(data: bytes, box: Box, *, factor: float | None = None) -> ToolResult:
-    """Cut a region out of an image and enlarge it.
+    """Return a region of an image, enlarged.
 
     Args:
         data: the image file's bytes.
         box: the region, in fractions of the upright image's width and height.
-        factor: how many times, 1 to 16; by default so much that the longer side has 1024 pixels.
+        factor: the enlargement, 1 to 16; by default the longer side gets 1024 pixels.
 
     Raises:
         ToolFailure: the image cannot be read.

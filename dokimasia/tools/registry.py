@@ -1,4 +1,4 @@
-"""The tools by name: what a model is told of each, how its request is read, and how it is carried out."""
+"""The tools by name: their descriptions for models, parsing of requests, and their execution."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ _FACTOR: JsonValue = {"type": "number", "description": f"how many times to enlar
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model asks of a tool, read and checked: regions as (number of the image, box)."""
+    """A model's checked request to a tool: regions as (number of the image, box)."""
 
     tool: str
     regions: tuple[tuple[int, Box], ...]
@@ -45,9 +45,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: what a model is told of it, how many regions it looks at, and what does it.
+    """A tool: its description for a model, its number of regions, and its function.
 
-    `run` gets, for each region, the bytes of its image and its box, and the factor where one was given.
+    `run` gets, for each region, the bytes of its image and its box, and the factor, if given.
     """
 
     spec: ToolSpec
@@ -56,12 +56,12 @@ class Tool:
 
 
 def available() -> tuple[str, ...]:
-    """Return the tools that work on this machine: all, but for `read_text` where Tesseract is not installed."""
+    """Return the tools that work on this machine: all, except `read_text` if Tesseract is not installed."""
     return tuple(name for name in TOOLS if name != "read_text" or can_read())
 
 
 def select_tools(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the tools of these names in their fixed order; `all` stands for those that work on this machine.
+    """Return the named tools in their fixed order; `all` stands for those that work on this machine.
 
     Raises:
         ConfigError: there is no such tool; the message lists those there are.
@@ -75,12 +75,12 @@ def select_tools(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def read_request(name: str, arguments: str, *, images: int, offered: Sequence[str] | None = None) -> Request:
-    """Read what a model asks of a tool.
+    """Return a model's request to a tool, parsed and checked.
 
     Args:
         name: the tool's name as the model wrote it.
         arguments: the JSON text that it wrote.
-        images: how many images there are.
+        images: the number of images.
         offered: the tools that it may use; by default all.
 
     Raises:
@@ -102,7 +102,7 @@ def read_request(name: str, arguments: str, *, images: int, offered: Sequence[st
 
 
 def perform(request: Request, images: Mapping[int, bytes]) -> ToolResult:
-    """Carry out a request on the bytes of the images that it names.
+    """Return the result of a request on the bytes of the images that it names.
 
     Raises:
         ToolFailure: the tool cannot do it; the message is for the model.

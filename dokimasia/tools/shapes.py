@@ -1,4 +1,4 @@
-"""Count repeated shapes: what stands apart from the background of a region, sorted by size, form and colour."""
+"""Counting of repeated shapes: areas that differ from the background of a region, grouped by size, form and colour."""
 
 from typing import Any, NamedTuple, cast
 
@@ -29,11 +29,10 @@ class _Shape(NamedTuple):
 
 
 def count_shapes(data: bytes, box: Box) -> ToolResult:
-    """Count the separate shapes in a region, in groups of those that are alike in size, form and colour.
+    """Return the number of separate shapes in a region, in groups of similar size, form and colour.
 
-    The most common colour is taken for the background; what differs from it and hangs together is one shape, so that
-    shapes which touch or overlap count as one. Meant for drawings, charts and icons; photographs rarely have one
-    background.
+    The most common colour is taken as the background; a connected area that differs from it is one shape, so that touching
+    or overlapping shapes count as one. Intended for drawings, charts and icons; photographs rarely have one background.
 
     Args:
         data: the image file's bytes.
@@ -87,7 +86,7 @@ def _shapes(part: Image.Image) -> list[_Shape]:
 
 
 def _groups(shapes: list[_Shape]) -> list[list[_Shape]]:
-    """Gather each shape to the first group whose first, largest member it resembles; largest groups first."""
+    """Return shapes in groups: each joins the first group whose largest member it resembles; largest groups first."""
     groups: list[list[_Shape]] = []
     for shape in sorted(shapes, key=lambda shape: -shape.area):
         home = next((group for group in groups if _alike(group[0], shape)), None)
