@@ -316,7 +316,7 @@ def _meta(values: Mapping[str, Any], columns: Columns, faults: list[RowFault]) -
 
 
 def suggestion(fields: Mapping[str, Any], known: Collection[str]) -> str:
-    """Return what a row has that is no field of a sample, and for which field it may be meant; empty where it has nothing.
+    """Return a hint on a row's unknown fields, and on the fields that they may stand for; empty if there are none.
 
     Examples:
         >>> suggestion({"identifier": "a", "question": "Who?"}, ("id", "prompt"))

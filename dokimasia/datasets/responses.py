@@ -289,7 +289,7 @@ def _header_fault(header: Sequence[str]) -> str | None:
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell's value: a whole number as one, an empty cell as None, what is no text or number as a text."""
+    """Return a cell's value: a whole number as int, an empty cell as None, anything else than text or number as text."""
     if isinstance(cell, float) and cell.is_integer():
         return int(cell)
     if cell is None or cell == "":
