@@ -1,4 +1,4 @@
-"""The log: structlog to standard error and, if asked, a file; who speaks is bound to every line and no secret passes."""
+"""Logging with structlog to standard error and, optionally, a file, with bound context and without secrets."""
 
 import base64
 import html
@@ -55,42 +55,46 @@ _THIRD_PARTIES = (
 
 
 def printable(text: str) -> str:
-    """Return text that controls no terminal: each such character stands as its escape, such as `\\x1b` or `\\u202e`."""
-    return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode("ascii"), text)
+    """Return text safe for a terminal: control characters are replaced by their escapes, such as `\\x1b` or `\\u202e`."""
+    return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
 
 
 def unguarded(stream: Any) -> Any:
-    """Return the stream behind one that escapes what it is given, for whoever escapes texts and adds colours itself."""
+    """Return the stream behind one that escapes its input, for callers that escape texts themselves."""
     return getattr(stream, "unguarded", stream)
 
 
 class Redactor:
-    """Replaces secrets in text: known values in every form that a log or a provider gives them, and key-like forms.
+    """Replaces secrets in text: known values in every form that a log or a provider gives them, and key-like strings.
 
     Args:
-        secrets: known values. Those under six characters are passed over, and counted in `ignored`.
-        patterns: also replace what only looks like a key. Not for a model's reply, which may speak of bearers and tokens
-            and is kept as it was written but for known values.
+        secrets: known values. Those under six characters are ignored, and counted in `ignored`.
+        patterns: also replace strings that only look like keys. Not for a model's reply, which may mention bearers and
+            tokens, and in which only known values are replaced.
     """
 
     def __init__(self, secrets: Iterable[str] = (), *, patterns: bool = True) -> None:
         self._patterns = patterns
-        known = {secret.strip() for secret in secrets}
-        self.ignored = sum(1 for secret in known if 0 < len(secret) < SHORTEST_SECRET)
-        forms = {form for secret in known if len(secret) >= SHORTEST_SECRET for form in forms_of(secret)}
+        values = {secret.strip() for secret in secrets}
+        self.ignored = sum(1 for secret in values if 0 < len(secret) < SHORTEST_SECRET)
+        forms = {form for secret in values if len(secret) >= SHORTEST_SECRET for form in forms_of(secret)}
         self._known = sorted(forms, key=lambda form: (-len(form), form))
 
     def __call__(self, text: str) -> str:
         """Return the text with every secret replaced by `[redacted]`."""
-        for form in self._known:  # one search a form: many times as fast on long replies as one expression of them all
+        for (
+            form
+        ) in self._known:  # one search per form: many times faster on long replies than one expression of all forms
             text = text.replace(form, REDACTED)
         return _KEY_LIKE.sub(REDACTED, text) if self._patterns else text
 
 
 def forms_of(secret: str) -> set[str]:
-    """Return how a secret looks as it stands, escaped for JSON, in Python, HTML and in addresses, and line by line; and as
-    an endpoint may echo it: in base64 (also where it stands in the middle of what is coded), in hexadecimal digits, with
-    every character coded for an address, and backwards.
+    """Return the forms of a secret in which it may appear in a text.
+
+    These are the secret itself, escaped for JSON, Python, HTML and URLs, and line by line; and the forms in which an endpoint
+    may echo it: in base64 (also inside a longer text), in hexadecimal digits, with every character percent-encoded, and
+    reversed.
     """
     texts = {secret} | {line.strip() for line in secret.splitlines() if len(line.strip()) >= 16}
     forms: set[str] = set()
@@ -107,9 +111,11 @@ def _echoes(text: str) -> set[str]:
     data = text.encode("utf-8", "surrogatepass")
     coded = "".join(f"%{byte:02x}" for byte in data)
     forms = {text[::-1], data.hex(), data.hex().upper(), coded, coded.upper(), data.hex(":"), data.hex(" ")}
-    for before in range(3):  # where it begins within base64's groups of three bytes
-        whole = base64.b64encode(b"\0" * before + data).decode("ascii")
-        inner = whole[-(-before * 4 // 3) : (before + len(data)) * 4 // 3]  # without what depends on its neighbours
+    for before in range(3):  # its offset within base64's groups of three bytes
+        encoded = base64.b64encode(b"\0" * before + data).decode("ascii")
+        inner = encoded[
+            -(-before * 4 // 3) : (before + len(data)) * 4 // 3
+        ]  # without the characters that depend on its neighbours
         forms |= {inner, inner.replace("+", "-").replace("/", "_"), inner[::-1]}
     return forms
 
@@ -121,10 +127,10 @@ def configure(
     file: Path | None = None,
     redact: Redactor | None = None,
 ) -> None:
-    """Set up logging for the whole process; called again, it replaces what it set up before.
+    """Set up logging for the whole process, replacing an earlier set-up.
 
-    Lines go to standard error, for people or, with `json`, as JSON; `file` takes JSON lines besides. Loggers of other
-    libraries go the same way from warnings up, so that their lines are redacted too.
+    Lines go to standard error, for people or, with `json`, as JSON; `file` also gets JSON lines. Loggers of other libraries
+    go the same way from warnings up, so that their lines are redacted, too.
 
     Args:
         level: debug, info, warning or error.
@@ -170,7 +176,7 @@ def configure(
 
 
 def quieten_third_parties() -> None:
-    """Send the lines of other libraries through our handlers, from warnings up; call it again after importing one.
+    """Send the lines of other libraries through our handlers, from warnings up; call it again after importing a library.
 
     LiteLLM puts handlers of its own on its loggers when it is imported: they would write unredacted lines.
     """
@@ -187,12 +193,12 @@ def logger(name: str = "dokimasia") -> structlog.stdlib.BoundLogger:
 
 
 def bound(**names: str) -> AbstractContextManager[None]:
-    """Bind names (`run_id`, `sample_id`, `role`) to every line that this task and those it starts write meanwhile."""
+    """Bind values (`run_id`, `sample_id`, `role`) to every line that this task and its children write meanwhile."""
     return structlog.contextvars.bound_contextvars(**names)
 
 
 class _Formatter(structlog.stdlib.ProcessorFormatter):
-    """Ours, so that a second set-up finds the handlers of the first."""
+    """A formatter of its own class, so that a second set-up finds the handlers of the first."""
 
 
 def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
@@ -205,8 +211,8 @@ def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
         )
 
     def rendered(logger: Any, method: str, event: Mapping[str, Any]) -> str:
-        held = event if as_json else {name: _shown(value) for name, value in event.items()}
-        return redact(str(renderer(logger, method, dict(held))))
+        fields = event if as_json else {name: _shown(value) for name, value in event.items()}
+        return redact(str(renderer(logger, method, dict(fields))))
 
     return _Formatter(
         foreign_pre_chain=[structlog.contextvars.merge_contextvars, *_shared()],
@@ -219,7 +225,7 @@ def _formatter(redact: Redactor, *, as_json: bool, colors: bool) -> _Formatter:
 
 
 def _shown(value: Any) -> Any:
-    """Return a value of a line for people: a text printable, anything else as it is unless its own form is not."""
+    """Return a value for a person's log line: unprintable texts escaped, other values unchanged if their form is printable."""
     form = value if isinstance(value, str) else repr(value)
     return value if printable(form) == form else printable(form)
 

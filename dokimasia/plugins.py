@@ -1,7 +1,7 @@
-"""Plug-ins by entry point: methods, graphs, folders of prompts, data readers and transports that other distributions bring.
+"""Plug-ins by entry point: methods, graphs, folders of prompts, data readers and transports of other distributions.
 
-Nothing is looked for before it is asked for, and only what is asked for by name is loaded: a broken plug-in breaks what
-uses it, with its distribution named, and nothing else.
+Plug-ins are found and loaded only when requested by name: a broken plug-in breaks only what uses it, with an error that
+names its distribution.
 """
 
 import difflib
@@ -42,42 +42,46 @@ class Plugin(NamedTuple):
 
 @lru_cache(maxsize=32)
 def _points(group: str, path: tuple[str, ...]) -> tuple[EntryPoint, ...]:
-    """Return the entry points of a group on a path of imports, looked for once: that reads a file of each distribution."""
+    """Return the entry points of a group on an import path; cached, since that reads a file of each distribution."""
     return tuple(entry_points(group=group))
 
 
-def found(kind: Kind) -> dict[str, list[EntryPoint]]:
-    """Return the entry points of a kind by name, without loading any; more than one of a name is an error to use."""
-    named: dict[str, list[EntryPoint]] = {}
+def entry_points_of(kind: Kind) -> dict[str, list[EntryPoint]]:
+    """Return the entry points of a kind by name, without loading any; using a name with several is an error."""
+    by_name: dict[str, list[EntryPoint]] = {}
     for point in sorted(
-        _points(GROUPS[kind], tuple(sys.path)), key=lambda one: (one.name, one.value, _distribution(one))
+        _points(GROUPS[kind], tuple(sys.path)), key=lambda point: (point.name, point.value, _distribution(point))
     ):
-        others = named.setdefault(point.name, [])
+        others = by_name.setdefault(point.name, [])
         if not any((other.value, _distribution(other)) == (point.value, _distribution(point)) for other in others):
             others.append(point)
-    return named
+    return by_name
 
 
 def load(kind: Kind, name: str) -> Any:
-    """Load one plug-in and return what its entry point refers to, checked to be of its kind.
+    """Return the object of a plug-in's entry point, loaded and checked to be of its kind.
 
     Raises:
         ConfigError: there is none of that name, there are two, it cannot be loaded, or it is not what it should be;
             the message names distribution and entry point.
     """
-    known = found(kind)
-    if name not in known:
-        near = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {near[0]!r}?" if near else f"; there are: {', '.join(known)}" if known else ""
+    points_by_name = entry_points_of(kind)
+    if name not in points_by_name:
+        near = difflib.get_close_matches(name, points_by_name, n=1)
+        hint = ""
+        if near:
+            hint = f"; did you mean {near[0]!r}?"
+        elif points_by_name:
+            hint = f"; there are: {', '.join(points_by_name)}"
         raise ConfigError(f"no plug-in of group {GROUPS[kind]} is called {name!r}{hint} (dokimasia plugins lists them)")
-    points = known[name]
+    points = points_by_name[name]
     if len(points) > 1:
         owners = " and ".join(_distribution(point) for point in points)
         raise ConfigError(f"the plug-in {name!r} of group {GROUPS[kind]} is brought by {owners}; uninstall one of them")
     point = points[0]
     try:
         loaded = point.load()
-    except Exception as error:  # whatever a stranger's module does when it is imported, the user learns whose it is
+    except Exception as error:  # whatever the module raises on import, the message names its distribution
         raise ConfigError(f"{_place(kind, point)} cannot be loaded: {_broken(error)}") from error
     problem = _CHECKS[kind](point.name, loaded)
     if problem:
@@ -86,37 +90,37 @@ def load(kind: Kind, name: str) -> Any:
 
 
 def prompt_folder(name: str) -> Path:
-    """Return the folder of prompts that a plug-in of the name brings.
+    """Return the folder of prompts of a plug-in.
 
     Raises:
         ConfigError: there is neither such a plug-in nor, as `--prompts` would take it, such a folder.
     """
-    if name not in found("prompts"):
+    if name not in entry_points_of("prompts"):
         raise ConfigError(f"--prompts {name}: there is no such folder, and no plug-in brings prompts of that name")
     return _folder(load("prompts", name)).absolute()
 
 
 def transports_for(names: Collection[str]) -> Iterator[tuple[str, Any]]:
-    """Yield the plug-ins' transports among the names, each made by its factory; other names are passed over.
+    """Yield the plug-ins' transports among the names, each made by its factory; other names are ignored.
 
     Raises:
         ConfigError: a transport that is among the names cannot be loaded or made.
     """
-    known = found("transports") if names else {}
-    for name in sorted(set(names) & set(known)):
+    points_by_name = entry_points_of("transports") if names else {}
+    for name in sorted(set(names) & set(points_by_name)):
         factory = load("transports", name)
         try:
             yield name, factory()
-        except Exception as error:  # a stranger's factory may raise anything
-            place = _place("transports", known[name][0])
+        except Exception as error:  # a plug-in's factory may raise anything
+            place = _place("transports", points_by_name[name][0])
             raise ConfigError(f"{place}: the factory failed: {_broken(error)}") from error
 
 
 def listing() -> list[Plugin]:
-    """Return every plug-in there is, by kind and name; each is loaded to see whether it can be used."""
+    """Return all plug-ins by kind and name; each is loaded to check whether it can be used."""
     plugins: list[Plugin] = []
     for kind in GROUPS:
-        for name, points in found(kind).items():
+        for name, points in entry_points_of(kind).items():
             problem = None
             try:
                 load(kind, name)
@@ -144,8 +148,10 @@ def _check_graph(name: str, loaded: Any) -> str | None:
     return _alike(name, "graph", loaded.NAME)
 
 
-def _alike(name: str, what: str, own: str) -> str | None:
-    return None if name == own else f"the entry point is called {name!r} and the {what} {own!r}; call both alike"
+def _alike(name: str, noun: str, own_name: str) -> str | None:
+    return (
+        None if name == own_name else f"the entry point is called {name!r} and the {noun} {own_name!r}; call both alike"
+    )
 
 
 def _check_prompts(name: str, loaded: Any) -> str | None:
@@ -179,15 +185,19 @@ def _distribution(point: EntryPoint) -> str:
 
 
 def _broken(error: Exception) -> str:
-    """Return what a plug-in's code raised, with the file and line where it broke; the log has the traceback."""
+    """Return the error of a plug-in's code, with its file and line; the log has the traceback."""
     logging.getLogger("dokimasia.plugins").info("a plug-in broke", exc_info=error)
     text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     if isinstance(error, SyntaxError) and error.filename:
         return f"{text} [{error.filename}, line {error.lineno}]"
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if frame.filename != __file__ and not frame.filename.startswith("<frozen ")]
-    own = [one for one in own if Path(one.filename).parent.name != "importlib"]
-    return f"{text} [{own[-1].filename}, line {own[-1].lineno}; -v shows the traceback]" if own else text
+    own_frames = [frame for frame in frames if frame.filename != __file__ and not frame.filename.startswith("<frozen ")]
+    own_frames = [frame for frame in own_frames if Path(frame.filename).parent.name != "importlib"]
+    return (
+        f"{text} [{own_frames[-1].filename}, line {own_frames[-1].lineno}; -v shows the traceback]"
+        if own_frames
+        else text
+    )
 
 
 def _place(kind: Kind, point: EntryPoint) -> str:

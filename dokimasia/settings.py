@@ -1,4 +1,4 @@
-"""One frozen Settings from dokimasia.toml and the environment; the only reader of the environment."""
+"""Settings from dokimasia.toml and the environment; the only module that reads the environment."""
 
 import difflib
 import math
@@ -38,18 +38,18 @@ _PERSON = re.compile(r"[^\s,#=/]{1,80}")
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """All that the configuration and the environment say.
+    """The settings from the configuration file and the environment.
 
     Attributes:
-        home: the folder where runs, calls and images are kept; it need not exist yet.
+        home: the folder for runs, calls and images; it need not exist yet.
         config_path: the configuration file that was read, or None.
         models: configured models by name.
-        defaults: what holds for models that are not configured (`max_concurrency`, `start_concurrency`,
+        defaults: the limits of models that are not configured (`max_concurrency`, `start_concurrency`,
             `timeout`, `rpm`, `tpm`).
         secrets: values that no log, error or file may show.
-        worker_keys: where workers have the keys from: their own `environment`, or `sent` by the driver.
-        server: the address of the service that does what is asked, empty where this process does it itself.
-        server_token: the token that the service is shown.
+        worker_keys: the source of workers' keys: their own `environment`, or `sent` by the driver.
+        server: the address of the service that commands use, empty if this process does the work itself.
+        server_token: the token for the service.
     """
 
     home: Path
@@ -70,7 +70,7 @@ def load_settings(
     env: Mapping[str, str] | None = None,
     cwd: Path | None = None,
 ) -> Settings:
-    """Read the configuration file and the environment.
+    """Return the settings from the configuration file and the environment.
 
     Args:
         config: the configuration file; without it `dokimasia.toml` in the working folder, if it is there.
@@ -111,36 +111,36 @@ def load_settings(
 def worker_keys(
     specs: Mapping[str, ModelSpec], sent: Mapping[str, str] | None = None
 ) -> tuple[dict[str, str], tuple[str, ...], list[str]]:
-    """Return what a worker's process has: keys by models' names, from its environment or as they were sent, values that no
-    log may show, and the names of variables that its environment lacks."""
-    named = {spec.api_key_env for spec in specs.values() if spec.api_key_env}
-    keys, hidden = _keys(os.environ, named)
+    """Return the keys of a worker's process by model, from its environment or as sent, the values that no log may show, and
+    the variables that its environment lacks."""
+    variables = {spec.api_key_env for spec in specs.values() if spec.api_key_env}
+    keys, hidden = _keys(os.environ, variables)
     if sent is not None:
         return dict(sent), tuple({*hidden, *sent.values()}), []
     present = {name: value.strip() for name, value in keys.items() if value.strip()}
     by_model = {name: present[spec.api_key_env] for name, spec in specs.items() if spec.api_key_env in present}
-    return by_model, hidden, sorted(named - set(present))
+    return by_model, hidden, sorted(variables - set(present))
 
 
 def prepare_ray() -> None:
-    """Have a Ray that is started here tell nobody that it is used, and let nobody in but its own processes.
+    """Disable Ray's usage statistics and protect a Ray started by this process with a token.
 
-    Where a program has loaded Ray before, Ray has read its environment, and whom it lets in is the program's to say.
+    If a program has imported Ray before, Ray has already read its environment, and its access is left to the program.
     """
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
     if "RAY_AUTH_MODE" not in os.environ and "ray" not in sys.modules:
         os.environ |= {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": secrets.token_hex(32)}
 
 
-def _keys(env: Mapping[str, str], named: Collection[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+def _keys(env: Mapping[str, str], variables: Collection[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the values of the named variables, and all values of the environment that may be secrets."""
-    keys = {name: value for name, value in env.items() if name in named or _SECRET_NAME.search(name)}
-    hidden = {value for name, value in keys.items() if _may_be_secret(value, name in named)}
-    return {name: value for name, value in keys.items() if name in named}, tuple(sorted(hidden))
+    keys = {name: value for name, value in env.items() if name in variables or _SECRET_NAME.search(name)}
+    hidden = {value for name, value in keys.items() if _may_be_secret(value, name in variables)}
+    return {name: value for name, value in keys.items() if name in variables}, tuple(sorted(hidden))
 
 
 def resolve_model(settings: Settings, name: str) -> ModelSpec:
-    """Return how a named model is reached: a configured name, `sim/...`, `human/NAME`, or any LiteLLM name (`provider/model`).
+    """Return the specification of a model: a configured name, `sim/...`, `human/NAME`, or a LiteLLM name (`provider/model`).
 
     Raises:
         ConfigError: the name is none of these; with the configured names that come close.
@@ -150,15 +150,15 @@ def resolve_model(settings: Settings, name: str) -> ModelSpec:
     if "/" in name.strip("/") and _NAME.fullmatch(name):
         return _spec({"ref": _ref(name, name, None, None), **settings.defaults}, f"model {name}")
     close = nearest(name, settings.models)
-    known = f"; configured are {', '.join(sorted(settings.models))}" if settings.models and not close else ""
+    configured = f"; configured are {', '.join(sorted(settings.models))}" if settings.models and not close else ""
     raise ConfigError(
-        f"there is no model {name!r}{close}{known}. Use a name from {CONFIG_NAME}, sim/..., human/NAME for a person, "
+        f"there is no model {name!r}{close}{configured}. Use a name from {CONFIG_NAME}, sim/..., human/NAME for a person, "
         "or a LiteLLM name such as openai/gpt-5"
     )
 
 
 def api_key(settings: Settings, spec: ModelSpec) -> str | None:
-    """Return the model's key, or None where the configuration names no variable (the provider's own one is used then).
+    """Return the model's key, or None if the configuration names no variable (then the provider's own one is used).
 
     Raises:
         ConfigError: the variable that the configuration names is not set.
@@ -188,9 +188,9 @@ def _read_toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{path} cannot be read: {error.strerror or error}") from error
 
 
-def _home(given: Path | None, from_env: str | None, from_file: object, cwd: Path, config: Path | None) -> Path:
-    if given is not None:
-        return cwd / given.expanduser()
+def _home(home: Path | None, from_env: str | None, from_file: object, cwd: Path, config: Path | None) -> Path:
+    if home is not None:
+        return cwd / home.expanduser()
     if from_env:
         return cwd / Path(from_env).expanduser()
     if from_file is None or config is None:
@@ -201,10 +201,10 @@ def _home(given: Path | None, from_env: str | None, from_file: object, cwd: Path
 
 
 def _worker_keys(content: Mapping[str, Any], where: str) -> str:
-    said = content.get("worker_keys", _WORKER_KEYS[0])
-    if said not in _WORKER_KEYS:
+    policy = content.get("worker_keys", _WORKER_KEYS[0])
+    if policy not in _WORKER_KEYS:
         raise ConfigError(f"{where}: worker_keys is not {' or '.join(map(repr, _WORKER_KEYS))}")
-    return said
+    return policy
 
 
 def _defaults(table: dict[str, Any], where: str) -> dict[str, int | float]:
@@ -262,7 +262,7 @@ def _spec(values: dict[str, Any], place: str) -> ModelSpec:
 
 
 def _of_person(ref: ModelRef, values: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return what holds of a person in the place of a model, and refuse what does not.
+    """Return the specification of a person in place of a model, and refuse settings that only a model has.
 
     Raises:
         ConfigError: the name is none, or something is said that only a model has.
@@ -299,11 +299,11 @@ def _check_address(address: str, place: str) -> None:
         raise ConfigError(f"{place}: api_base holds a user name, password or query; give the key by api_key_env")
 
 
-def _known_keys(table: Mapping[str, Any], known: Iterable[str], place: str, hint: str = "") -> None:
+def _known_keys(table: Mapping[str, Any], allowed: Iterable[str], place: str, hint: str = "") -> None:
     _refuse_literal_keys(table, place)
     for key in table:
-        if key not in known:
-            raise ConfigError(f"{place}: there is no key {key}{nearest(key, known)}{hint}")
+        if key not in allowed:
+            raise ConfigError(f"{place}: there is no key {key}{nearest(key, allowed)}{hint}")
 
 
 def _refuse_literal_keys(table: Mapping[str, Any], place: str) -> None:
@@ -331,13 +331,13 @@ def _optional_text(table: Mapping[str, Any], key: str, place: str) -> str | None
     return value
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
-    """Return a question after the known names that come closest to a misspelt one; empty where none does."""
-    found = difflib.get_close_matches(name, list(known), n=2)
-    return f"; did you mean {' or '.join(found)}?" if found else ""
+def nearest(name: str, names: Iterable[str]) -> str:
+    """Return a "did you mean" with the names closest to a misspelt one; empty if none is close."""
+    matches = difflib.get_close_matches(name, list(names), n=2)
+    return f"; did you mean {' or '.join(matches)}?" if matches else ""
 
 
-def _may_be_secret(value: str, named: bool) -> bool:
-    """Whether a value is worth hiding: not empty, and, unless the configuration names it, no plain number or word."""
+def _may_be_secret(value: str, is_key: bool) -> bool:
+    """Return whether a value may be secret: not empty, and, unless the configuration names it, no plain number or word."""
     plain = value.strip()
-    return bool(plain) and (named or not (plain.isdigit() or plain.lower() in _ORDINARY))
+    return bool(plain) and (is_key or not (plain.isdigit() or plain.lower() in _ORDINARY))

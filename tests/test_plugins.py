@@ -9,7 +9,7 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.errors import ConfigError
-from dokimasia.plugins import Kind, found, listing, load, prompt_folder, transports_for
+from dokimasia.plugins import Kind, entry_points_of, listing, load, prompt_folder, transports_for
 from tests.distributions import install
 
 GRAPH = """
@@ -64,7 +64,7 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.usefixtures("acme")
 def test_plugins_are_found_without_being_loaded() -> None:
     """Looking for plug-ins imports none of them."""
-    assert {"walk", "stroll", "broken", "half"} <= set(found("graphs"))
+    assert {"walk", "stroll", "broken", "half"} <= set(entry_points_of("graphs"))
     assert not [name for name in sys.modules if name.startswith("acme")]
 
 

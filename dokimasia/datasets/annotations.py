@@ -259,15 +259,15 @@ def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]
         ranking = GivenRanking(parsed.id, parsed.annotator, parsed.scores, row.line)
         first = first_lines.setdefault((parsed.id, parsed.annotator), row.line)
         if first != row.line:
-            who = parsed.annotator or "the annotator without a name"
+            author = parsed.annotator or "the annotator without a name"
             way_out = "" if parsed.annotator else "; say with 'annotator' who ranked, where there are several"
-            problems.add(row.line, f"{who} ranks sample {parsed.id!r} on line {first} already{way_out}")
+            problems.add(row.line, f"{author} ranks sample {parsed.id!r} on line {first} already{way_out}")
         if unknown is not None:
             problems.add(row.line, *unknown(ranking))
         rankings.append(ranking)
     if problems.messages:
-        named = message_of(problems.messages, "... and {} more", _MOST_RANKING_FAULTS)
-        raise DataError(f"{named}\nMend these lines, or take them out")
+        message = message_of(problems.messages, "... and {} more", _MOST_RANKING_FAULTS)
+        raise DataError(f"{message}\nMend these lines, or take them out")
     if not rankings:
         raise DataError(f"{path}: no ranking in it; {_FORMS}")
     return rankings

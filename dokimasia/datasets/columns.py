@@ -76,22 +76,22 @@ def columns_of(header: Sequence[str], *, own_names: bool, images: Sequence[str] 
         images: the columns that are known to hold images; by default they are found by name.
     """
 
-    def first(*names: str, own: tuple[str, ...] = ()) -> str | None:
-        for name in (*own, *names) if own_names else names:
+    def first(*names: str, own_format: tuple[str, ...] = ()) -> str | None:
+        for name in (*own_format, *names) if own_names else names:
             if name in header:
                 return name
         return None
 
-    prompt = first("question", own=("prompt",))
-    choices = first(own=("choices", "options"))
+    prompt = first("question", own_format=("prompt",))
+    choices = first(own_format=("choices", "options"))
     letters = tuple(letter for letter in string.ascii_uppercase if letter in header)
     if choices is not None or letters[:2] != ("A", "B"):
         letters = ()
     return Columns(
-        id=first("index", own=("id",)),
+        id=first("index", own_format=("id",)),
         prompt=prompt,
         hint=first("hint") if prompt == "question" else None,
-        answer=first("answer", own=("reference_answer",)),
+        answer=first("answer", own_format=("reference_answer",)),
         answers=first("reference_answers"),
         choices=choices,
         letters=letters,
@@ -315,8 +315,8 @@ def _meta(values: Mapping[str, Any], columns: Columns, faults: list[RowFault]) -
     return {**meta, **others}
 
 
-def suggestion(fields: Mapping[str, Any], own: Collection[str]) -> str:
-    """Return what a row has that is no field of a sample, and for which field it may be meant; empty where it has nothing.
+def suggestion(fields: Mapping[str, Any], known: Collection[str]) -> str:
+    """Return a hint on a row's unknown fields, and on the fields that they may stand for; empty if there are none.
 
     Examples:
         >>> suggestion({"identifier": "a", "question": "Who?"}, ("id", "prompt"))
@@ -326,20 +326,20 @@ def suggestion(fields: Mapping[str, Any], own: Collection[str]) -> str:
     """
     meta = fields.get("meta")
     inside = meta if isinstance(meta, dict) else {}
-    others = sorted({*map(str, fields), *map(str, inside)} - {*own})
+    others = sorted({*map(str, fields), *map(str, inside)} - {*known})
     if not others:
         return ""
     spellings = {name.casefold().replace(" ", "_").replace("-", "_"): name for name in reversed(others)}
-    meant: dict[str, str] = {}
+    intended: dict[str, str] = {}
     for field, names in OTHER_NAMES.items():
         if fields.get(field) is not None or (field == "image" and fields.get("images") is not None):
             continue
         for name in (field, *names.split()):
             if name in spellings:
-                if spellings[name] not in meant.values():
-                    meant[field] = spellings[name]
+                if spellings[name] not in intended.values():
+                    intended[field] = spellings[name]
                 break
-    question = ", ".join(f"{field} by {name!r}" for field, name in meant.items())
+    question = ", ".join(f"{field} by {name!r}" for field, name in intended.items())
     listed = ", ".join(map(repr, others[:MOST_SHOWN]))
     return f"; there {'is' if len(others) == 1 else 'are'} {listed}" + (
         f": did you mean {question}?" if question else ""

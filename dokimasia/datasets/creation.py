@@ -1,4 +1,4 @@
-"""Creation-MMBench's fields as those of a sample: criteria read as a literal, task, category, reference."""
+"""Conversion of Creation-MMBench's fields to those of a sample: criteria, task, category, reference."""
 
 import ast
 import json
@@ -86,7 +86,7 @@ _CATEGORY_OF = {task: category for category, tasks in CATEGORIES.items() for tas
 
 
 class CreativeCase(NamedTuple):
-    """What a creative case adds to a sample: its `meta` with the criteria in one form, its category, its reference answer."""
+    """The additions of a creative case to a sample: `meta` with normalised criteria, the category, the reference answer."""
 
     meta: dict[str, Any]
     category: str | None = None
@@ -94,7 +94,7 @@ class CreativeCase(NamedTuple):
 
 
 def creative_fault(header: Sequence[str]) -> str | None:
-    """Return what a table of creative cases lacks; None where it lacks nothing, or is none."""
+    """Return what a table of creative cases lacks; None if it lacks nothing, or is not such a table."""
     if len({"task_name", "criteria", REFERENCE}.intersection(header)) < 2:
         return None
     missing = [name for name in COLUMNS if name not in header]
@@ -106,7 +106,7 @@ def creative_fault(header: Sequence[str]) -> str | None:
 
 
 def as_case(meta: Mapping[str, Any], where: str) -> CreativeCase:
-    """Return what the fields of a creative case say; those of any other sample stay as they are.
+    """Return the fields of a creative case as those of a sample; other samples stay as they are.
 
     A case has `criteria` and, beside it, `task_name` or `reference_answer_by_gpt4o`.
 
@@ -139,7 +139,7 @@ def check_case(meta: Mapping[str, Any], where: str) -> None:
 
 
 def _criteria(value: str | dict[str, Any], where: str) -> dict[str, str]:
-    """Return criteria as `subjective` and `factuality`; what is blank, or holds no letter or digit, is left out."""
+    """Return criteria as `subjective` and `factuality`; those without a letter or digit are left out."""
     criteria = _literal(value.strip(), where) if isinstance(value, str) else value
     if isinstance(criteria, str):
         criteria = {"subjective": criteria}
@@ -155,7 +155,7 @@ def _criteria(value: str | dict[str, Any], where: str) -> dict[str, str]:
 
 
 def _literal(text: str, where: str) -> str | dict[Any, Any]:
-    """Return an object or a string that a cell holds as a literal, else the cell itself; nothing in it is evaluated."""
+    """Return the object or string of a cell that holds a literal, else the cell itself; nothing is evaluated."""
     if len(text) > MAX_CRITERIA:
         raise RowError(
             "criteria", f"{where}: the field 'criteria' has {len(text):,} characters; {MAX_CRITERIA:,} are read"
@@ -187,7 +187,7 @@ def _python_literal(text: str, where: str) -> Any:
 
 
 def category_of(task: str) -> str | None:
-    """Return the category of a task, None for one that the benchmark does not have.
+    """Return the category of a task; None if the benchmark does not have the task.
 
     Examples:
         >>> category_of("Story Continue"), category_of("chess")

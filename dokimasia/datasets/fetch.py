@@ -1,4 +1,4 @@
-"""Fetch an image from the web, only when asked to: HTTPS, public addresses, pinned, bounded in size and time."""
+"""Fetching of images from the web: HTTPS only, public and pinned addresses, bounded in size and time."""
 
 import http.client
 import ipaddress
@@ -30,7 +30,7 @@ def resolve(host: str, port: int) -> Sequence[str]:
 
 
 def connect_tls(host: str, address: str, port: int, seconds: float) -> socket.socket:
-    """Return a TLS connection to that very address, its certificate checked against the host's name."""
+    """Return a TLS connection to exactly this address, with the certificate checked against the host name."""
     plain = socket.create_connection((address, port), timeout=seconds)
     try:
         return ssl.create_default_context().wrap_socket(plain, server_hostname=host)
@@ -40,7 +40,7 @@ def connect_tls(host: str, address: str, port: int, seconds: float) -> socket.so
 
 
 def is_public(address: str) -> bool:
-    """Whether an address belongs to the public internet: not this machine, its network, or a tunnel into either."""
+    """Return whether an address belongs to the public internet: not this machine, its network, or a tunnel into either."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -87,9 +87,9 @@ def fetch_image(
         except DataError as error:
             raise RowError("image-url", f"{where}: image {_without_query(url)}: {error}") from error
         except (OSError, http.client.HTTPException, ValueError) as error:
-            what = str(error) or type(error).__name__
+            reason = str(error) or type(error).__name__
             raise RowError(
-                "image-url", f"{where}: image {_without_query(url)} cannot be fetched: {what[:200]}"
+                "image-url", f"{where}: image {_without_query(url)} cannot be fetched: {reason[:200]}"
             ) from error
         if location is None:
             return body
@@ -99,7 +99,7 @@ def fetch_image(
 def _one_hop(
     url: str, resolve: Resolve, connect: Connect, max_bytes: int, max_seconds: float
 ) -> tuple[bytes, str | None]:
-    """Send one request; return the body, or where it redirects to."""
+    """Return the body of one request, or the target of its redirect."""
     parts = urlsplit(url)
     if parts.scheme != "https" or not parts.hostname:
         raise DataError(f"{_without_query(url)} is not HTTPS")
@@ -159,7 +159,7 @@ def _read(response: http.client.HTTPResponse, max_bytes: int) -> tuple[bytes, st
 
 
 def _without_query(url: str) -> str:
-    """Return an address as messages show it: without a query, which may hold a key."""
+    """Return an address without its query, which may hold a key, for messages."""
     plain = url.partition("?")[0]
     if "@" in plain:
         plain = plain.partition("//")[0] + "//\u2026@" + plain.rpartition("@")[2]

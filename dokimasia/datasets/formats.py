@@ -1,4 +1,4 @@
-"""Which reader a data set needs, by its extension and its content; and the reader of a folder of images."""
+"""The reader of a data set, by its extension and its content; and the reader of a folder of images."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -40,14 +40,14 @@ _OTHERS = (
 
 
 class DataFormat(NamedTuple):
-    """How a data set is read: the format's name (an extension without its dot, or `folder`) and its reader."""
+    """A data format: its name (an extension without its dot, or `folder`) and its reader."""
 
     name: str
     reader: Reader
 
 
 def register_reader(extension: str, reader: Reader, *, replace: bool = False) -> None:
-    """Make files of an extension readable.
+    """Register a reader for files with an extension.
 
     Args:
         extension: such as `.mine`; capitals do not matter.
@@ -68,7 +68,7 @@ def register_reader(extension: str, reader: Reader, *, replace: bool = False) ->
 
 
 def format_of(path: Path) -> DataFormat:
-    """Return how a data set is read.
+    """Return the format of a data set.
 
     Raises:
         NotFound: there is nothing at the path.
@@ -94,17 +94,17 @@ def format_of(path: Path) -> DataFormat:
 
 
 def formats_text() -> str:
-    """Return a sentence that lists what can be read."""
+    """Return a sentence that lists the readable formats."""
     added = sorted(set(READERS) - set(_NAMES))
-    more = f", {', '.join(added)}" if added else ""
+    plugin_formats = f", {', '.join(added)}" if added else ""
     return (
         "A data set is JSON lines (.jsonl), a VLMEvalKit TSV (.tsv), Parquet (.parquet, with the extra `parquet`)"
-        f"{more}, or a folder of images with --prompt"
+        f"{plugin_formats}, or a folder of images with --prompt"
     )
 
 
 def _head(path: Path) -> bytes:
-    """Return how a file begins; nothing of a pipe, which can be read only once."""
+    """Return the first bytes of a file; empty for a pipe, which can be read only once."""
     if not path.is_file():
         return b""
     try:
@@ -115,7 +115,7 @@ def _head(path: Path) -> bytes:
 
 
 def _by_content(head: bytes) -> str | None:
-    """Return the extension that the content of a file speaks for, if it speaks clearly."""
+    """Return the extension that fits the content of a file, if it is unambiguous."""
     if head.startswith(b"PAR1"):
         return ".parquet"
     text = head.removeprefix(b"\xef\xbb\xbf").lstrip()
@@ -128,9 +128,9 @@ def _by_content(head: bytes) -> str | None:
 def _what_it_is(head: bytes) -> str:
     if image_format(head):
         return "is an image, and no data set; put images into a folder and give the folder"
-    for signature, what in _OTHERS:
+    for signature, description in _OTHERS:
         if head.startswith(signature):
-            return what
+            return description
     if head.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"["):
         return "is a JSON array; write one object a line"
     columns = head.partition(b"\n")[0].split(b",")
@@ -140,7 +140,7 @@ def _what_it_is(head: bytes) -> str:
 
 
 def read_folder(path: Path) -> Iterator[Row | Problem]:
-    """Yield a row an image, in the order of the paths: `id` is the path in the folder, `category` the sub-folder.
+    """Yield one row per image, in the order of the paths: `id` is the path in the folder, `category` the sub-folder.
 
     Every other file is a problem: a photograph in a format that models do not take must not go missing in silence.
     Links to folders are not followed.

@@ -1,4 +1,4 @@
-"""A sample's images: a data URI, a file beside the data, base64, or, if allowed, the web; checked, and decoded once."""
+"""A sample's images: a data URI, a file next to the data, base64, or, if allowed, from the web; checked and decoded once."""
 
 import base64
 import binascii
@@ -53,21 +53,21 @@ _WAY_OUT = "use PNG, JPEG, WebP, or a GIF of one frame"
 
 
 class Embedded(NamedTuple):
-    """An image's bytes as they stand in the data file, with its file name where there is one."""
+    """An image's bytes as embedded in the data file, with its file name, if any."""
 
     data: bytes
     name: str = ""
 
 
 class OnDisk(NamedTuple):
-    """An image file by its path, and the name by which messages and ids know it."""
+    """An image file by its path, and its name in messages and ids."""
 
     path: Path
     name: str
 
 
 class Earlier(NamedTuple):
-    """A text that is the id of an earlier sample, whose images these are, or else names or holds an image itself."""
+    """A text that is either the id of an earlier sample with the same images, or names or holds an image itself."""
 
     text: str
 
@@ -77,7 +77,7 @@ ImageValue = str | Embedded | OnDisk | Earlier
 
 
 def image_format(data: bytes) -> str | None:
-    """Return the format that bytes begin as (PNG, JPEG, WEBP, GIF), or None."""
+    """Return the format of the first bytes (PNG, JPEG, WEBP, GIF), or None."""
     if data.startswith(b"\x89PNG\r\n\x1a\n"):
         return "PNG"
     if data.startswith(b"\xff\xd8\xff"):
@@ -90,7 +90,7 @@ def image_format(data: bytes) -> str | None:
 
 
 def media_format(media_type: str) -> str | None:
-    """Return the format that a media type names, or None if it is not one of those that are allowed."""
+    """Return the format of a media type, or None if it is not allowed."""
     plain = media_type.strip().lower().replace("image/jpg", "image/jpeg")
     return next((name for name, allowed in _FORMATS.items() if allowed == plain), None)
 
@@ -98,7 +98,7 @@ def media_format(media_type: str) -> str | None:
 def read_image(
     data: bytes, where: str, *, name: str = "", declared: str | None = None, max_pixels: int = MAX_PIXELS
 ) -> ImageRef:
-    """Return what an image's bytes are, once they are known to be a whole image of an allowed format.
+    """Return the reference of an image after checking that its bytes are a whole image of an allowed format.
 
     The bytes are not changed: CMYK and EXIF-rotated JPEGs pass, with width and height as stored.
 
@@ -122,8 +122,8 @@ def read_image(
     actual = image_format(data)
     if actual is None:
         raise RowError("image-format", f"{subject} is {_what_else(data)}; {_WAY_OUT}")
-    named = EXTENSIONS.get(PurePath(name).suffix.lower())
-    for claim, how in ((named, "is named"), (declared, "is declared as")):
+    by_name = EXTENSIONS.get(PurePath(name).suffix.lower())
+    for claim, how in ((by_name, "is named"), (declared, "is declared as")):
         if claim is not None and claim != actual:
             raise RowError(
                 "image-disguised", f"{subject} {how} {claim} but its content is {actual}; rename or convert it"
@@ -151,7 +151,7 @@ def read_image(
 
 
 def _check_whole(data: bytes, actual: str, subject: str, max_pixels: int) -> tuple[int, int]:
-    """Read the header, then decode all of it; return width and height in pixels."""
+    """Return width and height in pixels, after decoding the whole image."""
     with Image.open(io.BytesIO(data), formats=[actual]) as image:
         width, height = image.size
         if width < 1 or height < 1:
@@ -175,7 +175,7 @@ def _check_whole(data: bytes, actual: str, subject: str, max_pixels: int) -> tup
 
 
 def _what_else(data: bytes) -> str:
-    """Return what bytes that are no allowed image seem to be, in words."""
+    """Return in words what bytes seem to be that are not an allowed image."""
     head = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if head.startswith(b"<svg") or (head.startswith((b"<?xml", b"<!doctype svg")) and b"<svg" in head):
         return "an SVG drawing, which models do not take: render it to PNG"
@@ -190,7 +190,7 @@ def _what_else(data: bytes) -> str:
 
 
 class ImageSource:
-    """Reads the images of one data file and keeps their bytes; a file or address that stands in many samples is read once.
+    """Reads the images of one data file and keeps their bytes; a file or address of several samples is read once.
 
     Args:
         folder: what relative paths are relative to.

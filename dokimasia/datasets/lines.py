@@ -1,4 +1,4 @@
-"""The lines of a JSONL file as rows, rows as pydantic models, and what is wrong with either, named by file and line."""
+"""Lines of a JSONL file as rows, rows as pydantic models, and their problems by file and line."""
 
 import json
 import math
@@ -23,7 +23,7 @@ _BOM = b"\xef\xbb\xbf"
 
 
 class Problem(NamedTuple):
-    """What is wrong with one line: its number (from 1; 0 is the whole file), the sample's id if it is known, the message.
+    """A problem of one line: its number (from 1; 0 is the whole file), the sample's id if known, the message.
 
     The message names the file and the line by itself; `kind` is a short name for counting (`id`, `image-format`, ...).
     """
@@ -35,7 +35,7 @@ class Problem(NamedTuple):
 
 
 class RowError(DataError):
-    """A data error about one row, with the kind of its problem."""
+    """A data error of one row, with the kind of problem."""
 
     def __init__(self, kind: str, message: str) -> None:
         super().__init__(message)
@@ -43,14 +43,14 @@ class RowError(DataError):
 
 
 class RowFault(NamedTuple):
-    """What is wrong with a row, in words that follow its location, and a short name for counting."""
+    """A fault of a row: a message that follows its location, and a short name for counting."""
 
     kind: str
     text: str
 
 
 class Row(NamedTuple):
-    """One sample as a reader found it, before anything in it is checked.
+    """One sample as read, before any checks.
 
     `line` counts from 1, in whatever the file consists of (lines, rows, files), and `unit` is what messages call that;
     `fields` are those of the JSONL format. `names` are the file's own names for fields, for messages, and `faults` are
@@ -65,17 +65,17 @@ class Row(NamedTuple):
 
 
 def problem_at(path: Path, line: int, wrong: str, kind: str, *, unit: str = "line") -> Problem:
-    """Return what is wrong with a line, or whatever the file consists of, whose id is not known."""
+    """Return the problem of a line (or other unit of a file) without a known id."""
     return Problem(line, None, f"{location(path, line, unit)}: {wrong}", kind)
 
 
 def location(path: Path, line: int, unit: str = "line") -> str:
-    """Return how messages name a line, a row or whatever the file consists of."""
+    """Return the name of a line, a row or another unit of a file in messages."""
     return f"{path}, {unit} {line}"
 
 
 class FileProblems:
-    """Collects what is wrong with the rows of one file, to be raised as one error.
+    """Collects the problems of one file's rows, to raise them as one error.
 
     Attributes:
         messages: one a problem, each naming file and line.
@@ -86,7 +86,7 @@ class FileProblems:
         self.messages: list[str] = []
 
     def readable(self, rows: Iterable[Row | Problem]) -> Iterator[Row]:
-        """Yield the rows that a reader could read, and keep its problems with the others."""
+        """Yield the readable rows, and collect the problems of the others."""
         for row in rows:
             if isinstance(row, Problem):
                 self.messages.append(row.message)
@@ -94,7 +94,7 @@ class FileProblems:
                 yield row
 
     def add(self, line: int, *texts: str) -> None:
-        """Keep what is wrong with a line."""
+        """Add the problem of a line."""
         self.messages += [f"{location(self.path, line)}: {text}" for text in texts]
 
     def refuse(self) -> None:
@@ -117,7 +117,7 @@ def refuse(messages: Sequence[str]) -> None:
 
 
 def message_of(messages: Sequence[str], more: str = "and {} more", most: int = MOST_NAMED) -> str:
-    """Return the first messages, one a line, and how many more there are."""
+    """Return the first messages, one per line, and the number of further ones."""
     lines = [*messages[:most]]
     if len(messages) > most:
         lines.append(more.format(len(messages) - most))
@@ -125,7 +125,7 @@ def message_of(messages: Sequence[str], more: str = "and {} more", most: int = M
 
 
 class RowModel(BaseModel):
-    """Base of what is read of a row; fields that a model does not declare are overlooked.
+    """Base of models of rows; undeclared fields are ignored.
 
     Validators raise `field_error`, whose text follows the field's name, or `row_error`, whose text stands alone.
     """
@@ -142,14 +142,14 @@ def field_error(text: str, kind: LiteralString = "field") -> PydanticCustomError
 
 
 def row_error(text: str, kind: LiteralString = "field") -> PydanticCustomError:
-    """Return the error of a row whose text names what it is about."""
+    """Return the error of a row whose text stands alone."""
     return PydanticCustomError(kind, "{text}", {"text": text, "named": False})
 
 
 def parse_row(
     model: type[M], fields: Mapping[str, Any], *, names: Mapping[str, str] | None = None, context: object = None
 ) -> M | list[RowFault]:
-    """Return a row's fields as a model, or everything that is wrong with them in the order of the model's fields.
+    """Return a row's fields as a model, or all their faults in the order of the model's fields.
 
     Args:
         model: declares the fields and what is wrong with them.
@@ -177,7 +177,7 @@ def digits_of(value: object) -> object:
 
 
 def text_field(wrong: str, *, digits: bool = False, blank: bool = False) -> PlainValidator:
-    """Return the validator of a field that has to be a text.
+    """Return the validator of a field that must be a text.
 
     Args:
         wrong: what messages say of anything else.
@@ -199,7 +199,7 @@ Name = Annotated[str, text_field("is missing, empty, or no text", digits=True), 
 
 
 def read_rows(path: Path) -> Iterator[Row | Problem]:
-    """Yield the objects of a JSONL file in order, or what is wrong with their lines; blank lines are passed over.
+    """Yield the objects of a JSONL file in order, or the problems of their lines; blank lines are skipped.
 
     UTF-8, with or without a byte order mark. Not-a-number, infinite numbers, integers beyond 64 bits, and a field that
     stands twice are problems, since they would not mean the same everywhere.

@@ -1,4 +1,4 @@
-"""Open a data set, whatever its format: its samples and problems as a stream, or a report on the whole of it."""
+"""Reading of a data set in any format: its samples and problems as a stream, or a report on the whole data set."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ ,;&")
 def open_dataset(
     path: Path, *, reader: Reader | None = None, **how: Unpack[ReadingOptions]
 ) -> Iterator[Sample | Problem]:
-    """Yield the samples of a data set, or everything that is wrong with a row, in order and one row at a time.
+    """Yield the samples of a data set, or the problems of a row, in order and one row at a time.
 
     Args:
         path: JSON lines, a VLMEvalKit TSV, Parquet, a folder of images, or what `register_reader` has made known.
@@ -39,7 +39,7 @@ def open_dataset(
 
 
 def scan(path: Path, **how: Unpack[ReadingOptions]) -> Iterator[Sample | Problem]:
-    """Yield each sample of a file of JSON lines, or what is wrong with its line, in order and one at a time.
+    """Yield each sample of a file of JSON lines, or the problem of its line, in order and one at a time.
 
     A line of the data file is an object with `id`, `image` or `images`, `prompt`, and, where there are any,
     `reference_answer`, `choices` (a list of strings), `category` and `meta`; other fields go to `meta`. An image is a
@@ -72,17 +72,17 @@ def read_jsonl(
         if isinstance(sample, Sample):
             yield sample
         elif on_bad == "fail" or sample.line == 0:
-            more = [problem for problem in samples if isinstance(problem, Problem) and problem.line > 0]
-            raise DataError(problems_text([sample, *more]))
+            others = [problem for problem in samples if isinstance(problem, Problem) and problem.line > 0]
+            raise DataError(problems_text([sample, *others]))
 
 
 def problems_text(problems: Sequence[Problem]) -> str:
-    """Return problems as a message: one a line, at most twenty of them."""
+    """Return problems as a message, one per line, at most twenty."""
     return message_of([problem.message for problem in problems])
 
 
 class Remark(NamedTuple):
-    """Something that is allowed and may still be a mistake: its kind, the samples' ids, the message."""
+    """A remark on something that is allowed but may be a mistake: its kind, the samples' ids, the message."""
 
     kind: str
     ids: tuple[str, ...]
@@ -90,7 +90,7 @@ class Remark(NamedTuple):
 
 
 class DataReport(NamedTuple):
-    """What one pass over a data set found.
+    """The result of one pass over a data set.
 
     `samples` counts the good ones, `problems` are all that is wrong, in the file's order, and `fingerprint` is a hash
     of the good samples in order: ids, contents, categories and meta. `images` counts distinct ones; `categories` counts
@@ -109,17 +109,17 @@ class DataReport(NamedTuple):
 
     @property
     def kinds(self) -> dict[str, int]:
-        """How many problems there are of each kind, most frequent first."""
+        """The number of problems of each kind, most frequent first."""
         return dict(Counter(problem.kind for problem in self.problems).most_common())
 
     @property
     def bad_lines(self) -> int:
-        """How many lines, rows or files have a problem."""
+        """The number of lines, rows or files with a problem."""
         return len({problem.line for problem in self.problems if problem.line})
 
 
 def check(path: Path, **how: Unpack[ReadingOptions]) -> DataReport:
-    """Read a data set from beginning to end and return all that is wrong with it (see `open_dataset`).
+    """Return all problems of a data set, after reading it from beginning to end (see `open_dataset`).
 
     Raises:
         NotFound: there is no such file.
@@ -165,7 +165,7 @@ def check(path: Path, **how: Unpack[ReadingOptions]) -> DataReport:
 
 
 def plain_report(data: Path, name: str, report: DataReport) -> dict[str, Any]:
-    """Return what one pass over a data set of a format found, ready for JSON."""
+    """Return the result of one pass over a data set, ready for JSON."""
     counts = report._asdict()
     remarks = counts.pop("remarks")
     return counts | {

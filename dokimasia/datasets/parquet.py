@@ -44,8 +44,8 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
             yield record if isinstance(record, Problem) else _row(path, *record, columns)
 
 
-def read_columns(path: Path, wanted: Collection[str]) -> Iterator[Row | Problem]:
-    """Yield of each row of a Parquet file the columns that are wanted and there, under their own names.
+def read_columns(path: Path, columns: Collection[str]) -> Iterator[Row | Problem]:
+    """Yield for each row of a Parquet file those of the given columns that it has.
 
     Raises:
         ConfigError: pyarrow is not installed.
@@ -53,7 +53,7 @@ def read_columns(path: Path, wanted: Collection[str]) -> Iterator[Row | Problem]
         DataError: it is no Parquet file.
     """
     with _opened(path) as file:
-        for record in _records(path, file, [name for name in file.schema_arrow.names if name in wanted]):
+        for record in _records(path, file, [name for name in file.schema_arrow.names if name in columns]):
             if isinstance(record, Problem):
                 yield record
                 continue
@@ -85,7 +85,7 @@ def _opened(path: Path) -> "Iterator[ParquetFile]":
 def _records(
     path: Path, file: "ParquetFile", columns: list[str] | None = None
 ) -> Iterator[tuple[int, dict[str, Any]] | Problem]:
-    """Yield the number of each row and its cells by column, and what is wrong where reading ends before the file."""
+    """Yield the number of each row and its cells by column, and the problem if reading ends before the file does."""
     import pyarrow
 
     number = 0
@@ -101,7 +101,7 @@ def _records(
 
 
 def _values(path: Path, number: int, cells: dict[str, Any], images: Collection[str] = ()) -> dict[str, Any] | Problem:
-    """Return the values of cells, those of image columns as they are; or what is wrong with one."""
+    """Return the values of cells, those of image columns unchanged; or the problem of one."""
     values: dict[str, Any] = {}
     for name, cell in cells.items():
         try:
@@ -167,7 +167,7 @@ def _images(value: Any) -> list[ImageValue | Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return a cell as JSON can hold it: dates as ISO text, bytes by their hash, what is not a number as missing."""
+    """Return a cell as a JSON value: dates as ISO text, bytes as their hash, NaN as missing."""
     if value is None or isinstance(value, bool | int | str):
         return value
     if isinstance(value, float):

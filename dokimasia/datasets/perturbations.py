@@ -28,7 +28,7 @@ _NEEDED_OF_EDITED = EDITED_FIELDS[:3]
 
 
 class PersonLabel(NamedTuple):
-    """What one person said of a perturbation; the name is empty where the file gives none."""
+    """One person's label of a perturbation; the name is empty if the file gives none."""
 
     annotator: str
     label: Label

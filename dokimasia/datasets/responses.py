@@ -282,14 +282,14 @@ def _rows(path: Path, records: Iterable[tuple[int, Sequence[Any]] | Problem], *,
 def _header_fault(header: Sequence[str]) -> str | None:
     if wrong := repeated_column([name for name in header if name]):
         return wrong
-    for wanted, other in (("index", "id"), ("prediction", "response")):
-        if wanted not in header and other not in header:
-            return f"the header has no column {wanted!r}; predictions have 'index' and 'prediction'"
+    for column, alternative in (("index", "id"), ("prediction", "response")):
+        if column not in header and alternative not in header:
+            return f"the header has no column {column!r}; predictions have 'index' and 'prediction'"
     return None
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell's value: a whole number as one, an empty cell as None, what is no text or number as a text."""
+    """Return a cell's value: a whole number as int, an empty cell as None, anything else than text or number as text."""
     if isinstance(cell, float) and cell.is_integer():
         return int(cell)
     if cell is None or cell == "":

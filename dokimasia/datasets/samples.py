@@ -1,4 +1,4 @@
-"""Rows to samples: fields are checked here, whatever format they were read from."""
+"""Conversion of rows to samples, with checks of their fields, for all formats."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -32,7 +32,7 @@ MAX_CHOICES = 26
 
 
 class ReadingOptions(TypedDict, total=False):
-    """How samples are read, whatever their format; the defaults are those of `samples_of`.
+    """Options for reading samples of any format; the defaults are those of `samples_of`.
 
     Attributes:
         blobs: where image bytes are kept; None only checks them.
@@ -65,7 +65,7 @@ def samples_of(
     limit: int | None = None,
     max_pixels: int = MAX_PIXELS,
 ) -> Iterator[Sample | Problem]:
-    """Yield each row's sample, or everything that is wrong with the row, in order and one row at a time.
+    """Yield each row's sample, or the problems of the row, in order and one row at a time.
 
     Args:
         rows: what a reader found.
@@ -134,7 +134,7 @@ OptionalText = Annotated[str | None, PlainValidator(_optional_text)]
 
 
 class _Prompting(NamedTuple):
-    """What the prompt of a row depends on beside its own field."""
+    """What the prompt of a row depends on in addition to its own field."""
 
     fields: dict[str, Any]
     default: str | None
@@ -176,7 +176,7 @@ class _Maker:
         self._images: dict[str, tuple[ImageRef, ...] | None] = {}
 
     def make(self, row: Row) -> Sample | list[Problem]:
-        """Return the row's sample, or all that is wrong with it."""
+        """Return the row's sample, or all its problems."""
         where = location(self._path, row.line, row.unit)
         errors: list[DataError] = []
         id: str | None = None

@@ -15,7 +15,7 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def guarded(text: str) -> str:
-    """Return a text with an apostrophe in front where a spreadsheet would take it for a formula; numbers stay.
+    """Return a text, with an apostrophe in front if a spreadsheet would take it for a formula; numbers stay.
 
     Texts that look guarded already get one more, so that `unguarded` is the inverse.
 
@@ -118,7 +118,7 @@ def read_csv(path: Path) -> Iterator[Row | Problem]:
 
 
 def repeated_column(header: Sequence[str], inside: str = "header") -> str | None:
-    """Return what is wrong with a header that names a column twice; None where none does."""
+    """Return the problem of a header with a duplicate column; None if there is none."""
     repeated = sorted({name for name in header if header.count(name) > 1})
     return f"the column {repeated[0]!r} stands twice in the {inside}" if repeated else None
 
@@ -152,7 +152,7 @@ class _LineBuffer:
         self._returned.extendleft(reversed(lines))
 
     def next(self) -> _TextLine | None:
-        """Return the next line, or None where there is nothing more to be read."""
+        """Return the next line, or None at the end."""
         if self._returned:
             return self._returned.popleft()
         number, raw = next(self._raw, (0, None))

@@ -33,7 +33,7 @@ ENDINGS: dict[Place, str] = {"second": "", "first": "_rev"}
 NOT_APPLICABLE = "NO_OBJECTIVE"
 VERDICTS = {2: "A>>B", 1: "A>B", 0: "A=B", -1: "B>A", -2: "B>>A"}
 _READ = {
-    **{written: value for value, written in VERDICTS.items()},
+    **{verdict: value for value, verdict in VERDICTS.items()},
     "B<<A": 2,
     "B<A": 1,
     "B=A": 0,

@@ -1,1 +1,1 @@
-"""State machines: one LangGraph graph a file, and the driver that starts and resumes them."""
+"""LangGraph state machines, one per file, and the driver that starts and resumes them."""

@@ -1,4 +1,4 @@
-"""Answers of candidates to one sample, asked for all at once: the first step of the graphs that judge answers."""
+"""Answers of candidates to one sample, requested concurrently: the first step of the graphs that judge answers."""
 
 from collections.abc import Sequence
 from typing import TypedDict
@@ -6,15 +6,15 @@ from typing import TypedDict
 from dokimasia.agents.candidate import answer_question
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
-from dokimasia.graphs.reasking import each
+from dokimasia.graphs.reasking import update_items
 
 
 class AnswerState(Failure, TypedDict, total=False):
     """One answer: `model` is the candidate's shown name, `arm` is empty or `blind`, the rest are ids in the store.
 
-    `final` is whether the answer is right (`FinalAnswer`), where the graph says so. `attempt` counts how often the item
-    failed and was asked anew, where each attempt is a draw of its own. `looks` are what the judge looked at with its
-    tools, `score` is the judgement's where it stands in the state.
+    `final` is the id of the `FinalAnswer`, if the graph decides whether the answer is right. `attempt` counts how often the
+    item failed and was retried, if each attempt is a draw of its own. `looks` are what the judge looked at with its tools,
+    `score` is that of the judgement, if the state holds it.
     """
 
     model: str
@@ -29,26 +29,28 @@ class AnswerState(Failure, TypedDict, total=False):
     looks: list[str]
 
 
-async def answered(sample: str, items: Sequence[AnswerState], context: Context, *, plain: bool) -> list[AnswerState]:
-    """Put a sample's question, `plain` as it stands, to each candidate whose response is not there yet."""
-    asked_about = await context.store.get(Sample, sample)
+async def answer_items(
+    sample: str, items: Sequence[AnswerState], context: Context, *, plain: bool
+) -> list[AnswerState]:
+    """Return the items with the missing responses of candidates to a sample's question (`plain`: the bare question)."""
+    question = await context.store.get(Sample, sample)
 
-    async def one(item: AnswerState) -> AnswerState:
-        what = answer_question(asked_about, arm=item.get("arm", ""), repeat=item.get("repeat", 0), plain=plain)
-        result = await context.ask(what, model=item["model"], attempt=item.get("attempt"))
+    async def answer_item(item: AnswerState) -> AnswerState:
+        request = answer_question(question, arm=item.get("arm", ""), repeat=item.get("repeat", 0), plain=plain)
+        result = await context.ask(request, model=item["model"], attempt=item.get("attempt"))
         item = with_calls(item, result.calls)
         if result.value is None:
             return {**item, **failed_update(result.failure)}
         return {**item, "response": await context.store.put(result.value)}
 
-    return await each(items, one, lambda item: not item.get("response"))
+    return await update_items(items, answer_item, lambda item: not item.get("response"))
 
 
-def unjudged(item: AnswerState) -> bool:
-    """Return whether an item was answered and is still to be judged."""
+def is_unjudged(item: AnswerState) -> bool:
+    """Return whether an item has a response and no judgement yet."""
     return bool(item.get("response")) and not item.get("judgement") and not item.get("failed")
 
 
 def with_calls(item: AnswerState, calls: Sequence[str]) -> AnswerState:
-    """Return an item with the calls that it has taken since."""
+    """Return an item with further calls added."""
     return {**item, "calls": [*item.get("calls", []), *calls]}

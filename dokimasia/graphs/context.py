@@ -1,4 +1,4 @@
-"""What a graph's nodes are given beside their state: services and options, never checkpointed."""
+"""The context of a graph's nodes: services and options, which are never checkpointed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -18,11 +18,11 @@ Own = TypeVar("Own", bound=GraphOptions)
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """The services of one work item: the way to models, the store of values, the options, the seed.
+    """The services of one work item: the gateway, the store of values, the options, the seed.
 
-    `prompts` replaces the package's own prompts where it is given. `blobs` is where images lie, and where those that a
-    tool makes are put; it is needed where the options offer tools. `attempt` counts how often the item was taken up
-    anew after it had failed (see `at_attempt`). `refused` takes in what was left open, where a list is given.
+    `prompts`, if given, replaces the package's own prompts. `blobs` holds images, also those that tools make; it is needed
+    if the options offer tools. `attempt` counts how often the item was retried after a failure (see `at_attempt`).
+    `refused`, if given, collects the failures that leave something open.
     """
 
     gateway: Gateway
@@ -36,52 +36,52 @@ class Context:
 
     async def ask(
         self,
-        what: Ask[T],
+        request: Ask[T],
         *,
         node: str = "",
         model: str = "",
         attempt: int | None = None,
         rejected: Rejected | None = None,
     ) -> AskResult[T]:
-        """Ask what a role asks; a reply that cannot be used is sent back once, in the same step.
+        """Return the reply to a role's request; an unusable reply is sent back once, in the same step.
 
         Args:
-            what: what is asked.
-            node: whose judge is asked, where nodes have judges of their own.
-            model: in place of a judge, the shown name of the model that is asked.
-            attempt: ask under this attempt alone, whatever the context's is.
+            request: the role's request.
+            node: the node whose judge is asked, if nodes have judges of their own.
+            model: the shown name of the model to ask instead of a judge.
+            attempt: the only attempt to use, instead of the context's.
             rejected: an earlier reply to send back; the reply to that is not sent back again.
         """
         result = await ask(
-            what,
+            request,
             gateway=self.gateway,
             model=self.options.spec(model) if model else self.options.judge_of(node),
             attempts=range(self.attempt + 1) if attempt is None else (attempt,),
             rejected=rejected,
             library=self.prompts,
-            looking=self.looking if what.tools else None,
+            looking=self.looking if request.tools else None,
         )
         if self.refused is not None and result.value is None and result.failure.open:
             self.refused.append(result.failure)
         return result
 
     def at_attempt(self, attempt: int) -> Self:
-        """Return the context in which an item that failed is taken up anew for the nth time (0: for the first time).
+        """Return the context for the nth retry of an item (0: the first attempt).
 
-        What is asked in it goes through the earlier attempts in order, which the ledger answers, and takes the first
-        reply that can be used; only where there is none it is asked under this attempt. So what was good stays, and
-        what failed is asked anew, without a word of it in any graph.
+        A request goes through the earlier attempts in order, which the ledger answers, and takes the first usable reply;
+        only if there is none it is sent under this attempt. So good replies stay and failed requests are repeated, without
+        any code for it in the graphs.
         """
         return replace(self, attempt=attempt)
 
     @property
     def judge(self) -> ModelSpec:
-        """How the judge is reached."""
+        """The judge's model specification."""
         return self.options.spec(self.options.judge)
 
     @property
     def looking(self) -> Looking | None:
-        """What a judge is offered to look closer with; None where the options offer no tool.
+        """The tools with which a judge can look closer; None if the options offer none.
 
         Raises:
             ConfigError: tools are offered and there are no blobs to read images from.
@@ -96,7 +96,7 @@ class Context:
 
 
 def own_options(context: Context, type_: type[Own], graph: str) -> Own:
-    """Return the options of a graph that has a type of its own for them.
+    """Return the context's options as those of a graph with its own type.
 
     Raises:
         ConfigError: the context has those of another graph.
@@ -107,12 +107,12 @@ def own_options(context: Context, type_: type[Own], graph: str) -> Own:
 
 
 async def keep_looks(context: Context, looks: Sequence[Look]) -> list[str]:
-    """Put what a judge looked at into the store and return the ids, in order."""
+    """Store what a judge looked at and return the ids, in order."""
     return [await context.store.put(look) for look in looks]
 
 
 class Failure(TypedDict, total=False):
-    """The part of a state that says that a work item failed: a kind (empty: it did not) and a reason."""
+    """The part of a state that records a failure: its kind (empty: none) and reason."""
 
     failed: str
     reason: str

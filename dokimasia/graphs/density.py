@@ -39,7 +39,7 @@ class State(Failure, TypedDict, total=False):
 
 
 async def classify(state: State, runtime: Runtime[Context]) -> State:
-    """Take the domain that the data give, or ask the judge for it."""
+    """Take the domain from the data, or ask the judge for it."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     domain = domain_of(sample)

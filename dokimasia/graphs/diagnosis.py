@@ -28,7 +28,7 @@ from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.domain.judgement import Provenance, Rejected
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import gathered, within_budget
+from dokimasia.graphs.reasking import gather_all, within_budget
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "diagnosis"
@@ -56,7 +56,7 @@ def _ignore_progress(steps: int) -> None: ...
 
 @dataclass(frozen=True)
 class DiagnosisContext(Context):
-    """The services of a diagnosis, its tables, and a listener to the number of steps that were done."""
+    """The services of a diagnosis, its tables, and a callback for the number of finished steps."""
 
     diagnosis: Diagnosis | None = None
     on_progress: Callable[[int], None] = field(default=_ignore_progress)
@@ -74,12 +74,12 @@ class DiagnosisContext(Context):
 
     @cached_property
     def printable(self) -> EvidenceTables:
-        """The tables as what places print."""
+        """The tables as references print them."""
         return tables_of(self.tables.assets, models=self.tables.models)
 
 
 async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
-    """Pick, for every model and for all of them together, the rows that are worth reporting."""
+    """Pick the rows worth reporting, for every model and for all models together."""
     context = runtime.context
     models = list(context.tables.models)
     subjects = [*models, EVERYONE] if len(models) > 1 else models
@@ -88,22 +88,22 @@ async def select(state: State, runtime: Runtime[DiagnosisContext]) -> State:
         tables = tables_text(_tables(context.tables.assets, subject))
         return await _ask(context, pick_salient(subject, tables, row_of=context.printable.row))
 
-    return await _store(context, state, "salient", Salience, subjects, await gathered(map(pick, subjects)))
+    return await _store(context, state, "salient", Salience, subjects, await gather_all(map(pick, subjects)))
 
 
 async def write(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
-    """Write the reports on models side by side, or the one across them, from the rows that were picked."""
+    """Write the reports on models concurrently, or the report across models, from the picked rows."""
     context = runtime.context
     subjects = _subjects(state.get("salient", {}), across=across)
 
     async def draft(subject: str) -> AskResult[Drafted]:
         return await _ask(context, await _report_ask(context, state, subject))
 
-    return await _store(context, state, "drafts", ReportDraft, subjects, await gathered(map(draft, subjects)))
+    return await _store(context, state, "drafts", ReportDraft, subjects, await gather_all(map(draft, subjects)))
 
 
 async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
-    """Expand the places of the reports on models, or of the one across them."""
+    """Replace the references of the reports on models, or of the report across models."""
     context, drafts, reports = runtime.context, state.get("drafts", {}), dict(state.get("reports", {}))
     for subject in _subjects(drafts, across=across):
         draft = await context.store.get(ReportDraft, drafts[subject])
@@ -113,9 +113,9 @@ async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, acro
 
 
 async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
-    """Send reports with unverified sentences back, once, with every fault; the one with fewer of them stays.
+    """Send reports with unverified sentences back once, with all faults; the version with fewer of them is kept.
 
-    A second report that is no better changes nothing but the count of calls.
+    A second report that is no better changes only the calls.
     """
     context, reports, calls = runtime.context, dict(state.get("reports", {})), _calls(state)
     first_reports: dict[str, Report] = {}
@@ -130,7 +130,7 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool
         rejected = Rejected(text=draft.text[:20_000], problem=problem, call=draft.provenance.call)
         return await _ask(context, await _report_ask(context, state, subject), rejected=rejected)
 
-    results = await gathered(map(rewrite, first_reports))
+    results = await gather_all(map(rewrite, first_reports))
     for (subject, first), result in zip(first_reports.items(), results, strict=True):
         calls.setdefault(subject, []).extend(result.calls)
         if result.value is None or result.provenance is None:
@@ -143,7 +143,7 @@ async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool
 
 
 async def after_models(state: State, runtime: Runtime[DiagnosisContext]) -> Literal["write_across", "end"]:
-    """One model is compared with nothing."""
+    """Return `write_across` if there are several models to compare, else the end."""
     return "write_across" if len(runtime.context.tables.models) > 1 else "end"
 
 
@@ -209,7 +209,7 @@ async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:
 
 
 async def _ask(context: DiagnosisContext, request: Ask[T], *, rejected: Rejected | None = None) -> AskResult[T]:
-    """Ask, and count one more step.
+    """Return the reply to a request, and count one more step.
 
     Raises:
         CallFailed: the budget is used up: the step stays open, so that a resume does it whole.
@@ -227,7 +227,7 @@ async def _store(
     subjects: Sequence[str],
     results: Sequence[AskResult[Picks] | AskResult[Drafted]],
 ) -> State:
-    """Store the values of the replies by subject; for a subject without one note the failure."""
+    """Store the replies' values by subject, or the failure of a subject without one."""
     ids, failed, calls = dict(state.get(name, {})), dict(state.get("failed", {})), _calls(state)
     for subject, result in zip(subjects, results, strict=True):
         calls.setdefault(subject, []).extend(result.calls)
@@ -241,7 +241,7 @@ async def _store(
 
 
 def _subjects(ids: Mapping[str, str], *, across: bool) -> list[str]:
-    """Return the subjects with a value that are models, or the one of all models together."""
+    """Return the subjects that have a value: models, or all models together."""
     return [subject for subject in ids if (subject == EVERYONE) is across]
 
 
@@ -252,14 +252,14 @@ async def _report_ask(context: DiagnosisContext, state: State, subject: str) -> 
     return write_report(subject, await _picked_rows(context, state, subject))
 
 
-def _report(context: DiagnosisContext, subject: str, written: ParsedReport, provenance: Provenance) -> Report:
-    """Return a parsed report with its places expanded."""
-    sentences = tuple(expand(sentence, context.printable) for sentence in written.sentences)
+def _report(context: DiagnosisContext, subject: str, parsed: ParsedReport, provenance: Provenance) -> Report:
+    """Return a parsed report with its references replaced."""
+    sentences = tuple(expand(sentence, context.printable) for sentence in parsed.sentences)
     return Report(
         subject=subject,
         sentences=sentences,
-        words=written.words,
-        cut=written.cut,
+        words=parsed.words,
+        cut=parsed.cut,
         unverified_at_first=sum(not sentence.verified for sentence in sentences),
         provenance=provenance,
     )

@@ -2,9 +2,9 @@
 
     describe ─► answer ─► judge ─► end
 
-Where a model is to answer without the images, they are described first. One walk takes all answers to one sample. Every
-order of a verdict and of visual factuality is a call of its own. Straight, so it runs without checkpoints: ledger and
-result rows carry it over any crash.
+If a model answers without the images, they are described first. One execution handles all answers to one sample. Every
+order of a verdict and of visual factuality is a separate call. The graph is linear and runs without checkpoints: after a
+crash the ledger and the result rows restore its state.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,9 +37,9 @@ from dokimasia.domain.duel import (
 )
 from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import AnswerState, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, is_unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, own_options
-from dokimasia.graphs.reasking import each, gathered, to_report
+from dokimasia.graphs.reasking import gather_all, to_report, update_items
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "duel"
@@ -49,7 +49,7 @@ T = TypeVar("T")
 
 
 class Duel(AnswerState, total=False):
-    """An answer with the baseline's, which it is held against, and the ids of what the judge said of the two."""
+    """An answer, the baseline's answer that it is compared with, and the ids of the judgements."""
 
     baseline: str
     judgements: list[str]
@@ -80,7 +80,7 @@ def _with(item: AnswerState, **changes: object) -> Duel:
 
 
 async def describe(state: State, runtime: Runtime[Context]) -> State:
-    """Have the images described for those who are to answer without them."""
+    """Have the images described for models that answer without them."""
     context = runtime.context
     items = state["items"]
     if not any(map(_needs_description, items)):
@@ -111,7 +111,7 @@ async def _describe(context: Context, sample: Sample) -> tuple[Described | Faile
         if instruction.value is None:
             return _undescribed(options, [instruction.failure]), calls
         observe = instruction.value
-    replies = await gathered(
+    replies = await gather_all(
         context.ask(describe_one(sample, image, observe=observe), model=options.describer) for image in sample.images
     )
     texts: list[str] = []
@@ -133,7 +133,7 @@ def _undescribed(options: DuelOptions, failures: Sequence[Failed]) -> Failed:
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:
-    """Put the request to the candidates and the baseline, each answer once."""
+    """Send the request to the candidates and the baseline, each answer once."""
     context = runtime.context
     options = own_options(context, DuelOptions, NAME)
     sample = await context.store.get(Sample, state["sample"])
@@ -146,13 +146,13 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
         if not item.get("baseline"):
             missing.add(_baseline_key(item, options))
     keys = sorted(missing)
-    answers = await gathered(_answer(context, sample, key, described) for key in keys)
+    answers = await gather_all(_answer(context, sample, key, described) for key in keys)
     by_key = dict(zip(keys, answers, strict=True))
     return {"items": [_answered(item, by_key, options) for item in state["items"]]}
 
 
 async def _answer(context: Context, sample: Sample, key: AnswerKey, described: str) -> tuple[AskResult[Response], str]:
-    """Ask for one answer, and return it with the id that it is stored under; without a value that is empty."""
+    """Return one model's answer and the id of its stored value, which is empty without a value."""
     model, arm, repeat = key
     if arm == TEXT:
         ask = answer_described(sample, await context.store.get(Described, described), repeat=repeat)
@@ -181,14 +181,14 @@ def _answered(item: Duel, answers: Mapping[AnswerKey, tuple[AskResult[Response],
 
 
 async def judge(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge compare each answer with the baseline's, in every order that is asked for."""
+    """Have the judge compare each answer with the baseline's, in every requested order."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
 
     async def judge_item(item: Duel) -> Duel:
         return await _judge(context, sample, item)
 
-    return {"items": await each(state["items"], judge_item, _unjudged)}
+    return {"items": await update_items(state["items"], judge_item, _unjudged)}
 
 
 async def _judge(context: Context, sample: Sample, item: Duel) -> Duel:
@@ -202,7 +202,7 @@ async def _judge(context: Context, sample: Sample, item: Duel) -> Duel:
     asks = [judge.verdict(place) for place in options.places]
     if factuality_by(sample, options.factuality) != "none":
         asks += [judge.factuality(place) for place in options.places]
-    judged = await gathered(asks)
+    judged = await gather_all(asks)
     ids: list[str] = []
     calls: list[str] = []
     failures: list[Failed] = []
@@ -231,15 +231,15 @@ class _Judge(NamedTuple):
     response: str
     baseline: str
 
-    def shown(self, place: Place) -> tuple[str, str]:
-        """Return the two texts in the order in which the judge is shown them."""
+    def ordered_texts(self, place: Place) -> tuple[str, str]:
+        """Return the two texts in the order in which the judge sees them."""
         return (self.response, self.baseline) if place == "first" else (self.baseline, self.response)
 
     async def verdict(self, place: Place) -> tuple[DuelJudgement, list[str]]:
-        """Ask which response is better; return the judgement, and the calls."""
+        """Return the judge's verdict on the better response, and the calls."""
         sees = self.options.judge_sees == "image"
         repeat = self.item.get("repeat", 0)
-        ask = compare_responses(self.sample, self.criteria, self.shown(place), sees=sees, repeat=repeat)
+        ask = compare_responses(self.sample, self.criteria, self.ordered_texts(place), sees=sees, repeat=repeat)
         reply = await self.context.ask(ask, node="verdict")
         verdict = reply.value
         if verdict is not None and place == "second":
@@ -247,10 +247,10 @@ class _Judge(NamedTuple):
         return self.judgement("verdict", place, reply, verdict=verdict), reply.calls
 
     async def factuality(self, place: Place) -> tuple[DuelJudgement, list[str]]:
-        """Ask for the visual factuality of both responses; return the judgement, and the calls."""
+        """Return the judge's scores of visual factuality, and the calls."""
         sees = factuality_by(self.sample, self.options.factuality) == "image"
         repeat = self.item.get("repeat", 0)
-        ask = score_factuality(self.sample, self.criteria, self.shown(place), sees=sees, repeat=repeat)
+        ask = score_factuality(self.sample, self.criteria, self.ordered_texts(place), sees=sees, repeat=repeat)
         reply = await self.context.ask(ask, node="factuality")
         score, baseline_score = reply.value or (None, None)
         if place == "second":
@@ -285,11 +285,11 @@ class _Judge(NamedTuple):
 
 
 def _unjudged(item: Duel) -> bool:
-    return unjudged(item) and bool(item.get("baseline")) and not item.get("judgements")
+    return is_unjudged(item) and bool(item.get("baseline")) and not item.get("judgements")
 
 
 async def after_answer(state: State) -> Literal["judge", "__end__"]:
-    """Judge what was answered on both sides, if anything was."""
+    """Return `judge` if an item has answers on both sides, else the end."""
     return "judge" if any(map(_unjudged, state["items"])) else "__end__"
 
 

@@ -32,11 +32,11 @@ _thresholds: list[tuple[int, int, int]] = []
 
 @contextmanager
 def reduced_gc() -> Iterator[None]:
-    """Look for cyclic garbage seldom, and not among what was loaded before.
+    """Collect cyclic garbage less often, and exclude objects that exist already.
 
-    A run makes hundreds of small values a call, nearly all of which go by reference counts; with Python's own
-    thresholds a quarter of a run's time goes into walking over the modules and schemas that stay anyway. The last of several
-    runs that are at work at once puts the thresholds back.
+    A run creates hundreds of small values per call, nearly all freed by reference counting; with Python's default thresholds
+    a quarter of a run's time is spent on traversing modules and schemas that stay anyway. The last of several concurrent
+    runs restores the thresholds.
     """
     if not _thresholds:
         gc.freeze()
@@ -53,14 +53,14 @@ def reduced_gc() -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class GraphRun:
-    """One walk of an item through a graph.
+    """One execution of a graph for an item.
 
     Attributes:
         graph: the graph's file.
-        inputs: what it begins with: ids and small primitives.
-        item: whose steps are told.
-        context: what its nodes are given.
-        thread: under which its steps are kept, so that it goes on from the last; empty: it is walked straight.
+        inputs: the initial state: ids and small primitives.
+        item: the item whose steps are reported.
+        context: the context of its nodes.
+        thread: the id under which its steps are saved, so that it resumes from the last; empty: nothing is saved.
     """
 
     graph: GraphFile
@@ -71,28 +71,28 @@ class GraphRun:
 
 
 class Executor(Protocol):
-    """Walks items through graphs."""
+    """Executes graphs for items."""
 
     @property
     def processes(self) -> int:
-        """In how many processes it walks."""
+        """The number of processes in which graphs run."""
         ...
 
     async def execute(self, walk: GraphRun) -> dict[str, Any]:
         """Return the final state: ids and small primitives.
 
         Raises:
-            CallFailed: a call failed in a way that the graph has no end for.
+            CallFailed: a call failed in a way that the graph does not handle.
             Interrupted: the work was asked to stop.
         """
         ...
 
 
 class CompletedStepSaver(BaseCheckpointSaver[str]):
-    """Keeps steps in a saver, up to one that left something open: for want of money, or since a person has not answered.
+    """Saves steps up to one that left something open: the budget was used up, or a person has not answered.
 
-    A walk that is continued takes that step again, and so asks again what it could not be told. If the step was kept, the
-    walk would go on as if the answer would never come: only this process knows what it left open.
+    A resumed execution repeats that step, and so repeats its open requests. If the step was saved, the execution would go on
+    as if there were no answer: only this process knows what is open.
     """
 
     def __init__(self, saver: BaseCheckpointSaver[str]) -> None:
@@ -103,16 +103,16 @@ class CompletedStepSaver(BaseCheckpointSaver[str]):
         """What was left open, by thread at work."""
 
     def get_next_version(self, current: str | None, channel: None) -> str:
-        """Return the next version of a channel, as the saver numbers them."""
+        """Return the next version of a channel, as numbered by the saver."""
         return self._saver.get_next_version(current, channel)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the step that a configuration names, or a thread's last."""
+        """Return the step of a configuration, or a thread's last."""
         return await self._saver.aget_tuple(config)
 
-    def alist(self, config: RunnableConfig | None, **which: Any) -> AsyncIterator[CheckpointTuple]:
-        """Yield steps, the newest first."""
-        return self._saver.alist(config, **which)
+    def alist(self, config: RunnableConfig | None, **options: Any) -> AsyncIterator[CheckpointTuple]:
+        """Yield steps, newest first."""
+        return self._saver.alist(config, **options)
 
     async def aput(
         self,
@@ -121,7 +121,7 @@ class CompletedStepSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Keep a step, where nothing was left open."""
+        """Save a step, unless something was left open."""
         if not self._left_open(config):
             return await self._saver.aput(config, checkpoint, metadata, new_versions)
         where = {name: config["configurable"].get(name, "") for name in ("thread_id", "checkpoint_ns")}
@@ -130,7 +130,7 @@ class CompletedStepSaver(BaseCheckpointSaver[str]):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Keep what a task wrote, where nothing was left open."""
+        """Save what a task wrote, unless something was left open."""
         if not self._left_open(config):
             await self._saver.aput_writes(config, writes, task_id, task_path)
 
@@ -139,7 +139,7 @@ class CompletedStepSaver(BaseCheckpointSaver[str]):
 
 
 class LocalExecutor:
-    """Walks in this process and event loop; each graph is compiled once."""
+    """Executes graphs in this process and event loop; each graph is compiled once."""
 
     processes = 1
 
@@ -150,7 +150,7 @@ class LocalExecutor:
         self._graphs: dict[tuple[str, bool], CompiledStateGraph[Any, Context]] = {}
 
     async def execute(self, walk: GraphRun) -> dict[str, Any]:
-        """Return the final state of a walk; a thread goes on from its last checkpoint where it has one.
+        """Return the final state of a graph; a thread resumes from its last checkpoint.
 
         Every step of a thread is checkpointed before the next begins (`durability="sync"`). A thread is finished when no
         task is left: `next` alone is also empty where a process died after a task's writes were kept and before the

@@ -39,7 +39,7 @@ class State(TypedDict, total=False):
 
 
 async def match_task(state: State, runtime: Runtime[Context]) -> State:
-    """Ask whom the first report is about, and compare the reply with the truth."""
+    """Ask which model the first report is about, and compare the reply with the truth."""
     context = runtime.context
     task = await context.store.get(FingerprintTask, state["task"])
     first = await context.store.get(Report, state["first"])

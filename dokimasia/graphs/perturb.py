@@ -71,7 +71,7 @@ async def write_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
 
 
 async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState:
-    """Have it checked."""
+    """Have the answer checked."""
     context = runtime.context
     options = own_options(context, PerturbOptions, "gold_writing")
     sample = await context.store.get(Sample, state["sample"])
@@ -114,7 +114,7 @@ class TextState(Failure, TypedDict, total=False):
 
 
 async def perturb_text(state: TextState, runtime: Runtime[Context]) -> TextState:
-    """Have the answer perturbed; one that is too short for the dimension is not asked about."""
+    """Have the answer perturbed, unless it is too short for the dimension."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     gold = await context.store.get(GoldAnswer, state["gold"])
@@ -143,7 +143,7 @@ async def perturb_text(state: TextState, runtime: Runtime[Context]) -> TextState
 
 
 async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
-    """Have the change checked; a checker that gives no reply of use leaves the item unchecked."""
+    """Have the change checked; an unusable reply leaves the item unchecked."""
     context = runtime.context
     options = own_options(context, PerturbOptions, "text_perturbing")
     sample = await context.store.get(Sample, state["sample"])
@@ -204,7 +204,7 @@ async def instruct(state: ImageState, runtime: Runtime[Context]) -> ImageState:
 
 
 async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
-    """Have the image edited, and the edit looked at; every attempt is an edit of its own, and the first of use is taken."""
+    """Have the image edited and the edit checked; every attempt is a new edit, and the first usable one is taken."""
     context = runtime.context
     options = own_options(context, PerturbOptions, "image_perturbing")
     if context.blobs is None:
@@ -246,7 +246,7 @@ async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
 
 
 class EditLook(NamedTuple):
-    """The share of changed pixels, what the checker saw, its calls, and why the edit is of no use."""
+    """The share of changed pixels, what the checker saw, its calls, and why the edit is unusable."""
 
     changed: float
     check: EditCheck | None = None
@@ -262,7 +262,7 @@ async def _look_at_edit(
     image: ImageRef,
     instruction: EditInstruction,
 ) -> EditLook:
-    """Compare an edited image with the gold one, and have it checked where a model does that."""
+    """Return the comparison of an edited image with the gold one, and the check by a model, if there is one."""
 
     def compare() -> tuple[float, str]:
         before, after = blobs.get(gold.sha256), blobs.get(image.sha256)

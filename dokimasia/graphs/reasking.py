@@ -1,4 +1,4 @@
-"""Many asks inside one step, all at once, and what becomes of those that fail."""
+"""Concurrent requests inside one step, and the handling of their failures."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -17,8 +17,8 @@ _OPEN: dict[FailureKind, str] = {
 }
 
 
-async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
-    """Await all at once and return what came, in order; a problem of one is raised when the others have ended.
+async def gather_all(asks: Iterable[Awaitable[T]]) -> list[T]:
+    """Return the results of awaitables, run concurrently, in order; a problem is raised when all have ended.
 
     Raises:
         Interrupted: one was interrupted, and nothing worse happened.
@@ -31,23 +31,23 @@ async def gathered(asks: Iterable[Awaitable[T]]) -> list[T]:
     return [result for result in done if not isinstance(result, BaseException)]
 
 
-async def together(first: Awaitable[T] | None, second: Awaitable[S] | None) -> tuple[T | None, S | None]:
-    """Await two at once and return what came of both; a problem of one is raised when the other has ended, too.
+async def gather_pair(first: Awaitable[T] | None, second: Awaitable[S] | None) -> tuple[T | None, S | None]:
+    """Return the results of two awaitables, run concurrently; a problem is raised when both have ended.
 
-    In the place of one that is not to be awaited stands None, and its result is None.
+    None in place of an awaitable has the result None.
 
     Raises:
         Interrupted: one was interrupted, and nothing worse happened.
     """
     if first is None or second is None:
         return None if first is None else await first, None if second is None else await second
-    one, other = await asyncio.gather(first, second, return_exceptions=True)
-    raise_worst([problem for problem in (one, other) if isinstance(problem, BaseException)])
-    return cast("tuple[T, S]", (one, other))
+    first_result, second_result = await asyncio.gather(first, second, return_exceptions=True)
+    raise_worst([problem for problem in (first_result, second_result) if isinstance(problem, BaseException)])
+    return cast("tuple[T, S]", (first_result, second_result))
 
 
 def raise_worst(problems: Sequence[BaseException]) -> None:
-    """Raise the first problem that is no interruption, else the first, else nothing; one that waits for a person comes last."""
+    """Raise the first problem that is not an interruption, else the first, if any; waiting for a person comes last."""
     if problems:
         raise min(problems, key=lambda problem: isinstance(problem, Interrupted) + 2 * _waits(problem))
 
@@ -56,19 +56,21 @@ def _waits(problem: BaseException) -> bool:
     return isinstance(problem, CallFailed) and problem.kind == "waiting"
 
 
-async def each(items: Iterable[T], do: Callable[[T], Awaitable[T]], wanted: Callable[[T], bool]) -> list[T]:
-    """Do the items that want it, all at once, and keep the others; problems are raised as by `gathered`."""
+async def update_items(
+    items: Iterable[T], update: Callable[[T], Awaitable[T]], needs_update: Callable[[T], bool]
+) -> list[T]:
+    """Return items, with those that need it updated concurrently; problems are raised as by `gather_all`."""
 
     listed = list(items)
-    places = [place for place, item in enumerate(listed) if wanted(item)]
-    done = await gathered(do(listed[position]) for position in places)
-    for place, item in zip(places, done, strict=True):
+    places = [place for place, item in enumerate(listed) if needs_update(item)]
+    updated = await gather_all(update(listed[place]) for place in places)
+    for place, item in zip(places, updated, strict=True):
         listed[place] = item
     return listed
 
 
 def within_budget(result: AskResult[T]) -> AskResult[T]:
-    """Return what came of asking, unless it is open: then the step stays open, too, so that a resume does it whole.
+    """Return a reply, unless its failure leaves it open: then the step stays open, so that a resume repeats it.
 
     Raises:
         CallFailed: the budget is used up, or a person has not answered yet.
@@ -78,23 +80,23 @@ def within_budget(result: AskResult[T]) -> AskResult[T]:
 
 
 def to_report(failures: Sequence[Failed]) -> Failed:
-    """Return the failure that stands for several of an item: what is open and a resume asks, else the first."""
+    """Return the failure to report for an item with several: one that a resume repeats, else the first."""
     return first_open(failures) or failures[0]
 
 
 def first_open(failures: Iterable[Failed | None]) -> Failed | None:
-    """Return the failure by which something is open as a whole: for want of budget before waiting; None where nothing is."""
+    """Return the failure that leaves something open, budget before waiting; None if there is none."""
     open_failures = [failure for failure in failures if failure is not None and failure.open]
     return min(open_failures, key=lambda failure: OPEN_KINDS.index(failure.kind), default=None)
 
 
 def still_open(kind: FailureKind | None) -> Failed | None:
-    """Return the failure of an item whose judge left a verdict open by a failure of this kind; None for any other kind."""
+    """Return the failure of an item whose judge left a verdict open for this kind of failure; None for other kinds."""
     return None if kind is None or kind not in _OPEN else Failed(kind=kind, reason=_OPEN[kind])
 
 
 def raise_open(failed: Failed | None) -> None:
-    """Raise a failure that leaves things open as what ends a step; return for any other.
+    """Raise CallFailed for a failure that leaves something open; return for any other.
 
     Raises:
         CallFailed: the budget is used up, or a person has not answered yet.

@@ -1,4 +1,4 @@
-"""What can be told of a graph while it is walked: its picture once, and each step at a node; loads no LangGraph."""
+"""The events of a graph's execution: its outline once, and each step at a node; does not import LangGraph."""
 
 from typing import Literal, Protocol
 
@@ -30,12 +30,12 @@ class GraphOutline(Value):
 
 
 class Steps(Protocol):
-    """Is told the steps of a run's graphs; none of its methods may raise or take long."""
+    """Listener to the steps of a run's graphs; its methods must not raise or block."""
 
     def drawn(self, picture: GraphOutline) -> None:
-        """A graph is about to be walked for the first time."""
+        """Called before a graph is executed for the first time."""
         ...
 
     def stepped(self, graph: str, node: str, item: str, what: Step) -> None:
-        """Something became of a node at an item."""
+        """Called when a node begins or ends for an item."""
         ...

@@ -99,8 +99,8 @@ class GrowthContext(Context):
     placements: Callable[[str], list[Placement]]
     on_progress: Callable[[str, int, int], None]
 
-    async def each(self, phase: str, items: Sequence[A], do: Callable[[A], Awaitable[B]]) -> list[B]:
-        """Do all items, a bounded number at once, and return what came of each in their order.
+    async def map_items(self, phase: str, items: Sequence[A], do: Callable[[A], Awaitable[B]]) -> list[B]:
+        """Return the result of a function for each item, in order, with bounded concurrency.
 
         Raises:
             Interrupted: one was interrupted; raised when all that had begun have ended.
@@ -135,21 +135,21 @@ class Tally:
     """Counts of a phase's calls: rejections and failures."""
 
     calls: int = 0
-    asked: int = 0
+    n_asked: int = 0
     rejected: int = 0
     rejections: list[Rejection] = field(default_factory=list[Rejection])
     failures: list[FailedBatch] = field(default_factory=list[FailedBatch])
 
-    def reject(self, what: str, reason: str, call: str | None = "") -> None:
-        """Count and record something that was not taken up."""
+    def reject(self, subject: str, reason: str, call: str | None = "") -> None:
+        """Count and record a rejection."""
         self.rejected += 1
         if len(self.rejections) < LISTED:
-            self.rejections.append(Rejection(what=what[:300], reason=reason[:500], call=call or ""))
+            self.rejections.append(Rejection(what=subject[:300], reason=reason[:500], call=call or ""))
 
     def count(self, result: AskResult[Any], size: int) -> None:
         """Count the calls, rejections and failure of one batch."""
         self.calls += result.asks
-        self.asked += size
+        self.n_asked += size
         if result.sent_back is not None:
             self.reject("a reply that was sent back", result.sent_back.problem, result.sent_back.call)
         for problem in result.value.problems if result.value else ():
@@ -172,13 +172,13 @@ class State(TypedDict, total=False):
 
 
 async def fit(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Map what has no place yet to the leaves that are there: nothing is proposed for what fits."""
+    """Map unplaced criteria to the existing leaves: nothing is proposed for those that fit."""
     version = await _map_to_leaves(runtime.context, state, "fit", runtime.context.placed)
     return {"version": version, "fitted": version}
 
 
 async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Ask which capabilities a part of the sub-sample needs, and make the proposals one.
+    """Ask which capabilities a part of the sub-sample needs, and merge the proposals.
 
     In the first round one batch, spread over the whole part, is done alone, so that the others, which are done side by
     side, see its names; elsewhere all see one version.
@@ -195,8 +195,8 @@ async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
     for part in (first, [criterion for criterion in todo if criterion.key not in first_keys]):
         places, added, by = await all_proposals(context, tree, part, tally)
         grown, new_places = reconcile(tree, places, added, absorbed=_absorbed(tree, base))
-        for what, reason in grown.refused:
-            tally.reject(what, reason)
+        for subject, reason in grown.refused:
+            tally.reject(subject, reason)
         edits += _signed(grown.changes, by, by_criteria=True)
         tree, placed = grown.tree, placed + len(new_places)
     unplaced = {"unplaced": len(todo) - placed} if placed < len(todo) else {}
@@ -206,9 +206,9 @@ async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
 
 
 async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Unite leaves that are the same: first among those that look alike, then among all that may be compared.
+    """Merge equal leaves: first among similar ones, then among all that may be compared.
 
-    In the second pass, parents of one category are looked through for equals, too.
+    The second pass also searches the parents of each category for duplicates.
     """
     context = runtime.context
     tree = await _tree(context, state["version"])
@@ -224,8 +224,8 @@ async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
             ]
         groups, vague, by = await all_merges(context, tree, lists, tally)
         grown = unite(tree, groups, vague, fixed=fixed)
-        for what, reason in grown.refused:
-            tally.reject(what, reason)
+        for subject, reason in grown.refused:
+            tally.reject(subject, reason)
         edits += _signed(grown.changes, by)
         tree = grown.tree
     kinds = Counter(edit.kind for edit in edits)
@@ -234,7 +234,7 @@ async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
 
 
 async def prune(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Fold leaves of too little support into a sibling once all rounds have proposed; drop parents without a leaf."""
+    """Fold leaves of too little support into a sibling after the last round; drop parents without leaves."""
     context = runtime.context
     tree = await _tree(context, state["version"])
     last = state.get("round", 1) >= context.growth.rounds
@@ -245,25 +245,27 @@ async def prune(state: State, runtime: Runtime[GrowthContext]) -> State:
 
 
 async def map_all(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Map every criterion that has no place yet to exactly one leaf of the tree, which is fixed from now on."""
-    context, known = runtime.context, dict(runtime.context.placed)
+    """Map every unplaced criterion to exactly one leaf of the tree, which is now fixed."""
+    context, placed = runtime.context, dict(runtime.context.placed)
     if state.get("fitted"):
-        known |= {placement.criterion: placement for placement in context.placements(state["fitted"]) if placement.leaf}
-    return {"version": await _map_to_leaves(context, state, "map", known)}
+        placed |= {
+            placement.criterion: placement for placement in context.placements(state["fitted"]) if placement.leaf
+        }
+    return {"version": await _map_to_leaves(context, state, "map", placed)}
 
 
 async def first_step(state: State) -> Literal["fit", "propose"]:
-    """A tree that is grown on is tried first."""
+    """Return `fit` if an existing tree is extended, else `propose`."""
     return "fit" if state.get("base") else "propose"
 
 
 async def after_fit(state: State, runtime: Runtime[GrowthContext]) -> Literal["propose", "map"]:
-    """Propose only where something does not fit."""
+    """Return `propose` if some criteria do not fit, else `map`."""
     return "propose" if _without_place(runtime.context, state) else "map"
 
 
 async def after_prune(state: State, runtime: Runtime[GrowthContext]) -> Literal["propose", "map"]:
-    """Propose again as often as was asked for, then fix the tree and map."""
+    """Return `propose` for the remaining rounds, then `map`."""
     return "propose" if state.get("round", 1) < runtime.context.growth.rounds else "map"
 
 
@@ -298,27 +300,29 @@ async def _proposed_for(context: GrowthContext, state: State, tree: "Tree", numb
     return sorted(todo, key=lambda criterion: (order[criterion.sample_id], criterion.key))
 
 
-async def _map_to_leaves(context: GrowthContext, state: State, phase: Phase, known: Mapping[str, Placement]) -> str:
-    """Map all criteria but those that have a place already to the leaves of the tree, and keep it."""
+async def _map_to_leaves(context: GrowthContext, state: State, phase: Phase, placed: Mapping[str, Placement]) -> str:
+    """Map all unplaced criteria to the leaves of the tree, save it, and return its version."""
     tree = await _tree(context, state["version"])
     tally = Tally()
-    new = [criterion for criterion in context.criteria if criterion.key not in known]
+    new = [criterion for criterion in context.criteria if criterion.key not in placed]
     placements = await all_mappings(context, tree, new, tally, phase=phase)
     unplaced = count_unplaced(placements)
-    whole = sorted([*known.values(), *placements])
-    grown = assign(tree, {placement.criterion: placement.leaf for placement in whole if placement.leaf is not None})
+    all_placements = sorted([*placed.values(), *placements])
+    grown = assign(
+        tree, {placement.criterion: placement.leaf for placement in all_placements if placement.leaf is not None}
+    )
     report = _report(phase, state, tally, placed=len(placements) - sum(unplaced.values()), unplaced=unplaced)
-    return await _keep(context, grown, state, report, (), whole)
+    return await _keep(context, grown, state, report, (), all_placements)
 
 
 def _without_place(context: GrowthContext, state: State) -> set[str]:
-    """Return the criteria that fit none of the leaves of the tree that is grown on."""
+    """Return the criteria that fit no leaf of the extended tree."""
     placements = context.placements(state["fitted"])
     return {placement.criterion for placement in placements if placement.failure == "unplaced"}
 
 
 async def _alike(context: GrowthContext, tree: "Tree", fixed: set[str], tally: Tally) -> list[tuple[str, ...]]:
-    """Return blocks of leaves whose names look alike, or whose embeddings do."""
+    """Return blocks of leaves with similar names or embeddings."""
     from dokimasia.algorithms.trees.synonyms import candidate_synonyms, synonym_blocks
 
     names = {leaf: place_of(leaf).name for leaf in leaves(tree)}
@@ -331,7 +335,7 @@ async def _alike(context: GrowthContext, tree: "Tree", fixed: set[str], tally: T
 
 
 async def _fixed(context: GrowthContext, state: State) -> set[str]:
-    """Return the leaves and parents of the tree that is grown on, which stay as they are."""
+    """Return the leaves and parents of the extended tree, which stay as they are."""
     if not state.get("base"):
         return set()
     base = await _tree(context, state["base"])
@@ -368,7 +372,7 @@ async def _keep(
 
 
 def _signed(edits: Iterable[TreeEdit], by: Mapping[str, Provenance], *, by_criteria: bool = False) -> list[TreeEdit]:
-    """Return edits with the calls of the judge that said so; `by` goes by node, or by the criteria behind it."""
+    """Return edits with the judge's calls behind them; `by` is keyed by node, or by criterion."""
     signed: list[TreeEdit] = []
     for edit in edits:
         keys = edit.criteria if by_criteria else (edit.node, edit.node.rpartition("<")[0])
@@ -378,12 +382,12 @@ def _signed(edits: Iterable[TreeEdit], by: Mapping[str, Provenance], *, by_crite
 
 
 def _report(phase: Phase, state: State, tally: Tally, **counts: Any) -> PhaseReport:
-    """Return what a phase came to: what became of its calls, and the counts that are its own."""
+    """Return the report of a phase: its calls, rejections and failures, and its own counts."""
     return PhaseReport(
         phase=phase,
         round=state.get("round", 0),
         calls=tally.calls,
-        asked=tally.asked,
+        asked=tally.n_asked,
         rejected=tally.rejected,
         rejections=tuple(tally.rejections),
         failures=tuple(tally.failures),
@@ -398,13 +402,13 @@ async def _ask_all(
     request_for: Callable[[Sequence[A]], Ask[B]],
     tally: Tally,
 ) -> list[tuple[Sequence[A], B, Provenance]]:
-    """Ask about all parts side by side; return those with a usable reply, each with that and its provenance."""
+    """Ask about all parts concurrently; return those with a usable reply, with reply and provenance."""
 
     async def ask(part: Sequence[A]) -> AskResult[B]:
         return within_budget(await context.ask(request_for(part)))
 
     answered: list[tuple[Sequence[A], B, Provenance]] = []
-    for part, result in zip(parts, await context.each(phase, parts, ask), strict=True):
+    for part, result in zip(parts, await context.map_items(phase, parts, ask), strict=True):
         tally.count(result, len(part))
         if result.value is not None and result.provenance is not None:
             answered.append((part, result.value, result.provenance))
@@ -491,7 +495,7 @@ async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally)
         return await embed(chunk, gateway=context.gateway, model=model)
 
     by_name: dict[str, tuple[float, ...]] = {}
-    for chunk, vectors in zip(chunks, await context.each("merge", chunks, embed_chunk), strict=True):
+    for chunk, vectors in zip(chunks, await context.map_items("merge", chunks, embed_chunk), strict=True):
         tally.calls += 1
         if isinstance(vectors, Failed):
             raise_open(vectors)
@@ -532,7 +536,7 @@ async def all_mappings(
             return await _map_batch(context, *job)
 
         waiting = defaultdict(list)
-        for parts in await context.each(phase, work, map_job):
+        for parts in await context.map_items(phase, work, map_job):
             for batch, result in parts:
                 tally.count(result, len(batch))
                 for criterion, placement in zip(batch, _placements(batch, result), strict=True):
@@ -544,20 +548,20 @@ async def all_mappings(
 
 
 async def _map_batch(
-    context: GrowthContext, paths: list[str], batch: Sequence[TreeCriterion], *, whole: bool = True
+    context: GrowthContext, paths: list[str], batch: Sequence[TreeCriterion], *, may_split: bool = True
 ) -> list[tuple[Sequence[TreeCriterion], AskResult[Mapped]]]:
-    """Map a batch; one whose reply is of no use is asked for again in halves, once.
+    """Return the replies for a batch; a batch without a usable reply is repeated in halves, once.
 
-    On a retry the batch is not sent anew where halves took its place: those that were good stay.
+    On a retry a batch that was split is not sent again: the good replies of its halves stay.
     """
     request = map_criteria(batch, paths)
-    whole = whole and len(batch) > 1
-    result = within_budget(await context.ask(request, attempt=0 if whole else None))
-    if whole and result.failed is not None:
+    may_split = may_split and len(batch) > 1
+    result = within_budget(await context.ask(request, attempt=0 if may_split else None))
+    if may_split and result.failed is not None:
         if result.failed.kind in TOO_LARGE:
             middle = len(batch) // 2
-            first = await _map_batch(context, paths, batch[:middle], whole=False)
-            second = await _map_batch(context, paths, batch[middle:], whole=False)
+            first = await _map_batch(context, paths, batch[:middle], may_split=False)
+            second = await _map_batch(context, paths, batch[middle:], may_split=False)
             return [((), result), *first, *second]
         if context.attempt:
             result = within_budget(await context.ask(request))

@@ -1,4 +1,4 @@
-"""A graph whose steps are told: each node is wrapped before it is compiled, and only where somebody listens."""
+"""Reporting of a graph's steps: nodes are wrapped before compilation, only if there is a listener."""
 
 import asyncio
 from collections.abc import Iterator, Mapping
@@ -20,8 +20,8 @@ _ITEM: ContextVar[str] = ContextVar("item", default="")
 _STOPS = (Interrupted, asyncio.CancelledError, GraphBubbleUp)
 
 
-class _Watched(Runnable[Any, Any]):
-    """A node that says when it begins and how it ends, and does what the node does."""
+class _ReportingNode(Runnable[Any, Any]):
+    """A node that reports when the wrapped node begins and how it ends."""
 
     def __init__(self, node: Runnable[Any, Any], graph: str, name: str, steps: Steps) -> None:
         self._node = node
@@ -31,45 +31,48 @@ class _Watched(Runnable[Any, Any]):
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Do what the node does."""
-        with self._telling() as ended:
+        with self._reporting() as ended:
             ended.append(self._node.invoke(input, config, **kwargs))
         return ended[0]
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
         """Do what the node does."""
-        with self._telling() as ended:
+        with self._reporting() as ended:
             ended.append(await self._node.ainvoke(input, config, **kwargs))
         return ended[0]
 
     @contextmanager
-    def _telling(self) -> Iterator[list[Any]]:
+    def _reporting(self) -> Iterator[list[Any]]:
         ended: list[Any] = []
-        what: Step = "failed"
-        self._tell("began")
+        step: Step = "failed"
+        self._report("began")
         try:
             yield ended
             update = ended[0]
             failure = cast("Mapping[str, Any]", update).get("failed") if isinstance(update, Mapping) else None
-            what = "ended" if not failure else "stopped" if any(failure == kind for kind in OPEN_KINDS) else "failed"
+            if not failure:
+                step = "ended"
+            elif failure in OPEN_KINDS:
+                step = "stopped"
         except _STOPS:
-            what = "stopped"
+            step = "stopped"
             raise
         finally:
-            self._tell(what)
+            self._report(step)
 
-    def _tell(self, what: Step) -> None:
-        self._steps.stepped(self._graph, self.name or "", _ITEM.get(), what)
+    def _report(self, step: Step) -> None:
+        self._steps.stepped(self._graph, self.name or "", _ITEM.get(), step)
 
 
 def watch(graph: StateGraph[Any, Context], name: str, steps: Steps) -> None:
-    """Have the steps of a graph that is not compiled yet told under its name."""
+    """Report the steps of a graph, which is not compiled yet, under its name."""
     for node, spec in graph.nodes.items():
-        spec.runnable = cast("Any", _Watched(cast("Runnable[Any, Any]", spec.runnable), name, node, steps))
+        spec.runnable = cast("Any", _ReportingNode(cast("Runnable[Any, Any]", spec.runnable), name, node, steps))
 
 
 @contextmanager
 def at_item(item: str) -> Iterator[None]:
-    """Say which item the steps belong to that are taken inside."""
+    """Attribute the steps taken inside to an item."""
     token = _ITEM.set(item)
     try:
         yield

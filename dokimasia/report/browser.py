@@ -101,7 +101,7 @@ def most_text(data: ReportData) -> int:
 def _item(number: int, view: Mapping[str, Any], blind: Collection[str]) -> str:
     sample, kinds = view["sample"], failures_of(view)
     scores = [score for model, score in mean_scores(view).items() if model not in blind]
-    decided = [one["verdict"] for one in view["answers"] if one["verdict"] and one["model"] not in blind]
+    decided = [answer["verdict"] for answer in view["answers"] if answer["verdict"] and answer["model"] not in blind]
     mean = f"{sum(scores) / len(scores):.2f}" if scores else "–"
     heat = f' class="{heat_class((sum(scores) / len(scores) - 1) / 4)}"' if scores else ""
     about = "mean over models"
@@ -157,15 +157,15 @@ def draw_asked(
         rest: drawn HTML, which stands below the question.
         words: whether the question is drawn, too.
     """
-    shown = _pictures(view["sample"], view.get("criteria", ()), view.get("looks", ()), pictures)
-    return _halves(shown, (*(_asked(view, clip) if words else ()), rest), kind=" beside")
+    drawn_pictures = _pictures(view["sample"], view.get("criteria", ()), view.get("looks", ()), pictures)
+    return _halves(drawn_pictures, (*(_asked(view, clip) if words else ()), rest), kind=" beside")
 
 
 def _halves(pictures: Iterable[str], words: Iterable[str], *, kind: str = "") -> str:
     left, right = "".join(pictures), "\n".join(words)
-    shown = f'<div class="pictures">{left}</div>' if left else ""
-    said = f'<div class="words">\n{right}\n</div>' if right else ""
-    return f'<div class="halves{kind if left and right else " alone"}">\n{shown}\n{said}</div>'
+    picture_part = f'<div class="pictures">{left}</div>' if left else ""
+    word_part = f'<div class="words">\n{right}\n</div>' if right else ""
+    return f'<div class="halves{kind if left and right else " alone"}">\n{picture_part}\n{word_part}</div>'
 
 
 def _pictures(
@@ -215,7 +215,8 @@ def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip:
     if replay and criteria:
         repaired = " (weights rescaled)" if replay["criteria"]["repaired"] else ""
         lines = "\n".join(
-            _criterion(number, one, len(sample["images"]), clip) for number, one in enumerate(criteria, start=1)
+            _criterion(number, criterion, len(sample["images"]), clip)
+            for number, criterion in enumerate(criteria, start=1)
         )
         yield f'<h{level}>Atomic criteria{repaired}</h{level}>\n<ol class="criteria">\n{lines}\n</ol>'
     if replay and replay["chain"]:
@@ -248,11 +249,11 @@ def _looks(looks: Sequence[tuple[str, Mapping[str, Any]]], images: Sequence[str]
     return f'<details class="looks"><summary>The judge looked closer {count}</summary><ol>{lines}</ol></details>'
 
 
-def _criterion(number: int, one: Mapping[str, Any], images: int, clip: Clip) -> str:
+def _criterion(number: int, criterion: Mapping[str, Any], images: int, clip: Clip) -> str:
     return (
         f'<li class="criterion {colour(number)}" tabindex="0" data-mark="{number}"><span class="number">{number}</span>'
-        f'<div><p class="q">{_text(one["question"], clip)}</p><p class="g">{_text(one["ground_truth"], clip)}</p>'
-        f'<p class="muted">weight {one["weight"]} · {escape(region_text(one, images))}</p></div></li>'
+        f'<div><p class="q">{_text(criterion["question"], clip)}</p><p class="g">{_text(criterion["ground_truth"], clip)}</p>'
+        f'<p class="muted">weight {criterion["weight"]} · {escape(region_text(criterion, images))}</p></div></li>'
     )
 
 
@@ -264,9 +265,9 @@ def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], cli
         yield '<p class="warning">No answers yet.</p>'
         return
     head = "".join(
-        f'<th scope="col" class="number" data-mark="{number}" title="{escape(_first(one["question"], 200))}">'
-        f'<span class="number {colour(number)}">{number}</span> <span class="muted">w {one["weight"]}</span></th>'
-        for number, one in enumerate(criteria, start=1)
+        f'<th scope="col" class="number" data-mark="{number}" title="{escape(_first(criterion["question"], 200))}">'
+        f'<span class="number {colour(number)}">{number}</span> <span class="muted">w {criterion["weight"]}</span></th>'
+        for number, criterion in enumerate(criteria, start=1)
     )
     rows = "\n".join(_row(answer, len(criteria)) for answer in answers)
     title = "Answers, and their scores by criterion" if view["judge"] else "Answers"
@@ -281,9 +282,9 @@ def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], cli
     yield f'<div class="answers">{texts}</div>'
     if view.get("earlier"):
         lines = "".join(
-            f"<li>{escape(one['item'])}: before attempt {one['next_attempt']}: {escape(one['failure'] or '')}: "
-            f"{escape(one['reason'] or '')}</li>"
-            for one in view["earlier"]
+            f"<li>{escape(attempt['item'])}: before attempt {attempt['next_attempt']}: {escape(attempt['failure'] or '')}: "
+            f"{escape(attempt['reason'] or '')}</li>"
+            for attempt in view["earlier"]
         )
         yield f"<details><summary>Asked anew</summary><ul>{lines}</ul></details>"
 
@@ -300,15 +301,15 @@ def _row(answer: Mapping[str, Any], criteria: int) -> str:
         else f'<td class="number {heat_class((score - 1) / 4)}" data-mark="{number}">{score}</td>'
         for number, score in enumerate(spoken_scores(answer), start=1)
     )
-    whole = answer["score"]
-    return f'<tr>{name}{cells}<td class="number {heat_class((whole - 1) / 4)}"><b>{whole:.2f}</b></td></tr>'
+    total = answer["score"]
+    return f'<tr>{name}{cells}<td class="number {heat_class((total - 1) / 4)}"><b>{total:.2f}</b></td></tr>'
 
 
 def _answer(answer: Mapping[str, Any], clip: Clip) -> str:
     response = answer["response"]
     flags = "".join(f' <span class="chip bad">{escape(flag)}</span>' for flag in response["flags"])
     score = answer["failure"] if answer["score"] is None else f"{answer['score']:.2f}"
-    said = escape("".join(f" · {one}" for one in (answer["verdict"], score) if one))
+    summary = escape("".join(f" · {part}" for part in (answer["verdict"], score) if part))
     final = final_of(answer)
     decided = (
         f'<div class="note {verdict_tone(answer)}">{escape(answer["verdict"])}: {escape(final)}</div>' if final else ""
@@ -317,7 +318,7 @@ def _answer(answer: Mapping[str, Any], clip: Clip) -> str:
     decided += f'<p class="warning corrected" dir="auto">{escape(corrected)}</p>' if corrected else ""
     opened = " open" if len(response["text"]) <= OPEN_TEXT else ""
     return (
-        f'<details class="answer"{opened}><summary><b>{escape(_named(answer))}</b>{said}{flags}'
+        f'<details class="answer"{opened}><summary><b>{escape(_named(answer))}</b>{summary}{flags}'
         f'<span class="preview"> {escape(_first(response["text"]))}</span></summary>'
         f'<div class="text">{_text(response["text"], clip)}</div>{decided}</details>'
     )
@@ -333,6 +334,6 @@ def _first(text: str, most: int = 90) -> str:
 
 
 def _text(text: str, clip: Clip) -> str:
-    shown, rest = clip.cut(text)
-    more = f' <span class="muted">{escape(rest)}</span>' if rest else ""
-    return f'<span dir="auto">{escape(shown)}</span>{more}'
+    visible, omitted = clip.cut(text)
+    hint = f' <span class="muted">{escape(omitted)}</span>' if omitted else ""
+    return f'<span dir="auto">{escape(visible)}</span>{hint}'

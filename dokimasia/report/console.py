@@ -22,7 +22,7 @@ class PrintableConsole(Console):
 
     def out(self, *objects: Any, **how: Any) -> None:
         """Write texts without wrapping, as Rich does."""
-        super().out(*(printable(str(one)) for one in objects), **how)
+        super().out(*(printable(str(value)) for value in objects), **how)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Any:
         """Yield the pieces of anything that can be drawn, as Rich does."""

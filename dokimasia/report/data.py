@@ -101,8 +101,10 @@ class Selection:
             return f"{'The only sample' if self.total == 1 else f'All {self.total} samples'}{failing}."
         parts = []
         if self.failed:
-            which = "all" if self.failed_shown == self.failed else f"{self.failed_shown}, drawn by seed {self.seed},"
-            parts.append(f"{which} of the {several(self.failed, 'sample')} with a failure")
+            failed_text = (
+                "all" if self.failed_shown == self.failed else f"{self.failed_shown}, drawn by seed {self.seed},"
+            )
+            parts.append(f"{failed_text} of the {several(self.failed, 'sample')} with a failure")
         if self.failed and self.others_shown:
             parts.append(f"{self.others_shown} of the other {self.others}, drawn by seed {self.seed}")
         left = self.total - self.shown
@@ -161,9 +163,9 @@ class ReportData:
     @property
     def simulated(self) -> Sequence[str]:
         """The names of the simulated models, of which the report's first line speaks."""
-        named: Sequence[str] = self.summary.get("simulated", ())
-        asked = {model.name for model in self.facts.models if "sim" in model.model.split("/")[:-1]}
-        return sorted({*named, *asked})
+        names: Sequence[str] = self.summary.get("simulated", ())
+        by_model = {model.name for model in self.facts.models if "sim" in model.model.split("/")[:-1]}
+        return sorted({*names, *by_model})
 
     def addition(self, name: str) -> Any:
         """What the method of that name adds to the page; None where it adds nothing."""
@@ -178,7 +180,7 @@ class ReportData:
             accuracy: Mapping[str, Any] = models[name].get("strict_accuracy") or {}
             return (models[name]["score"] or {"mean": 0})["mean"], accuracy.get("share") or 0
 
-        return sorted(models, key=lambda name: (*(-one for one in worth(name)), name))
+        return sorted(models, key=lambda name: (*(-value for value in worth(name)), name))
 
     @property
     def judged(self) -> bool:

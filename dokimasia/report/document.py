@@ -54,9 +54,9 @@ def opening(line: str) -> str:
     return _AT_START.sub(_start, line)
 
 
-def _start(found: re.Match[str]) -> str:
+def _start(match: re.Match[str]) -> str:
     """Escape what would begin a heading, a list or a rule; a list's number by the mark after it."""
-    return f"{found[1]}\\" if found[1].isdigit() else f"\\{found[1]}"
+    return f"{match[1]}\\" if match[1].isdigit() else f"\\{match[1]}"
 
 
 def fenced(text: str) -> str:
@@ -73,9 +73,9 @@ def blocks_written(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
             case Paragraph(text, kind):
                 yield f"**{_cell(text)}**" if kind == "warning" else opening(_cell(text))
             case Table():
-                shown, notes = noted(block)
+                marked, notes = noted(block)
                 yield from (f"**{inline(block.about)}**", "") if titled else ()
-                yield _table(shown)
+                yield _table(marked)
                 yield from (line for note in notes for line in ("", opening(inline(note))))
             case Facts(rows):
                 yield "\n".join(f"- {inline(name)}: {_cell(value)}" for name, value in rows)
@@ -140,5 +140,5 @@ def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
 
 
 def _clipped(text: str, clip: Clip) -> str:
-    shown, rest = clip.cut(text)
-    return f"{shown}\n{rest}" if rest else shown
+    visible, omitted = clip.cut(text)
+    return f"{visible}\n{omitted}" if omitted else visible

@@ -103,8 +103,8 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
             case Paragraph(text, kind):
                 yield f'<p class="{kind}">{draw_cell(text)}</p>'
             case Table():
-                shown, notes = noted(block)
-                yield _table(shown, titled=titled)
+                marked, notes = noted(block)
+                yield _table(marked, titled=titled)
                 yield from (f'<p class="note">{escape(note)}</p>' for note in notes)
             case Facts(rows):
                 lines = "".join(
@@ -118,8 +118,8 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 yield charts.add(block)
             case Fold(title, inner, id):
                 body = "\n".join(draw_blocks(inner, charts, browser=browser))
-                named = f' id="{escape(id)}"' if id else ""
-                yield f"<details{named}><summary>{escape(title)}</summary>\n{body}\n</details>"
+                attribute = f' id="{escape(id)}"' if id else ""
+                yield f"<details{attribute}><summary>{escape(title)}</summary>\n{body}\n</details>"
             case Browser(note):
                 yield browser(note)
             case Image("", about):

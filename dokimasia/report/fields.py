@@ -254,7 +254,7 @@ def display_of(model: type[BaseModel], path: Iterable[str]) -> Display | None:
         if name not in fields:
             raise AttributeError(f"{inside} has no field {name!r}")
         field = fields[name]
-        display = next((one for one in field.metadata if isinstance(one, Display)), None)
+        display = next((entry for entry in field.metadata if isinstance(entry, Display)), None)
         inside = _without_null(field.annotation)
     return display
 
@@ -264,5 +264,5 @@ def _without_null(annotation: Any) -> Any:
     if get_origin(annotation) is Annotated:
         return _without_null(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):
-        return next(_without_null(one) for one in get_args(annotation) if one is not type(None))
+        return next(_without_null(option) for option in get_args(annotation) if option is not type(None))
     return annotation

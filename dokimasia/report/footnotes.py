@@ -25,7 +25,7 @@ def shortened(text: str, write: Callable[[str, str], str] = lambda short, detail
         text: of a sentence, or of any other place without room for details.
         write: makes what stands there of these words and the details.
     """
-    return _THIN.sub(lambda found: write(TOO_FEW, found["details"]), text)
+    return _THIN.sub(lambda match: write(TOO_FEW, match["details"]), text)
 
 
 def noted(table: Table) -> tuple[Table, list[str]]:
@@ -35,11 +35,11 @@ def noted(table: Table) -> tuple[Table, list[str]]:
     """
     reasons: dict[str, list[str]] = {}
 
-    def mark(found: re.Match[str]) -> str:
-        reason = found[1].rstrip()
+    def mark(match: re.Match[str]) -> str:
+        reason = match[1].rstrip()
         alike = reasons.setdefault(_NUMBER.sub("0", reason), [])
         alike.append(reason)
-        return f"none {str(list(reasons.values()).index(alike) + 1).translate(_RAISED)}{found[1][len(reason) :]}"
+        return f"none {str(list(reasons.values()).index(alike) + 1).translate(_RAISED)}{match[1][len(reason) :]}"
 
     def short(cell: Cell) -> Cell:
         return tuple(
@@ -68,8 +68,8 @@ def _together(reasons: list[str]) -> str:
     figures = zip(*(_NUMBER.findall(reason) for reason in reasons), strict=True)
     ranges = iter([sorted(set(column), key=float) for column in figures])
 
-    def said(_: re.Match[str]) -> str:
-        found = next(ranges)
-        return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
+    def replacement(_: re.Match[str]) -> str:
+        limits = next(ranges)
+        return limits[0] if len(limits) == 1 else f"{limits[0]} to {limits[-1]}"
 
-    return _NUMBER.sub(said, reasons[0])
+    return _NUMBER.sub(replacement, reasons[0])

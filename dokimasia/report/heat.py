@@ -46,7 +46,7 @@ def heat_chart(
                 "ygap": 2,
                 "colorscale": COLOURS if diverging else FAILURES if failures else SHARES,
                 "showscale": False,
-                "text": [["" if one is None else f"{one:.0f}" for one in row] for row in values],
+                "text": [["" if value is None else f"{value:.0f}" for value in row] for row in values],
                 "texttemplate": "%{text}",
                 "textfont": {"color": INK},
                 "hoverongaps": False,

@@ -31,10 +31,10 @@ def shortened_names(names: Sequence[str], most: int = TICK) -> list[str]:
         most: characters of a name.
     """
     sides = [name.split(LESS) for name in names]
-    if any(len(one) > 1 for one in sides) and max(map(len, names)) > most:
-        each = [side for one in sides for side in one]
-        short = dict(zip(each, shortened_names(each, most // 2), strict=True))
-        return [LESS.join(short[side] for side in one) for one in sides]
+    if any(len(group) > 1 for group in sides) and max(map(len, names)) > most:
+        all_sides = [side for group in sides for side in group]
+        short = dict(zip(all_sides, shortened_names(all_sides, most // 2), strict=True))
+        return [LESS.join(short[side] for side in group) for group in sides]
     different = list(dict.fromkeys(names))
     longest = max(map(len, different), default=0)
     for width in range(most, longest):

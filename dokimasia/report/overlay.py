@@ -26,24 +26,24 @@ class Region(NamedTuple):
 
 def regions_of(criteria: Sequence[Mapping[str, Any]], images: Sequence[str]) -> dict[str, list[Region]]:
     """Return the regions that criteria rest on, by the hash of the image that they are in."""
-    found: dict[str, list[Region]] = {}
+    regions: dict[str, list[Region]] = {}
     for number, criterion in enumerate(criteria, start=1):
         place: int = criterion["anchor"]["image"]
         if place < len(images):
             box = _corners(criterion["anchor"]["box"])
             label = "" if box is None else str(number)
-            found.setdefault(images[place], []).append(Region(str(number), label, colour(number), box))
-    return found
+            regions.setdefault(images[place], []).append(Region(str(number), label, colour(number), box))
+    return regions
 
 
 def looks_at(looks: Sequence[Mapping[str, Any]]) -> dict[str, list[Region]]:
     """Return the regions that a judge looked at with its tools, by the hash of the image; they are seen when lit."""
-    found: dict[str, list[Region]] = {}
+    regions: dict[str, list[Region]] = {}
     for number, look in enumerate(looks, start=1):
         for region in look["regions"]:
-            one = Region(f"look-{number}", "", "look", _corners(region["box"]))
-            found.setdefault(region["image"], []).append(one)
-    return found
+            mark = Region(f"look-{number}", "", "look", _corners(region["box"]))
+            regions.setdefault(region["image"], []).append(mark)
+    return regions
 
 
 def _corners(box: Mapping[str, float] | None) -> tuple[float, float, float, float] | None:
@@ -58,8 +58,8 @@ def colour(number: int) -> str:
 def region_text(criterion: Mapping[str, Any], images: int) -> str:
     """Return where a criterion rests, in words and percent of width and height."""
     anchor, box = criterion["anchor"], criterion["anchor"]["box"]
-    which = f"image {anchor['image'] + 1}: " if images > 1 else ""
-    return f"{which}{'whole image' if box is None else box_text(box)}"
+    image_text = f"image {anchor['image'] + 1}: " if images > 1 else ""
+    return f"{image_text}{'whole image' if box is None else box_text(box)}"
 
 
 def box_text(box: Mapping[str, float]) -> str:
@@ -71,9 +71,9 @@ def box_text(box: Mapping[str, float]) -> str:
 def look_text(look: Mapping[str, Any], images: Sequence[str]) -> str:
     """Return what a judge looked at in words: the tool and where, or its arguments where that could not be made out."""
     places = [
-        (f"image {images.index(one['image']) + 1}: " if len(images) > 1 and one["image"] in images else "")
-        + box_text(one["box"])
-        for one in look["regions"]
+        (f"image {images.index(region['image']) + 1}: " if len(images) > 1 and region["image"] in images else "")
+        + box_text(region["box"])
+        for region in look["regions"]
     ]
     return f"{look['tool']}: {' and '.join(places) or look['arguments']}"
 
@@ -81,10 +81,10 @@ def look_text(look: Mapping[str, Any], images: Sequence[str]) -> str:
 def definitions(pictures: Mapping[str, Picture]) -> str:
     """Return the pictures as one hidden SVG, each once, however many samples show it."""
     symbols = "".join(
-        f'<symbol id="{_id(one)}" viewBox="0 0 {WIDTH} {_height(one)}" preserveAspectRatio="none">'
-        f'<image href="{escape(one.uri)}" width="{WIDTH}" height="{_height(one)}" preserveAspectRatio="none"/></symbol>'
-        for one in pictures.values()
-        if one.uri
+        f'<symbol id="{_id(picture)}" viewBox="0 0 {WIDTH} {_height(picture)}" preserveAspectRatio="none">'
+        f'<image href="{escape(picture.uri)}" width="{WIDTH}" height="{_height(picture)}" preserveAspectRatio="none"/></symbol>'
+        for picture in pictures.values()
+        if picture.uri
     )
     return f'<svg class="unseen" aria-hidden="true" width="0" height="0"><defs>{symbols}</defs></svg>'
 
@@ -109,8 +109,8 @@ def _mark(region: Region, before: Sequence[Region], height: int) -> str:
     place = f'x="{left}" y="{top}" width="{round((x1 - x0) * WIDTH, 1)}" height="{round((y1 - y0) * height, 1)}" rx="4"'
     badge = ""
     if region.label and region.box is not None:
-        taken = sum(1 for other in before if other.label and _near(other.box, region.box, height))
-        across, down = _badge(left, top, taken, height)
+        overlaps = sum(1 for other in before if other.label and _near(other.box, region.box, height))
+        across, down = _badge(left, top, overlaps, height)
         badge = (
             f'<rect class="badge" x="{across}" y="{down}" width="{BADGE}" height="{BADGE}" rx="6"/>'
             f'<text x="{across + BADGE / 2}" y="{down + BADGE / 2}">{region.label}</text>'
@@ -119,23 +119,23 @@ def _mark(region: Region, before: Sequence[Region], height: int) -> str:
     return f'<g class="{kind}" data-mark="{region.mark}"><rect class="halo" {place}/><rect class="line" {place}/>{badge}</g>'
 
 
-def _badge(left: float, top: float, taken: int, height: int) -> tuple[float, float]:
+def _badge(left: float, top: float, overlaps: int, height: int) -> tuple[float, float]:
     """Where a number stands: beside its region, so that it covers nothing of it, or inside where there is no room.
 
     `taken` are the numbers of regions that begin at nearly the same place.
     """
     step = BADGE + 6
-    across = left - (taken + 1) * step
+    across = left - (overlaps + 1) * step
     if across < 0:
-        across = left + taken * step
+        across = left + overlaps * step
         down = max(0.0, top - step)
     else:
         down = top
     return round(min(max(0.0, across), WIDTH - BADGE), 1), round(min(down, max(0.0, height - BADGE)), 1)
 
 
-def _near(one: tuple[float, ...] | None, other: tuple[float, ...], height: int) -> bool:
-    return one is not None and abs(one[0] - other[0]) * WIDTH < NEAR and abs(one[1] - other[1]) * height < NEAR
+def _near(first: tuple[float, ...] | None, second: tuple[float, ...], height: int) -> bool:
+    return first is not None and abs(first[0] - second[0]) * WIDTH < NEAR and abs(first[1] - second[1]) * height < NEAR
 
 
 def _height(picture: Picture) -> int:

@@ -24,7 +24,9 @@ def render_page(data: ReportData) -> str:
     body = "\n".join(
         draw_section(section, charts, browser=lambda note: draw_browser(data, note)) for section in sections
     )
-    menu = "".join(f'<a href="#{escape(one.id)}">{escape(one.menu or one.title)}</a>' for one in sections)
+    menu = "".join(
+        f'<a href="#{escape(section.id)}">{escape(section.menu or section.title)}</a>' for section in sections
+    )
     scripts = [*([_asset("plotly.js")] if charts.figures else []), _asset("page.js")]
     policy = "; ".join(
         [
@@ -38,8 +40,8 @@ def render_page(data: ReportData) -> str:
     )
     simulated = ""
     if data.simulated:
-        named = escape(", ".join(data.simulated))
-        simulated = f'<p class="simulated">{escape(SIMULATED_NOTE)} ({named})</p>\n'
+        names = escape(", ".join(data.simulated))
+        simulated = f'<p class="simulated">{escape(SIMULATED_NOTE)} ({names})</p>\n'
     title = f"Dokimasia: {data.facts.data_name}, run {data.facts.run}"
     running = "\n".join(f"<script>{script}</script>" for script in scripts)
     return f"""<!doctype html>

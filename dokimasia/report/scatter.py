@@ -17,7 +17,7 @@ def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, 
         y: title of the axis upwards.
         line: whether the line is drawn.
     """
-    xs, ys = [one[0] for one in points.values()], [one[1] for one in points.values()]
+    xs, ys = [point[0] for point in points.values()], [point[1] for point in points.values()]
     traces: list[Figure] = [
         {
             "type": "scatter",
@@ -50,7 +50,7 @@ def _least_squares(xs: Sequence[float], ys: Sequence[float]) -> tuple[list[float
     """Return the ends of the line, or None where the points stand above one another."""
     n = len(xs)
     mean_x, mean_y = sum(xs) / n, sum(ys) / n
-    spread = sum((one - mean_x) ** 2 for one in xs)
+    spread = sum((x - mean_x) ** 2 for x in xs)
     if n < 2 or spread == 0:
         return None
     slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(xs, ys, strict=True)) / spread

@@ -134,9 +134,9 @@ def labelled_table(
 
 def joined(tables: Sequence[Table], about: str, *, sortable: bool = False) -> Table:
     """Return the columns of several tables, which have equally many rows, as one table."""
-    heads = [head for one in tables for head in one.columns]
+    heads = [head for table in tables for head in table.columns]
     rows: list[list[Cell]] = []
-    for parts in zip(*(one.rows for one in tables), strict=True):
+    for parts in zip(*(table.rows for table in tables), strict=True):
         rows.append([cell for part in parts for cell in part])
     return Table(heads, rows, about, sortable)
 

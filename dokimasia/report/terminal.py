@@ -92,8 +92,8 @@ def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, 
                 command = any(not isinstance(piece, str) and piece.tone == "code" for piece in spans(text))
                 _print(out, _text(text, redact, PARAGRAPHS[kind]), soft_wrap=command)
             case Table():
-                shown, notes = noted(_redacted(block, redact))
-                for table in _fitting(out, shown, range(len(block.columns))):
+                marked, notes = noted(_redacted(block, redact))
+                for table in _fitting(out, marked, range(len(block.columns))):
                     out.print(table)
                 for note in notes:
                     out.print(Text(note, style="dim"))
@@ -181,12 +181,12 @@ def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Gri
         return
     figures = [at for at, column in enumerate(table.columns) if column.numeric and column.title]
     names = list(range(figures[0])) if figures else [0]  # what a row is of, a row's number among it
-    rest = [at for at in columns if at not in names]
-    if len(rest) < 2 or out.measure(then, options=out.options.update(max_width=UNBOUNDED)).minimum <= out.width:
+    remaining = [at for at in columns if at not in names]
+    if len(remaining) < 2 or out.measure(then, options=out.options.update(max_width=UNBOUNDED)).minimum <= out.width:
         yield then
         return
-    middle = (len(rest) + 1) // 2
-    for part in (rest[:middle], rest[middle:]):
+    middle = (len(remaining) + 1) // 2
+    for part in (remaining[:middle], remaining[middle:]):
         yield from _fitting(out, table, [*names, *part])
 
 
@@ -240,6 +240,6 @@ def _hyphened(word: str, width: int) -> str:
     if not word.isalpha() or len(word) <= width + 1:
         return word
     last = min(width + 1, len(word) - 2)
-    found = [_BETWEEN.finditer(word, 2, last), _AFTER_VOWEL.finditer(word, 2, last)]
-    at = next((places[-1].end() for each in found if (places := list(each))), width - 1)
+    matches = [_BETWEEN.finditer(word, 2, last), _AFTER_VOWEL.finditer(word, 2, last)]
+    at = next((places[-1].end() for candidates in matches if (places := list(candidates))), width - 1)
     return f"{word[:at]}- {_hyphened(word[at:], width)}"

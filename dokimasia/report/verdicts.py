@@ -24,8 +24,8 @@ def spoken_scores(answer: Mapping[str, Any]) -> list[int | None]:
     """Return an answer's scores by criterion, None for what it does not speak of; nothing where it was not scored."""
     judgement: Mapping[str, Any] = answer["judgement"] or {"scores": ()}
     scores: Sequence[int] = judgement["scores"]
-    told: Sequence[bool] = judgement.get("stated") or [True] * len(scores)
-    return [score if said else None for score, said in zip(scores, told, strict=True)]
+    addressed: Sequence[bool] = judgement.get("stated") or [True] * len(scores)
+    return [score if is_addressed else None for score, is_addressed in zip(scores, addressed, strict=True)]
 
 
 def final_of(answer: Mapping[str, Any]) -> str:
@@ -47,18 +47,26 @@ def verdict_tone(answer: Mapping[str, Any]) -> Tone:
 
 def corrected_of(answer: Mapping[str, Any]) -> str:
     """Return what a person corrected of an answer, who and why; "" where nobody did."""
-    said: Mapping[str, Any] | None = answer.get("corrected")
-    if said is None:
+    correction: Mapping[str, Any] | None = answer.get("corrected")
+    if correction is None:
         return ""
-    changes = ", ".join(f"{one['what']}: {_said(one['from'])} → {_said(one['to'])}" for one in said["changes"])
-    anew = "" if said["stands"] else "; the answer was judged anew since, and this does not count any more: look again"
-    return f"corrected by {said['who']} on {said['at'][:10]}: {changes}: {said['reason']}{anew}"
+    changes = ", ".join(
+        f"{change['what']}: {_said(change['from'])} → {_said(change['to'])}" for change in correction["changes"]
+    )
+    anew = (
+        ""
+        if correction["stands"]
+        else "; the answer was judged anew since, and this does not count any more: look again"
+    )
+    return f"corrected by {correction['who']} on {correction['at'][:10]}: {changes}: {correction['reason']}{anew}"
 
 
 def left_out_of(view: Mapping[str, Any]) -> str:
     """Return who left a sample out of the figures and why; "" where nobody did."""
-    said: Mapping[str, Any] | None = view.get("left_out")
-    return "" if said is None else f"left out of all figures by {said['who']} on {said['at'][:10]}: {said['reason']}"
+    exclusion: Mapping[str, Any] | None = view.get("left_out")
+    if exclusion is None:
+        return ""
+    return f"left out of all figures by {exclusion['who']} on {exclusion['at'][:10]}: {exclusion['reason']}"
 
 
 def _said(value: str | int | None) -> str:

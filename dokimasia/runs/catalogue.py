@@ -5,7 +5,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dokimasia.errors import ConfigError, NotFound
-from dokimasia.plugins import found, load
+from dokimasia.plugins import entry_points_of, load
 
 if TYPE_CHECKING:
     from dokimasia.runs.method import Method
@@ -48,7 +48,7 @@ OWN: dict[str, CatalogueEntry] = {
 
 def plugin_methods() -> list[str]:
     """Return the names of the methods that other distributions bring; none of them is loaded."""
-    return [name for name in found("methods") if name not in OWN]
+    return [name for name in entry_points_of("methods") if name not in OWN]
 
 
 @cache

@@ -109,10 +109,10 @@ def _cost_of_kind(kind: Asking) -> float | None:
     if not kind.calls:
         return 0.0
     price = known_price(kind.spec)
-    each = price.image
-    if each is None:
-        each = cost_of(Usage(input_tokens=kind.sent, output_tokens=kind.received), price)
-    return None if each is None else kind.calls * each
+    cost_per_call = price.image
+    if cost_per_call is None:
+        cost_per_call = cost_of(Usage(input_tokens=kind.sent, output_tokens=kind.received), price)
+    return None if cost_per_call is None else kind.calls * cost_per_call
 
 
 class SampleSize(NamedTuple):

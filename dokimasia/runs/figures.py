@@ -60,8 +60,8 @@ def paid(home: Home, rows: Iterable[ResultRow]) -> dict[str, Any]:
 
 def summed(costs: Iterable[float | None]) -> float | None:
     """Return a sum of costs, or None if any is unknown: a part of a cost is not the cost."""
-    known = list(costs)
-    return None if any(cost is None for cost in known) else round(sum(cost or 0.0 for cost in known), 6)
+    listed = list(costs)
+    return None if any(cost is None for cost in listed) else round(sum(cost or 0.0 for cost in listed), 6)
 
 
 def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> dict[str, float | None]:
@@ -69,8 +69,8 @@ def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> d
 
     `known` are the known parts of those whose cost is None.
     """
-    every = list(each)
-    total, part = summed(every), round(sum(cost or 0.0 for cost in (*every, *known)), 6)
+    listed = list(each)
+    total, part = summed(listed), round(sum(cost or 0.0 for cost in (*listed, *known)), 6)
     return {"cost": total, **({"cost_known": part} if total is None and part else {})}
 
 

@@ -111,8 +111,8 @@ class _Remaining:
             self._marks.popleft()
         (then, before), (last, _) = self._marks[0], self._marks[-1]
         burst = done - self._marks[-2][1]
-        each = max((last - then) / (done - before), (now - then) / (done - before + burst))
-        measured = max(0.0, left * each - min(now - last, burst * each))
+        seconds_per_item = max((last - then) / (done - before), (now - then) / (done - before + burst))
+        measured = max(0.0, left * seconds_per_item - min(now - last, burst * seconds_per_item))
         counted_down = measured if self.seconds is None else max(0.0, self.seconds - (now - self._told))
         self.seconds = counted_down + (measured - counted_down) * (1 - math.exp((self._told - now) / SMOOTHING))
         self._told = now

@@ -99,8 +99,8 @@ def outcome_of_error(problem: BaseException) -> tuple[str, str]:
     """Return how a run ends that a problem ends, and the sentence that says so; none for one that was stopped."""
     if isinstance(problem, Interrupted | asyncio.CancelledError):
         return "interrupted", ""
-    known = isinstance(problem, DokimasiaError)
-    return "failed", str(problem) if known else f"internal error: {type(problem).__name__}: {problem}"
+    expected = isinstance(problem, DokimasiaError)
+    return "failed", str(problem) if expected else f"internal error: {type(problem).__name__}: {problem}"
 
 
 def why_ended(home: Home, run: Run) -> str:
@@ -154,8 +154,8 @@ async def is_still_waiting(home: Home, run: Run) -> bool:
 def _ways_out(method: Method[Any, Any], run: Run, failures: Collection[str]) -> Iterator[str]:
     """Yield what helps against failures of these kinds."""
     if method.retry is None and any(kind in RETRYABLE for kind in failures):
-        which = "asks the others anew" if "undecided" in failures else "asks them anew"
-        yield f"`dokimasia resume {run.id} --retry-failed` {which}"
+        effect = "asks the others anew" if "undecided" in failures else "asks them anew"
+        yield f"`dokimasia resume {run.id} --retry-failed` {effect}"
     if "undecided" in failures:
         yield "a judge decides what rules cannot: give the command again with --judge J (answers are not asked again)"
 
@@ -228,8 +228,8 @@ def retryable(names: str) -> tuple[FailureKind, ...]:
     Raises:
         InputError: a kind that there is not, or one that every resume takes up.
     """
-    wanted = [name.strip() for name in names.split(",") if name.strip()]
-    for name in wanted:
+    requested = [name.strip() for name in names.split(",") if name.strip()]
+    for name in requested:
         if name in OPEN_KINDS:
             done = "asked" if name == "budget" else "answered"
             raise InputError(
@@ -237,4 +237,4 @@ def retryable(names: str) -> tuple[FailureKind, ...]:
             )
         if name not in RETRYABLE:
             raise InputError(f"no failure is of kind {name!r}; there are: {', '.join(RETRYABLE)}")
-    return tuple(kind for kind in RETRYABLE if not wanted or kind in wanted)
+    return tuple(kind for kind in RETRYABLE if not requested or kind in requested)

@@ -122,8 +122,8 @@ async def keep_limits(home: Home, run: Run, request: Invocation) -> Run:
     """Keep the limits on spending that a request sets with its run, where they are others than before; return the run."""
     if limits_of(run) == request.spending_limits:
         return run
-    known: Any = run.options["request"]
-    await note_run(home, run, {"request": {**known, **request.spending_limits}})
+    stored_request: Any = run.options["request"]
+    await note_run(home, run, {"request": {**stored_request, **request.spending_limits}})
     return get_run(home, run.id)
 
 
@@ -168,9 +168,9 @@ def check_versions(method: Method[Any, Any], run: Run, plan: RunPlan) -> None:
     before: Any = run.options["versions"]
     for name, version in now.items():
         if before.get(name) != version:
-            what = f"the method {method.name!r}" if name == "method" else f"the graph {name!r}"
+            subject = f"the method {method.name!r}" if name == "method" else f"the graph {name!r}"
             raise ConfigError(
-                f"run {run.id} was accepted with version {before.get(name)} of {what}, which is at version {version} now: "
+                f"run {run.id} was accepted with version {before.get(name)} of {subject}, which is at version {version} now: "
                 "give its command anew; the ledger answers what did not change"
             )
 

@@ -246,8 +246,8 @@ def two_of_one_name(spec: ModelSpec) -> ConfigError:
 
 def prompts_used(library: Any, names: Any) -> dict[str, str]:
     """Return version and hash of prompts, by name in alphabetical order."""
-    known = library.identity()
-    return {name: known[name] for name in sorted(names)}
+    identities = library.identity()
+    return {name: identities[name] for name in sorted(names)}
 
 
 def _mapped(value: Any, change: Any) -> Any:

@@ -102,9 +102,9 @@ def option_of(field: FieldInfo) -> Option:
     return next((option for option in field.metadata if isinstance(option, Option)), PLAIN)
 
 
-def prompt_folders(named: Sequence[str]) -> tuple[Path, ...]:
+def prompt_folders(names: Sequence[str]) -> tuple[Path, ...]:
     """Return the folders that --prompts names, absolute: a folder there is, else that of a plug-in of the name."""
-    return tuple(Path(name).absolute() if Path(name).is_dir() else prompt_folder(name) for name in named)
+    return tuple(Path(name).absolute() if Path(name).is_dir() else prompt_folder(name) for name in names)
 
 
 Models = Annotated[tuple[str, ...], Option(models=True), Field(max_length=MOST_MODELS)]
@@ -325,9 +325,9 @@ def check_range(request: "RunRequest", run: str) -> None:
 def fields_in_order(request: type[RunRequest]) -> Iterator[tuple[str, FieldInfo]]:
     """Yield a request's fields as a person reads them: its own first, then those that it shares with others."""
     fields = request.model_fields
-    own = [name for name in fields if name not in _SHARED_ORDER]
+    method_fields = [name for name in fields if name not in _SHARED_ORDER]
     shared = [name for name in _SHARED_ORDER if name in fields]
-    yield from ((name, fields[name]) for name in (*own, *shared))
+    yield from ((name, fields[name]) for name in (*method_fields, *shared))
 
 
 _SHARED_ORDER = (

@@ -119,9 +119,9 @@ def candidates_of(
     """
     given = responses.given
     strangers = [] if request.limit is not None else _strangers(given.values(), {*samples, *others})
-    named = list(dict.fromkeys(model for _, model, _ in given))
-    wanted = list(models) or named
-    missing = {model: [id for id in samples if (id, model, 0) not in given] for model in wanted}
+    models_in_file = list(dict.fromkeys(model for _, model, _ in given))
+    chosen = list(models) or models_in_file
+    missing = {model: [id for id in samples if (id, model, 0) not in given] for model in chosen}
     lacks = [
         f"{model} has no answer to {len(ids)} of {several(len(samples), 'sample')} ({_some(ids)})"
         for model, ids in missing.items()
@@ -130,7 +130,7 @@ def candidates_of(
     if lacks:
         raise DataError(
             f"{responses.path}: {'; '.join(lacks)}; "
-            f"add them, {'choose models with --models, ' if len(named) > 1 else ''}or shorten the data with --limit"
+            f"add them, {'choose models with --models, ' if len(models_in_file) > 1 else ''}or shorten the data with --limit"
             + (f"\n{_listed(strangers)}" if strangers else "")
         )
     if strangers and request.on_bad_sample == "fail":
@@ -138,12 +138,12 @@ def candidates_of(
             f"{_listed(strangers)}\n(mend the ids, give the data that the answers are to, or leave these answers out with "
             "--on-bad-sample skip)"
         )
-    return Candidates(specs_of(wanted, given.values()), strangers)
+    return Candidates(specs_of(chosen, given.values()), strangers)
 
 
-def specs_of(models: Iterable[str], given: Iterable[GivenResponse]) -> tuple[ModelSpec, ...]:
+def specs_of(models: Iterable[str], responses: Iterable[GivenResponse]) -> tuple[ModelSpec, ...]:
     """Return models whose answers exist; those whose answers are marked as simulated are of `sim/`, whatever their names."""
-    fake = {response.model for response in given if response.simulated and not is_simulated(response.model)}
+    fake = {response.model for response in responses if response.simulated and not is_simulated(response.model)}
     return tuple(
         ModelSpec(ref=ModelRef(name=model, model=f"sim/{model}" if model in fake else model, endpoint="file"))
         for model in models
@@ -174,19 +174,19 @@ def check_unchanged(paths: Sequence[Path], hashed: str | None, run: str) -> None
         )
 
 
-def _strangers(given: Iterable[GivenResponse], known: Collection[str]) -> list[str]:
+def _strangers(responses: Iterable[GivenResponse], samples: Collection[str]) -> list[str]:
     """Return what is said of answers to samples that nobody knows."""
     return [
         f"{response.place}: the data have no sample {response.sample_id!r}"
-        for response in given
-        if response.sample_id not in known
+        for response in responses
+        if response.sample_id not in samples
     ]
 
 
 def _listed(lines: list[str]) -> str:
-    more = len(lines) - 3
-    rest = f"and {more:,} more"
-    return "\n".join([*lines[:3], *([rest] if more > 0 else [])])
+    n_more = len(lines) - 3
+    remainder = f"and {n_more:,} more"
+    return "\n".join([*lines[:3], *([remainder] if n_more > 0 else [])])
 
 
 def _some(names: list[str]) -> str:

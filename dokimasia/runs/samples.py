@@ -8,7 +8,7 @@ from dokimasia.datasets import READERS, Problem, Reader, open_dataset, problems_
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
-from dokimasia.plugins import found, load
+from dokimasia.plugins import entry_points_of, load
 from dokimasia.runs.requests import DataRequest
 
 
@@ -57,5 +57,5 @@ def bring_reader(path: Path) -> None:
     """
     extension = path.suffix.lower()
     name = extension.removeprefix(".")
-    if name and extension not in READERS and name in found("datasets"):
+    if name and extension not in READERS and name in entry_points_of("datasets"):
         register_reader(extension, cast("Reader", load("datasets", name)))

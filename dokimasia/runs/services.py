@@ -80,10 +80,12 @@ def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary
     Raises:
         ConfigError: a plug-in's transport that a model names cannot be loaded.
     """
-    own = default_transports(prompts)
+    built_in = default_transports(prompts)
     models = [spec for spec in specs.values() if not spec.ref.person]
-    named = {spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in models}
-    return {**dict(transports_for(named - set(own))), **own}
+    transport_names = {
+        spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in models
+    }
+    return {**dict(transports_for(transport_names - set(built_in))), **built_in}
 
 
 def check_simulated(spec: ModelSpec) -> None:
@@ -98,10 +100,10 @@ def check_simulated(spec: ModelSpec) -> None:
     from dokimasia.simulation.image_edits import EDITORS
     from dokimasia.simulation.profiles import profiles
 
-    name, known = spec.ref.model, (*profiles(), *EDITORS, *EMBEDDERS)
-    if name not in known:
+    name, simulated = spec.ref.model, (*profiles(), *EDITORS, *EMBEDDERS)
+    if name not in simulated:
         raise ConfigError(
-            f"there is no simulated model {name!r}{nearest(name, known)} `dokimasia models --simulated` lists all"
+            f"there is no simulated model {name!r}{nearest(name, simulated)} `dokimasia models --simulated` lists all"
         )
 
 

@@ -217,9 +217,9 @@ class Session:
                     take(sample)
                 entries.skipped = left_out(self.forked)
             else:
-                wanted = request.model_copy(update={"prompt": None}) if images else request
+                data_request = request.model_copy(update={"prompt": None}) if images else request
                 needs = not images if need_prompt is None else need_prompt
-                entries.skipped = list(read_data(wanted, blobs, take, need_prompt=needs))
+                entries.skipped = list(read_data(data_request, blobs, take, need_prompt=needs))
             flush()
         if images:
             _drop_blind(entries, request)

@@ -355,8 +355,8 @@ async def work_through(
                 while crowd:
                     _, crowd = await asyncio.wait(crowd, timeout=None if uneven is None else TICK)
                     if crowd and uneven is not None and not problems and uneven():
-                        more = min(width, most - len(crowd))
-                        crowd |= {asyncio.create_task(worker(stays=False)) for _ in range(more)}
+                        extra = min(width, most - len(crowd))
+                        crowd |= {asyncio.create_task(worker(stays=False)) for _ in range(extra)}
             finally:
                 for task in crowd:
                     task.cancel()

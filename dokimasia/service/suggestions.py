@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from dokimasia.endpoints.models import chosen_models
-from dokimasia.plugins import found
+from dokimasia.plugins import entry_points_of
 from dokimasia.service.state import Service
 from dokimasia.service.uploads import RequestFiles
 from dokimasia.storage.naming import Label, labels
@@ -35,7 +35,7 @@ def suggestions_of(service: Service) -> Mapping[str, list[tuple[str, str]]]:
         "files": files,
         "runs-and-files": [*files, *runs],
         "trees": [(tree.name, tree.source) for tree in list_trees(service.home)],
-        "graphs": [(name, "") for name in found("graphs")],
+        "graphs": [(name, "") for name in entry_points_of("graphs")],
     }
 
 

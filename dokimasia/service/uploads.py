@@ -26,7 +26,7 @@ from dokimasia.datasets.images import EXTENSIONS, MAX_BYTES, image_format, read_
 from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import InputError, NotFound
 from dokimasia.operations.operation import RequestRefused
-from dokimasia.plugins import found, prompt_folder
+from dokimasia.plugins import entry_points_of, prompt_folder
 from dokimasia.runs.requests import Option, prompt_folders, run_or_file
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
@@ -558,7 +558,7 @@ class RequestFiles:
             raise InputError(f"{where}: the service writes no file; what the run made is had from its export")
         if not text or not _encodable(text):
             raise InputError(f"{where}: {text!a} names no file")
-        if how.read is prompt_folders and text in found("prompts"):
+        if how.read is prompt_folders and text in entry_points_of("prompts"):
             return prompt_folder(text)
         if how.read is run_or_file:
             return self._run_or_file(text, where)

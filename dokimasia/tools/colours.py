@@ -1,4 +1,4 @@
-"""Measure the colours of a region: the mean, and the main colours with their shares."""
+"""Colours of a region: the mean colour, and the main colours with their shares."""
 
 from collections import Counter
 from functools import lru_cache
@@ -38,7 +38,7 @@ _NAMES: dict[str, tuple[int, int, int]] = {
 
 
 def measure_colour(data: bytes, box: Box) -> ToolResult:
-    """Say which colours a region has: its mean colour and up to five main colours with their shares of its area.
+    """Return the colours of a region: its mean colour and up to five main colours with their shares of its area.
 
     Colours are sRGB values from 0 to 255, each with the nearest of 22 everyday names. Transparent parts count as white.
 
@@ -74,7 +74,7 @@ def _mean(image: Image.Image) -> tuple[int, int, int]:
 
 
 def _main(image: Image.Image) -> list[tuple[tuple[int, int, int], float]]:
-    """The main colours from most to least: pixels gathered in cells of 32 levels, neighbours of one name together."""
+    """Return the main colours, most frequent first: pixels in cells of 32 levels, adjacent cells of one name together."""
     counted: Counter[tuple[int, int, int]] = Counter()
     for count, colour in image.getcolors(image.width * image.height) or []:
         assert isinstance(colour, tuple)
@@ -83,7 +83,7 @@ def _main(image: Image.Image) -> list[tuple[tuple[int, int, int], float]]:
     for colour, count in counted.items():
         by_name.setdefault(_name(tuple(level // 8 * 8 + 4 for level in colour)), Counter())[colour] += count
     total = image.width * image.height
-    groups = sorted(by_name.items(), key=lambda one: (-one[1].total(), one[0]))[:MOST]
+    groups = sorted(by_name.items(), key=lambda entry: (-entry[1].total(), entry[0]))[:MOST]
     shares = [(_middle(colours), colours.total() / total) for _, colours in groups]
     return [share for number, share in enumerate(shares) if number == 0 or share[1] >= _SMALLEST_SHARE]
 
@@ -100,7 +100,7 @@ def _shown(colour: tuple[int, int, int]) -> str:
 
 @lru_cache(maxsize=40_000)
 def _name(colour: tuple[int, ...]) -> str:
-    """The name that is nearest by a distance that weighs green most, as the eye does."""
+    """Return the nearest colour name by a distance that weighs green most, as the eye does."""
     return min(
         _NAMES, key=lambda name: sum(w * (a - b) ** 2 for w, a, b in zip((3, 4, 2), _NAMES[name], colour, strict=True))
     )

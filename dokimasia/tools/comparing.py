@@ -1,4 +1,4 @@
-"""Compare two regions of one or two images: how much they differ, and where."""
+"""Comparison of two regions of one or two images: how much they differ, and where."""
 
 from PIL import Image
 
@@ -18,9 +18,9 @@ _ROWS, _COLUMNS = ("upper", "middle", "lower"), ("left", "centre", "right")
 
 
 def compare_regions(data: bytes, box: Box, other_data: bytes, other_box: Box) -> ToolResult:
-    """Say how alike two regions are, pixel by pixel, and in which parts they differ most.
+    """Return how similar two regions are, pixel by pixel, and in which parts they differ most.
 
-    The second is brought to the first one's form; a shift of a few pixels counts as a difference.
+    The second is scaled to the shape of the first; a shift of a few pixels counts as a difference.
 
     Args:
         data: the first image file's bytes.
@@ -36,13 +36,15 @@ def compare_regions(data: bytes, box: Box, other_data: bytes, other_box: Box) ->
     first, second = region(open_picture(data), box), region(open_picture(other_data), other_box)
     scale = min(1.0, _SIDE / max(first.size))
     size = (max(1, round(first.width * scale)), max(1, round(first.height * scale)))
-    one, two = (np.asarray(part.resize(size, Image.Resampling.BOX), dtype=float) for part in (first, second))
-    apart = np.abs(one - two)
-    different = apart.max(axis=2) > _DIFFERENT
+    first_pixels, second_pixels = (
+        np.asarray(part.resize(size, Image.Resampling.BOX), dtype=float) for part in (first, second)
+    )
+    differences = np.abs(first_pixels - second_pixels)
+    different = differences.max(axis=2) > _DIFFERENT
     lines = [
         f"First region: {first.width} x {first.height} pixels, mean colour {mean_colour(first)}.",
         f"Second region: {second.width} x {second.height} pixels, mean colour {mean_colour(second)}.",
-        f"Mean difference: {apart.mean() / 255:.1%} of full scale; {different.mean():.1%} of the area differs.",
+        f"Mean difference: {differences.mean() / 255:.1%} of full scale; {different.mean():.1%} of the area differs.",
     ]
     aspect = (first.width / first.height) / (second.width / second.height)
     if not 0.8 <= aspect <= 1.25:
@@ -64,9 +66,9 @@ def _where(different: "object") -> str:
 
 
 def changed_share(before: bytes, after: bytes) -> float:
-    """Return the share of an image's pixels, 0 to 1, that differ visibly from what they were in any channel.
+    """Return the share of pixels, 0 to 1, that differ visibly between two versions of an image, in any channel.
 
-    What came back in another size is brought to the size of what was there before; all but a trace of a change counts.
+    A version of another size is scaled to that of the original; all but tiny changes count.
 
     Raises:
         ToolFailure: an image cannot be read.

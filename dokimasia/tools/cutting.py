@@ -1,4 +1,4 @@
-"""Cut a region out of an image, as it is or enlarged."""
+"""Cropping of a region of an image, at its size or enlarged."""
 
 from PIL import Image
 
@@ -15,7 +15,7 @@ MAX_FACTOR = 16.0
 
 
 def crop(data: bytes, box: Box) -> ToolResult:
-    """Cut a region out of an image, pixel by pixel; one of more than `MAX_SIDE` pixels a side is made smaller.
+    """Return a region of an image at its own size, reduced if a side has more than `MAX_SIDE` pixels.
 
     Args:
         data: the image file's bytes.
@@ -28,12 +28,12 @@ def crop(data: bytes, box: Box) -> ToolResult:
 
 
 def zoom(data: bytes, box: Box, *, factor: float | None = None) -> ToolResult:
-    """Cut a region out of an image and enlarge it.
+    """Return a region of an image, enlarged.
 
     Args:
         data: the image file's bytes.
         box: the region, in fractions of the upright image's width and height.
-        factor: how many times, 1 to 16; by default so much that the longer side has 1024 pixels.
+        factor: the enlargement, 1 to 16; by default the longer side gets 1024 pixels.
 
     Raises:
         ToolFailure: the image cannot be read.
@@ -45,11 +45,17 @@ def _cut(data: bytes, box: Box, factor: float | None) -> ToolResult:
     picture = open_picture(data)
     part = region(picture, box)
     longer = max(part.size)
-    wanted = max(1.0, ZOOM_SIDE / longer) if factor is None else factor
-    scale = min(wanted, MAX_FACTOR, MAX_SIDE / longer)
+    enlargement = max(1.0, ZOOM_SIDE / longer) if factor is None else factor
+    scale = min(enlargement, MAX_FACTOR, MAX_SIDE / longer)
     size = (max(1, round(part.width * scale)), max(1, round(part.height * scale)))
-    shown = part if size == part.size else part.resize(size, Image.Resampling.LANCZOS)
+    scaled = part if size == part.size else part.resize(size, Image.Resampling.LANCZOS)
     real = shown_box(picture, box)
-    how = f"enlarged {scale:.3g} times" if scale > 1 else f"made smaller, {scale:.2g} of its size" if scale < 1 else ""
-    text = f"The region, {part.width} x {part.height} pixels of the image{', ' + how if how else ''}."
-    return ToolResult(text=text, image=to_png(shown, picture, real), width=shown.width, height=shown.height, box=real)
+    change = ""
+    if scale > 1:
+        change = f", enlarged {scale:.3g} times"
+    elif scale < 1:
+        change = f", made smaller, {scale:.2g} of its size"
+    text = f"The region, {part.width} x {part.height} pixels of the image{change}."
+    return ToolResult(
+        text=text, image=to_png(scaled, picture, real), width=scaled.width, height=scaled.height, box=real
+    )

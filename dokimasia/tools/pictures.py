@@ -1,6 +1,6 @@
-"""Image bytes to pixels and back: upright, in RGB, within bounds, and never without saying what they were cut from.
+"""Conversion of image bytes to pixels and back: upright, in RGB, within limits, and with a record of their origin.
 
-And what a tool gives back of them: words for the model, and a picture where it makes one.
+Also the result of a tool: text for the model, and an image if the tool makes one.
 """
 
 import hashlib
@@ -33,10 +33,10 @@ _DIGITS = 6
 
 
 class DecodedImage(NamedTuple):
-    """A decoded image: RGB pixels as they are seen upright, its transparency (None: it has none), and where it is from.
+    """A decoded image: upright RGB pixels, its transparency (None: it has none), and its origin.
 
-    `scene` is what a picture of the planted world says of itself; `origin` and `part` say what it was cut from: itself
-    and the whole, unless a tool made it.
+    `scene` is the metadata of a simulated image; `origin` and `part` are the image that it was cut from: itself and the
+    whole, unless a tool made it.
     """
 
     image: Image.Image
@@ -49,9 +49,9 @@ class DecodedImage(NamedTuple):
 class ToolResult(Value):
     """A tool's result.
 
-    `text` is the tool's own words. `quoted` is text that was found in the image: somebody else wrote it, so it is shown
-    to a model only as a quotation. `image` is a picture as PNG bytes, `width` by `height` pixels, which shows `box` of
-    the image that was looked at (a region is widened to whole pixels).
+    `text` is the tool's own text. `quoted` is text found in the image: somebody else wrote it, so a model sees it only as a
+    quotation. `image` is a PNG of `width` by `height` pixels, which shows `box` of the examined image (a region is
+    widened to whole pixels).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", ser_json_bytes="base64", val_json_bytes="base64")
@@ -65,13 +65,13 @@ class ToolResult(Value):
 
 
 def open_picture(data: bytes) -> DecodedImage:
-    """Decode an image: turned as its EXIF says, CMYK and other colour modes as RGB, transparency laid on white.
+    """Return a decoded image: turned according to its EXIF data, converted to RGB, transparency on white.
 
     Raises:
         ToolFailure: the bytes are no PNG, JPEG, WebP or GIF, are damaged, or have too many pixels.
     """
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # remarks on metadata, which nothing here reads
+        warnings.simplefilter("ignore")  # warnings about metadata, which is not used
         warnings.simplefilter("error", Image.DecompressionBombWarning)
         try:
             with Image.open(io.BytesIO(data), formats=_FORMATS) as opened:
@@ -93,7 +93,7 @@ def open_picture(data: bytes) -> DecodedImage:
 
 
 def pixel_box(picture: DecodedImage, box: Box) -> tuple[int, int, int, int]:
-    """Return the smallest region of whole pixels (left, top, right, bottom) that holds a box; it has at least one."""
+    """Return the smallest region of whole pixels (left, top, right, bottom) that contains a box, at least one pixel."""
     width, height = picture.image.size
     left, top = min(width - 1, math.floor(box.x0 * width + 1e-6)), min(height - 1, math.floor(box.y0 * height + 1e-6))
     right = min(width, max(left + 1, math.ceil(box.x1 * width - 1e-6)))
@@ -107,7 +107,7 @@ def region(picture: DecodedImage, box: Box) -> Image.Image:
 
 
 def shown_box(picture: DecodedImage, box: Box) -> Box:
-    """Return the box that `region` truly shows, widened to whole pixels."""
+    """Return the box that `region` actually shows, widened to whole pixels."""
     width, height = picture.image.size
     left, top, right, bottom = pixel_box(picture, box)
     return Box(x0=left / width, y0=top / height, x1=right / width, y1=bottom / height)
@@ -129,19 +129,19 @@ def within(outer: Box, inner: Box) -> Box:
 
 
 def to_png(image: Image.Image, picture: DecodedImage, box: Box) -> bytes:
-    """Return pixels cut from a picture as PNG bytes that carry along scene, origin and `box`, the part they show.
+    """Return pixels cut from a picture as PNG bytes, with scene, origin and `box`, the part they show, as metadata.
 
-    Equal pixels of equal origin give equal bytes.
+    Equal pixels with equal metadata give equal bytes.
     """
     info = PngInfo()
     if picture.scene is not None:
-        held = picture.scene | {"box": _edges(within(_part(picture.scene) or WHOLE, box))}
-        info.add_itxt(SCENE_KEYWORD, orjson.dumps(held).decode())
+        scene = picture.scene | {"box": _edges(within(_part(picture.scene) or WHOLE, box))}
+        info.add_itxt(SCENE_KEYWORD, orjson.dumps(scene).decode())
     origin = {"sha256": picture.origin, "box": _edges(within(picture.part, box))}
     info.add_itxt(ORIGIN_KEYWORD, orjson.dumps(origin).decode())
-    written = io.BytesIO()
-    image.save(written, "PNG", pnginfo=info, compress_level=6)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, "PNG", pnginfo=info, compress_level=6)
+    return buffer.getvalue()
 
 
 def _flattened(image: Image.Image) -> tuple[Image.Image, Image.Image | None]:
@@ -161,11 +161,11 @@ def _scene(texts: dict[str, str]) -> dict[str, Any] | None:
     return body if body is not None and _part(body) is not None else None
 
 
-def _origin(texts: dict[str, str], own: str) -> tuple[str, Box]:
+def _origin(texts: dict[str, str], default: str) -> tuple[str, Box]:
     body = _object(texts.get(ORIGIN_KEYWORD))
     part = None if body is None else _part(body)
     if body is None or part is None or not isinstance(body.get("sha256"), str) or len(body["sha256"]) != 64:
-        return own, WHOLE
+        return default, WHOLE
     return body["sha256"], part
 
 

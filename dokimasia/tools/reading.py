@@ -1,4 +1,4 @@
-"""Read the text in a region with Tesseract, where it is installed (the extra `ocr`)."""
+"""Text recognition in a region with Tesseract, if it is installed (the extra `ocr`)."""
 
 import shutil
 from functools import cache
@@ -22,14 +22,14 @@ _HINT = "zoom into the region and read it yourself"
 
 @cache
 def can_read() -> bool:
-    """Return whether Tesseract and the package that calls it are installed here."""
+    """Return whether Tesseract and its Python package are installed."""
     import importlib.util
 
     return importlib.util.find_spec("pytesseract") is not None and shutil.which("tesseract") is not None
 
 
 def read_text(data: bytes, box: Box) -> ToolResult:
-    """Read the text in a region; what was read is in `quoted`, since somebody else wrote it.
+    """Return the text in a region, as `quoted`, since somebody else wrote it.
 
     A small region is enlarged first. Tesseract reads printed text well, handwriting and stylised lettering badly.
 
@@ -53,7 +53,7 @@ def read_text(data: bytes, box: Box) -> ToolResult:
 
 
 def _readable(part: Image.Image) -> Image.Image:
-    """Return the pixels at a size at which letters are large enough, with a white margin, which helps at the edges."""
+    """Return the pixels enlarged so that letters are readable, with a white margin, which helps at the edges."""
     longer = max(part.size)
     scale = min(4.0, max(1.0, _READABLE / longer), _MAX_SIDE / longer)
     size = (max(1, round(part.width * scale)), max(1, round(part.height * scale)))
@@ -67,10 +67,10 @@ def _recognised(image: Image.Image) -> str:
     import pytesseract
 
     try:
-        found: str = pytesseract.image_to_string(image, timeout=SECONDS)
+        text: str = pytesseract.image_to_string(image, timeout=SECONDS)
     except pytesseract.TesseractNotFoundError:
         raise ToolFailure(f"reading text is not possible here, since Tesseract is not installed; {_HINT}") from None
     except (RuntimeError, OSError) as error:  # a time-out, Tesseract's own errors, a program that cannot be started
         why = "took too long" if "timeout" in str(error).lower() else "failed"
         raise ToolFailure(f"reading the text {why}; {_HINT}") from None
-    return "\n".join(line.rstrip() for line in found.splitlines() if line.strip())
+    return "\n".join(line.rstrip() for line in text.splitlines() if line.strip())

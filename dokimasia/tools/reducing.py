@@ -1,4 +1,4 @@
-"""Make an image smaller before it is sent, so that a model is not paid for pixels that it makes no use of."""
+"""Reduction of an image before it is sent, to save the cost of pixels that a model does not use."""
 
 import hashlib
 import io
@@ -13,14 +13,14 @@ QUALITY = 90
 
 
 def reduce_image(data: bytes, side: int) -> tuple[ImageRef, bytes]:
-    """Return an image, upright, with a longer side of so many pixels, and its bytes.
+    """Return an upright image whose longer side has `side` pixels, and its bytes.
 
-    A JPEG stays one, at quality 90 with its colours at full resolution; everything else becomes PNG, without loss, which
-    carries along the scene and the origin that the image has in its metadata. Equal bytes give equal bytes.
+    A JPEG stays one, at quality 90 with full colour resolution; everything else becomes a lossless PNG, which keeps the
+    scene and the origin in its metadata. Equal bytes give equal bytes.
 
     Args:
         data: the image file's bytes.
-        side: pixels of the longer side; less than the image has.
+        side: pixels of the longer side; fewer than the image has.
 
     Raises:
         ToolFailure: the image cannot be read.
@@ -32,17 +32,17 @@ def reduce_image(data: bytes, side: int) -> tuple[ImageRef, bytes]:
         (max(1, round(width * scale)), max(1, round(height * scale))), Image.Resampling.LANCZOS
     )
     photograph = data.startswith(b"\xff\xd8\xff")
-    written = _to_jpeg(small) if photograph else to_png(small, picture, WHOLE)
+    content = _to_jpeg(small) if photograph else to_png(small, picture, WHOLE)
     ref = ImageRef(
-        sha256=hashlib.sha256(written).hexdigest(),
+        sha256=hashlib.sha256(content).hexdigest(),
         media_type="image/jpeg" if photograph else "image/png",
         width=small.width,
         height=small.height,
     )
-    return ref, written
+    return ref, content
 
 
 def _to_jpeg(image: Image.Image) -> bytes:
-    written = io.BytesIO()
-    image.save(written, "JPEG", quality=QUALITY, subsampling=0)
-    return written.getvalue()
+    buffer = io.BytesIO()
+    image.save(buffer, "JPEG", quality=QUALITY, subsampling=0)
+    return buffer.getvalue()

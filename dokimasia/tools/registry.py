@@ -1,4 +1,4 @@
-"""The tools by name: what a model is told of each, how its request is read, and how it is carried out."""
+"""The tools by name: their descriptions for models, parsing of requests, and their execution."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -36,7 +36,7 @@ _FACTOR: JsonValue = {"type": "number", "description": f"how many times to enlar
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a model asks of a tool, read and checked: regions as (number of the image, box)."""
+    """A model's checked request to a tool: regions as (number of the image, box)."""
 
     tool: str
     regions: tuple[tuple[int, Box], ...]
@@ -45,9 +45,9 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Tool:
-    """A tool: what a model is told of it, how many regions it looks at, and what does it.
+    """A tool: its description for a model, its number of regions, and its function.
 
-    `run` gets, for each region, the bytes of its image and its box, and the factor where one was given.
+    `run` gets, for each region, the bytes of its image and its box, and the factor, if given.
     """
 
     spec: ToolSpec
@@ -56,31 +56,31 @@ class Tool:
 
 
 def available() -> tuple[str, ...]:
-    """Return the tools that work on this machine: all, but for `read_text` where Tesseract is not installed."""
+    """Return the tools that work on this machine: all, except `read_text` if Tesseract is not installed."""
     return tuple(name for name in TOOLS if name != "read_text" or can_read())
 
 
-def named(names: Sequence[str]) -> tuple[str, ...]:
-    """Return the tools of these names in their fixed order; `all` stands for those that work on this machine.
+def select_tools(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the named tools in their fixed order; `all` stands for those that work on this machine.
 
     Raises:
         ConfigError: there is no such tool; the message lists those there are.
     """
-    wanted = {name.strip() for name in names if name.strip()}
-    unknown = sorted(wanted - set(TOOLS) - {ALL})
+    requested = {name.strip() for name in names if name.strip()}
+    unknown = sorted(requested - set(TOOLS) - {ALL})
     if unknown:
         raise ConfigError(f"no tool is called {unknown[0]!r}; there are: {', '.join(TOOLS)}, or {ALL}")
-    chosen = wanted | set(available()) if ALL in wanted else wanted
+    chosen = requested | set(available()) if ALL in requested else requested
     return tuple(name for name in TOOLS if name in chosen)
 
 
 def read_request(name: str, arguments: str, *, images: int, offered: Sequence[str] | None = None) -> Request:
-    """Read what a model asks of a tool.
+    """Return a model's request to a tool, parsed and checked.
 
     Args:
         name: the tool's name as the model wrote it.
         arguments: the JSON text that it wrote.
-        images: how many images there are.
+        images: the number of images.
         offered: the tools that it may use; by default all.
 
     Raises:
@@ -89,55 +89,55 @@ def read_request(name: str, arguments: str, *, images: int, offered: Sequence[st
     usable = tuple(TOOLS) if offered is None else tuple(offered)
     if name not in usable:
         raise ToolFailure(f"there is no tool {name[:64]!r}; you may use: {', '.join(usable)}")
-    given = _object(arguments)
+    values = _object(arguments)
     tool = TOOLS[name]
-    known = cast("dict[str, Any]", tool.spec.parameters["properties"])
-    unknown = sorted(set(given) - set(known))
+    parameters = cast("dict[str, Any]", tool.spec.parameters["properties"])
+    unknown = sorted(set(values) - set(parameters))
     if unknown:
-        raise ToolFailure(f"{name} takes {', '.join(known)}, and no {unknown[0][:64]!r}")
-    regions = [(_image(given, "image", images), _box(given, "box"))]
+        raise ToolFailure(f"{name} takes {', '.join(parameters)}, and no {unknown[0][:64]!r}")
+    regions = [(_image(values, "image", images), _box(values, "box"))]
     if tool.regions == 2:
-        regions.append((_image(given, "other_image", images), _box(given, "other_box")))
-    return Request(name, tuple(regions), _factor(given))
+        regions.append((_image(values, "other_image", images), _box(values, "other_box")))
+    return Request(name, tuple(regions), _factor(values))
 
 
 def perform(request: Request, images: Mapping[int, bytes]) -> ToolResult:
-    """Carry out a request on the bytes of the images that it names.
+    """Return the result of a request on the bytes of the images that it names.
 
     Raises:
         ToolFailure: the tool cannot do it; the message is for the model.
     """
-    shown = [part for number, box in request.regions for part in (images[number], box)]
-    given = {} if request.factor is None else {"factor": request.factor}
-    return TOOLS[request.tool].run(*shown, **given)
+    positional = [part for number, box in request.regions for part in (images[number], box)]
+    options = {} if request.factor is None else {"factor": request.factor}
+    return TOOLS[request.tool].run(*positional, **options)
 
 
 def _object(arguments: str) -> dict[str, Any]:
     try:
-        given = orjson.loads(arguments.strip() or "{}") if len(arguments) <= MAX_ARGUMENTS else None
+        values = orjson.loads(arguments.strip() or "{}") if len(arguments) <= MAX_ARGUMENTS else None
     except orjson.JSONDecodeError:
-        given = None
-    if not isinstance(given, dict):
+        values = None
+    if not isinstance(values, dict):
         raise ToolFailure(f"the arguments have to be a JSON object of at most {MAX_ARGUMENTS} characters")
-    return cast("dict[str, Any]", given)
+    return cast("dict[str, Any]", values)
 
 
-def _image(given: Mapping[str, Any], name: str, images: int) -> int:
-    number = given.get(name, 0)
+def _image(values: Mapping[str, Any], name: str, images: int) -> int:
+    number = values.get(name, 0)
     if isinstance(number, float) and number.is_integer():
         number = int(number)
     if images == 0:
         raise ToolFailure("there is no image to look at")
     if not isinstance(number, int) or isinstance(number, bool) or not 0 <= number < images:
-        there = "only image 0" if images == 1 else f"images 0 to {images - 1}"
-        raise ToolFailure(f"{name}: there is no image {str(number)[:20]}; there are {there}")
+        available = "only image 0" if images == 1 else f"images 0 to {images - 1}"
+        raise ToolFailure(f"{name}: there is no image {str(number)[:20]}; there are {available}")
     return number
 
 
-def _box(given: Mapping[str, Any], name: str) -> Box:
-    if name not in given:
+def _box(values: Mapping[str, Any], name: str) -> Box:
+    if name not in values:
         raise ToolFailure(f"{name} is missing; give it as [x0, y0, x1, y1] in fractions from 0 to 1")
-    edges: Any = given[name]
+    edges: Any = values[name]
     if isinstance(edges, dict):
         edges = [cast("dict[str, Any]", edges).get(key) for key in ("x0", "y0", "x1", "y1")]
     if not isinstance(edges, list) or len(cast("list[Any]", edges)) != 4 or not all(map(_is_number, edges)):
@@ -153,8 +153,8 @@ def _box(given: Mapping[str, Any], name: str) -> Box:
     return Box(x0=x0, y0=y0, x1=x1, y1=y1)
 
 
-def _factor(given: Mapping[str, Any]) -> float | None:
-    factor = given.get("factor")
+def _factor(values: Mapping[str, Any]) -> float | None:
+    factor = values.get("factor")
     if factor is None:
         return None
     if not _is_number(factor) or not 1 <= factor <= MAX_FACTOR:

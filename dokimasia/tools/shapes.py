@@ -1,4 +1,4 @@
-"""Count repeated shapes: what stands apart from the background of a region, sorted by size, form and colour."""
+"""Counting of repeated shapes: areas that differ from the background of a region, grouped by size, form and colour."""
 
 from typing import Any, NamedTuple, cast
 
@@ -29,11 +29,10 @@ class _Shape(NamedTuple):
 
 
 def count_shapes(data: bytes, box: Box) -> ToolResult:
-    """Count the separate shapes in a region, in groups of those that are alike in size, form and colour.
+    """Return the number of separate shapes in a region, in groups of similar size, form and colour.
 
-    The most common colour is taken for the background; what differs from it and hangs together is one shape, so that
-    shapes which touch or overlap count as one. Meant for drawings, charts and icons; photographs rarely have one
-    background.
+    The most common colour is taken as the background; a connected area that differs from it is one shape, so that touching
+    or overlapping shapes count as one. Intended for drawings, charts and icons; photographs rarely have one background.
 
     Args:
         data: the image file's bytes.
@@ -55,9 +54,9 @@ def count_shapes(data: bytes, box: Box) -> ToolResult:
         cut = sum(shape.cut for shape in group)
         note = f", {cut} of them cut off by the region's edge" if cut else ""
         lines.append(f"- {len(group)} alike: each about {area:.2%} of the region, mean colour {_colour(group)}{note}")
-    rest = sum(len(group) for group in groups[MOST_GROUPS:])
-    if rest:
-        lines.append(f"- {rest} others")
+    others = sum(len(group) for group in groups[MOST_GROUPS:])
+    if others:
+        lines.append(f"- {others} others")
     return ToolResult(text="\n".join(lines))
 
 
@@ -70,14 +69,14 @@ def _shapes(part: Image.Image) -> list[_Shape]:
     common = (pixels // 16 == cells[counts.argmax()]).all(axis=2)
     background = pixels[common].mean(axis=0)
     apart = np.abs(pixels - background).max(axis=2) > _DIFFERENT
-    labels, found = cast("tuple[Any, int]", ndimage.label(apart, structure=np.ones((3, 3))))
-    areas = np.bincount(labels.ravel(), minlength=found + 1)
-    kept = [number for number in range(1, found + 1) if areas[number] >= _SMALLEST]
-    if len(kept) > MOST_SHAPES:
+    labels, n_labels = cast("tuple[Any, int]", ndimage.label(apart, structure=np.ones((3, 3))))
+    areas = np.bincount(labels.ravel(), minlength=n_labels + 1)
+    large = [number for number in range(1, n_labels + 1) if areas[number] >= _SMALLEST]
+    if len(large) > MOST_SHAPES:
         raise ToolFailure("the region is too finely textured for its shapes to be counted; choose a smaller one")
     places = ndimage.find_objects(labels)
     shapes: list[_Shape] = []
-    for number in kept:
+    for number in large:
         rows, columns = places[number - 1]
         inside = labels[rows, columns] == number
         wide, high = columns.stop - columns.start, rows.stop - rows.start
@@ -87,9 +86,9 @@ def _shapes(part: Image.Image) -> list[_Shape]:
 
 
 def _groups(shapes: list[_Shape]) -> list[list[_Shape]]:
-    """Gather each shape to the first group whose first, largest member it resembles; largest groups first."""
+    """Return shapes in groups: each joins the first group whose largest member it resembles; largest groups first."""
     groups: list[list[_Shape]] = []
-    for shape in sorted(shapes, key=lambda one: -one.area):
+    for shape in sorted(shapes, key=lambda shape: -shape.area):
         home = next((group for group in groups if _alike(group[0], shape)), None)
         if home is None:
             groups.append([shape])
@@ -98,10 +97,10 @@ def _groups(shapes: list[_Shape]) -> list[list[_Shape]]:
     return sorted(groups, key=lambda group: (-len(group), -group[0].area))
 
 
-def _alike(one: _Shape, other: _Shape) -> bool:
-    area = max(one.area, other.area) / min(one.area, other.area)
-    form = max(one.form, other.form) / min(one.form, other.form)
-    return area <= _SAME_AREA and form <= _SAME_FORM and abs(one.colour - other.colour).max() <= _SAME_COLOUR
+def _alike(first: _Shape, second: _Shape) -> bool:
+    area = max(first.area, second.area) / min(first.area, second.area)
+    form = max(first.form, second.form) / min(first.form, second.form)
+    return area <= _SAME_AREA and form <= _SAME_FORM and abs(first.colour - second.colour).max() <= _SAME_COLOUR
 
 
 def _colour(group: list[_Shape]) -> str:

@@ -18,7 +18,7 @@ from dokimasia.gateway.doubles import FunctionGateway, Reply, ScriptedGateway
 from dokimasia.graphs import density, drive
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
-from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.reasking import gather_all
 from dokimasia.prompts import recognise
 from dokimasia.storage.memory import MemoryStore
 
@@ -146,7 +146,7 @@ async def test_repeats_keep_apart() -> None:
     """The attempts of one repeat never meet those of another."""
     gateway = by_draw(*(draw(repeat, 1) for repeat in range(5)))
     context = Context(gateway, MemoryStore(), OPTIONS).at_attempt(1)
-    asked = await gathered(context.ask(rating(repeat)) for repeat in range(5))
+    asked = await gather_all(context.ask(rating(repeat)) for repeat in range(5))
     assert [one.value for one in asked] == [draw(repeat, 1) for repeat in range(5)]
 
 

@@ -179,7 +179,7 @@ def test_the_table_has_all_errors_then_groups_then_dimensions() -> None:
     kept = whole.controls
     assert kept is not None
     assert (kept.equal.share, kept.preferred.share, kept.flickers.share, kept.false_alarms.share) == (0.5, 0.5, 1, 0.5)
-    assert rows[1].kept is None
+    assert rows[1].controls is None
 
 
 def test_pairs_have_the_forms_of_either_and_both_orders() -> None:

@@ -195,10 +195,10 @@ def test_sensitivity_follows_the_mix_of_errors() -> None:
     half, hard = (mixed_sensitivity(by_kind, {"easy": easy, "hard": 1}) for easy in (1, 0))
     assert half.share == pytest.approx(0.625)
     assert hard == by_kind["hard"]
-    counted = mixed_sensitivity(by_kind, {"easy": 5, "hard": 5}, seen=10)
+    counted = mixed_sensitivity(by_kind, {"easy": 5, "hard": 5}, n_errors=10)
     assert counted.interval.low < half.interval.low
     together = (by_kind.keys(), ShareEstimate(0.625, ConfidenceInterval(0.45, 0.8)))
-    shared = mixed_sensitivity(by_kind, {"easy": 1, "hard": 1}, together=(dict.fromkeys(together[0], 1.0), together[1]))
+    shared = mixed_sensitivity(by_kind, {"easy": 1, "hard": 1}, pooled=(dict.fromkeys(together[0], 1.0), together[1]))
     assert shared.interval.low == pytest.approx(0.45)
     with pytest.raises(ValueError, match="no sensitivity is known to errors of the kind odd"):
         mixed_sensitivity(by_kind, {"odd": 1})

@@ -68,7 +68,7 @@ def test_a_rating_is_printed_if_and_only_if_the_likelihood_has_a_maximum(
     """Linear programming finds a direction in which nothing observed becomes less likely exactly where a group has none."""
     comparisons = _comparisons(drawn)
     for group in rate_models(comparisons, seed=0):
-        inside = [one for one in comparisons if one.one in group.models and one.other in group.models]
+        inside = [one for one in comparisons if one.first in group.models and one.second in group.models]
         assert bool(group.ratings) == (len(group.models) > 1 and not _can_run_away(inside, group.models))
         assert bool(group.reason) != bool(group.ratings)
 

@@ -6,7 +6,7 @@ from PIL import Image
 
 from dokimasia.domain.criterion import Box
 from dokimasia.errors import ConfigError, ToolFailure
-from dokimasia.tools import TOOLS, available, named, perform, read_request, reading
+from dokimasia.tools import TOOLS, available, perform, read_request, reading, select_tools
 from tests.tools.conftest import Encode
 
 pytestmark = pytest.mark.quick
@@ -34,12 +34,12 @@ def test_every_tool_is_described() -> None:
 def test_tools_are_named_in_a_fixed_order(monkeypatch: pytest.MonkeyPatch) -> None:
     """The order of the user's list does not matter, `all` leaves out what cannot work here."""
     monkeypatch.setattr("dokimasia.tools.registry.can_read", lambda: False)
-    assert named(["zoom", " crop "]) == ("crop", "zoom")
-    assert named([]) == ()
-    assert named(["all"]) == available() == tuple(name for name in TOOLS if name != "read_text")
-    assert "read_text" in named(["all", "read_text"])
+    assert select_tools(["zoom", " crop "]) == ("crop", "zoom")
+    assert select_tools([]) == ()
+    assert select_tools(["all"]) == available() == tuple(name for name in TOOLS if name != "read_text")
+    assert "read_text" in select_tools(["all", "read_text"])
     with pytest.raises(ConfigError, match="'zom'; there are: crop, zoom"):
-        named(["zom"])
+        select_tools(["zom"])
 
 
 def test_a_request_is_read() -> None:

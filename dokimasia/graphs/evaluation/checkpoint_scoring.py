@@ -25,9 +25,9 @@ from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Checkpoint, CheckpointScores, FinalAnswer, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import AnswerState, answered, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, answer_items, is_unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, keep_looks
-from dokimasia.graphs.reasking import each, still_open, together
+from dokimasia.graphs.reasking import gather_pair, still_open, update_items
 from dokimasia.graphs.versions import CHECKPOINT_SCORING, VERSIONS
 
 NAME = CHECKPOINT_SCORING
@@ -55,9 +55,9 @@ KEPT = 500
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> Next:
-    """Put the sample's question to each candidate whose response is not there yet, and see what rules say of it."""
+    """Send the sample's question to each candidate without a response, and apply the rules to the answers."""
     context = runtime.context
-    items = await answered(state["sample"], state["items"], context, plain=context.options.plain)
+    items = await answer_items(state["sample"], state["items"], context, plain=context.options.plain)
     sample = await context.store.get(Sample, state["sample"])
     judged = "criteria" in state
 
@@ -66,12 +66,12 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
         final = by_rule(sample, response, item["response"], tolerance=context.options.tolerance, contains=not judged)
         if final is None and judged:
             return item
-        item["final"] = await context.store.put(final or by_nobody(response, item["response"]))
+        item["final"] = await context.store.put(final or without_judge(response, item["response"]))
         if judged or (final is not None and final.verdict != "unknown"):
             return item
         return {**item, **failed_update(failure("undecided", _why_undecided(sample, response)))}
 
-    items = await each(items, decide, _undecided)
+    items = await update_items(items, decide, _undecided)
     goto: Literal["score", "__end__"] = "__end__"
     if judged and any(map(_open, items)):
         goto = "score"
@@ -79,7 +79,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
 
 
 async def score(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge score every criterion of each response, and say whether it is right where no rule could."""
+    """Have the judge score every criterion of each response, and decide whether it is right if no rule could."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
@@ -101,7 +101,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             asking = context.ask(role, node="score", attempt=attempt)
         if not item.get("final"):
             deciding = by_judge(sample, response, item["response"], context, node="score", attempt=attempt)
-        reply, final = await together(asking, deciding)
+        reply, final = await gather_pair(asking, deciding)
         ended: AnswerState = {**item}
         if reply is not None:
             ended = with_calls(ended, reply.calls)
@@ -119,7 +119,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
             return {**ended, **failed_update(reply.failure)}
         return {**ended, "judgement": await context.store.put(judgement)}
 
-    return {"items": await each(state["items"], judge, _open)}
+    return {"items": await update_items(state["items"], judge, _open)}
 
 
 def build() -> StateGraph[State, Context]:
@@ -135,37 +135,44 @@ def build() -> StateGraph[State, Context]:
 def by_rule(
     sample: Sample, response: Response, id: str, *, tolerance: float, contains: bool = False
 ) -> FinalAnswer | None:
-    """Return the verdict of the rules on a response, or None where they cannot say.
+    """Return the verdict of the rules on a response, or None if they cannot decide.
 
-    Without a reference answer it is unknown. What is compared is the line of the final answer, or the whole response
-    where it has none.
+    Without a reference answer it is unknown. The rules compare the line of the final answer, or the whole response if there
+    is no such line.
     """
-    text, stated = stated_answer(response.text)
+    text, has_final_line = stated_answer(response.text)
     if not sample.accepted:
-        return FinalAnswer(response=id, verdict="unknown", rule="no reference", answer=text[:KEPT], stated=stated)
+        return FinalAnswer(
+            response=id, verdict="unknown", rule="no reference", answer=text[:KEPT], stated=has_final_line
+        )
     match = accepted_answer(
         text, sample.accepted, sample.choices, tolerance=tolerance, question=sample.prompt, contains=contains
     )
     if match.verdict == "unsure":
         return None
     verdict = "right" if match.verdict == "same" else "wrong"
-    return FinalAnswer(response=id, verdict=verdict, rule=match.rule, answer=text[:KEPT], stated=stated)
+    return FinalAnswer(response=id, verdict=verdict, rule=match.rule, answer=text[:KEPT], stated=has_final_line)
 
 
-def by_nobody(response: Response, id: str) -> FinalAnswer:
-    """Return that neither a rule could say, nor was a judge there to be asked."""
-    text, stated = stated_answer(response.text)
-    return FinalAnswer(response=id, verdict="unknown", rule="none", answer=text[:KEPT], stated=stated)
+def without_judge(response: Response, id: str) -> FinalAnswer:
+    """Return an unknown verdict: no rule could decide, and there is no judge."""
+    text, has_final_line = stated_answer(response.text)
+    return FinalAnswer(response=id, verdict="unknown", rule="none", answer=text[:KEPT], stated=has_final_line)
 
 
 async def by_judge(
     sample: Sample, response: Response, id: str, context: Context, *, node: str, attempt: int | None = None
 ) -> FinalAnswer:
-    """Return a judge's verdict; unknown, with the kind of failure, where it gave none that can be read."""
-    text, stated = stated_answer(response.text)
+    """Return a judge's verdict; unknown, with the kind of failure, if its reply is unusable."""
+    text, has_final_line = stated_answer(response.text)
     reply = await context.ask(judge_equivalence(sample, text, repeat=response.repeat), node=node, attempt=attempt)
     final = FinalAnswer(
-        response=id, verdict="unknown", rule="unreadable", answer=text[:KEPT], stated=stated, calls=tuple(reply.calls)
+        response=id,
+        verdict="unknown",
+        rule="unreadable",
+        answer=text[:KEPT],
+        stated=has_final_line,
+        calls=tuple(reply.calls),
     )
     if reply.value is None:
         return final.model_copy(update={"failure": reply.failure.kind})
@@ -175,7 +182,7 @@ async def by_judge(
 def judgement_of(
     reply: AskResult[Sequence[Checkpoint]], response: str, criteria_id: str, criteria: CriteriaSet
 ) -> CheckpointScores | None:
-    """Return a judge's scores of a response (its id) as they are stored; None where the judge gave no scores."""
+    """Return a judge's scores of a response (by id) as they are stored; None if the judge gave none."""
     if reply.value is None or reply.provenance is None:
         return None
     scores = tuple(checkpoint.score for checkpoint in reply.value)
@@ -194,13 +201,15 @@ def _undecided(item: AnswerState) -> bool:
 
 
 def _open(item: AnswerState) -> bool:
-    """Return whether the judge is to be asked of an answer: its scores, whether it is right, or both."""
-    return unjudged(item) or _undecided(item)
+    """Return whether an answer still needs the judge: for its scores, for whether it is right, or both."""
+    return is_unjudged(item) or _undecided(item)
 
 
 def _why_undecided(sample: Sample, response: Response) -> str:
     if not sample.accepted:
         return "the sample has no reference answer, and there is no judge: add one, or name a judge with --judge"
-    answer, stated = stated_answer(response.text)
-    where = "the final answer" if stated else "the response, which states no final answer on a line of its own:"
-    return f"no rule decides whether {where} {answer[:200]!r} says the same as {sample.reference_text!r}; a judge can"
+    answer, has_final_line = stated_answer(response.text)
+    subject = (
+        "the final answer" if has_final_line else "the response, which states no final answer on a line of its own:"
+    )
+    return f"no rule decides whether {subject} {answer[:200]!r} says the same as {sample.reference_text!r}; a judge can"

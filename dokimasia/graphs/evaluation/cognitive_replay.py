@@ -80,7 +80,7 @@ class State(TypedDict, total=False):
 
 
 async def write_chain(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the solver for the chain, sending back the one that contradicts the reference where there is one."""
+    """Ask the solver for the chain, or send a chain back that contradicts the reference."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     rejected = state.get("rejected")
@@ -157,7 +157,7 @@ async def extract_criteria(state: State, runtime: Runtime[Context]) -> Command[L
 
 
 async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
-    """Have a judge take a second look at the criteria, and mend or leave out what is wrong with them."""
+    """Have a judge take a second look at the criteria, and correct or drop faulty ones."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     chain = await context.store.get(ReferenceChain, state["chain"])
@@ -173,7 +173,7 @@ async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def first_step(state: State) -> Literal["write_chain", "check_chain", "extract_criteria", "judge_criteria"]:
-    """What an earlier attempt achieved is not asked again."""
+    """Return the first step that an earlier attempt has not completed."""
     if not state.get("chain"):
         return "write_chain"
     if state.get("criteria"):
@@ -187,7 +187,7 @@ async def after_chain(state: State) -> Literal["check_chain", "__end__"]:
 
 
 async def after_check(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
-    """Ask for the chain once more, let a judge say, go on, or stop."""
+    """Return whether to ask for the chain again, ask the judge, go on, or stop."""
     if state.get("failed"):
         return "__end__"
     if state.get("rejected"):
@@ -230,7 +230,7 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
 
 
 class CriteriaDraw(NamedTuple):
-    """Criteria, or why there are none, and the calls that they took."""
+    """Criteria, or the reason why there are none, and their calls."""
 
     criteria: CriteriaSet | None
     failed: Failed | None
@@ -290,7 +290,7 @@ async def draw_criteria(
 
 
 def settled(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:
-    """Return criteria as answers are scored by them: where several answers are accepted, the final one says so."""
+    """Return the criteria for scoring: if several answers are accepted, the final criterion names them."""
     alternatives = with_alternatives(criteria.criteria, sample.accepted, sample.choices)
     return criteria.model_copy(update={"criteria": alternatives})
 
@@ -298,7 +298,7 @@ def settled(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:
 def _rescaled(
     criteria: Sequence[Criterion], broken: Callable[[Sequence[Criterion]], list[Broken]]
 ) -> CriteriaSet | None:
-    """Return the criteria with weights rescaled to sum to ten, if that mends all that is wrong with them."""
+    """Return the criteria with weights rescaled to sum to ten, if that corrects all their faults."""
     weights = rescale_weights([criterion.weight for criterion in criteria])
     mended = tuple(
         criterion.model_copy(update={"weight": weight}) for criterion, weight in zip(criteria, weights, strict=True)
@@ -315,7 +315,7 @@ class SecondLook(NamedTuple):
 
     @property
     def failure(self) -> Failed:
-        """The failure of a look that brought no set.
+        """The failure of a look without a result.
 
         Raises:
             ValueError: if it brought one.
@@ -328,7 +328,7 @@ class SecondLook(NamedTuple):
 async def second_look(
     sample: Sample, chain: ReferenceChain, drawn: CriteriaSet, context: Context, *, attempt: int | None
 ) -> SecondLook:
-    """Return a set of criteria as it is after a second look, with all that was found on record (ours).
+    """Return a set of criteria after a second look, with all faults recorded (an addition to the paper).
 
     One call where nothing is wrong, or where all that is wrong is left out without harm; else the set is sent back once
     with what was found, and what comes is looked at, too. A look that fails costs nobody a sample: the set stays as it
@@ -394,7 +394,9 @@ async def _look(
 def _without_faults(
     sample: Sample, chain: ReferenceChain, criteria: CriteriaSet, faults: list[CriteriaFault], context: Context
 ) -> CriteriaSet:
-    """Return a set without what was found to be wrong with it."""
+    """Return a set without its faulty criteria."""
     least = context.options.criteria_count[0]
-    rest, record = without_faulty(criteria.criteria, faults, question=sample.prompt, answer=chain.answer, least=least)
-    return criteria.model_copy(update={"criteria": rest, "checked": True, "faults": (*criteria.faults, *record)})
+    remaining, record = without_faulty(
+        criteria.criteria, faults, question=sample.prompt, answer=chain.answer, least=least
+    )
+    return criteria.model_copy(update={"criteria": remaining, "checked": True, "faults": (*criteria.faults, *record)})

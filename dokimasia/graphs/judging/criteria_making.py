@@ -37,7 +37,7 @@ class State(Failure, TypedDict, total=False):
 
 
 async def first_step(state: State) -> Literal["compare", "without_chain"]:
-    """Auxiliary responses are there to be compared."""
+    """Return `compare` if there are auxiliary responses, else `without_chain`."""
     return "compare" if state.get("auxiliary") else "without_chain"
 
 

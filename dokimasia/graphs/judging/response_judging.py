@@ -18,9 +18,9 @@ from dokimasia.domain.criterion import ReferenceChain
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.judging.judgements import ComparedCriteria, ResponseRating
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import AnswerState, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, is_unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update
-from dokimasia.graphs.reasking import each
+from dokimasia.graphs.reasking import update_items
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "response_judging"
@@ -39,7 +39,7 @@ class State(TypedDict, total=False):
 
 
 async def judge(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge score each response that is not judged yet."""
+    """Have the judge score each response that has no judgement yet."""
     context, basis = runtime.context, state.get("basis", "")
     sample = await context.store.get(Sample, state["sample"])
     score = _SCORERS[state["how"]]
@@ -52,7 +52,7 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
             return {**item, **failed_update(reply.failure)}
         return {**item, "judgement": await context.store.put(rating), "score": rating.score}
 
-    return {"items": await each(state["items"], judge_response, unjudged)}
+    return {"items": await update_items(state["items"], judge_response, is_unjudged)}
 
 
 Rated = tuple[AskResult[Any], ResponseRating | None]

@@ -24,7 +24,7 @@ from dokimasia.domain.failure_modes import MOST_MODES, AnswerAtoms, Batch, Mode,
 from dokimasia.domain.judgement import FailureKind, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure
-from dokimasia.graphs.reasking import gathered, within_budget
+from dokimasia.graphs.reasking import gather_all, within_budget
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "mode_making"
@@ -57,7 +57,7 @@ def _no_progress(done: int) -> None:
 
 @dataclass(frozen=True)
 class MakingContext(Context):
-    """The services of the making, the answers in the order of reading, their images' marks, and who hears of progress."""
+    """The services of mode making, the answers in reading order, their images' marks, and a callback for progress."""
 
     answers: Sequence[AnswerAtoms] = ()
     made_on: tuple[str, ...] = ()
@@ -65,7 +65,7 @@ class MakingContext(Context):
 
 
 async def points_of(context: Context, answer: AnswerAtoms, numbers: Sequence[int]) -> AnswerPoints:
-    """Return atoms of an answer as a reader sees them, in an order."""
+    """Return some atoms of an answer as a reader sees them, in the given order."""
     sample = await context.store.get(Sample, answer.sample)
     criteria = (await context.store.get(CriteriaSet, answer.criteria)).criteria
     response = await context.store.get(Response, answer.response)
@@ -74,7 +74,7 @@ async def points_of(context: Context, answer: AnswerAtoms, numbers: Sequence[int
 
 
 class AnswerNotes(NamedTuple):
-    """Notes on an answer's failed atoms, on how many there was nothing to note, and what could not be read."""
+    """Notes on an answer's failed atoms, the number of atoms with nothing to note, and failures by kind."""
 
     notes: list[Note]
     nothing: int
@@ -84,34 +84,34 @@ class AnswerNotes(NamedTuple):
 
 async def _notes_of(answer: AnswerAtoms, context: MakingContext) -> AnswerNotes:
     reply = await _ask(context, note_failures(await points_of(context, answer, answer.failed)))
-    found = AnswerNotes([], 0, Counter(), reply.calls)
+    answer_notes = AnswerNotes([], 0, Counter(), reply.calls)
     if reply.value is None:
-        found.failures[reply.failure.kind] = len(answer.failed)
-        return found
+        answer_notes.failures[reply.failure.kind] = len(answer.failed)
+        return answer_notes
     nothing = 0
     for number, point in zip(answer.failed, reply.value.points, strict=True):
         if point is None:
-            found.failures["unparsable"] += 1
+            answer_notes.failures["unparsable"] += 1
         elif point == "nothing":
             nothing += 1
         else:
             source = {"sample_id": answer.sample_id, "model": answer.model, "repeat": answer.repeat}
-            found.notes.append(Note(**source, criterion=number, **point._asdict()))
-    return found._replace(nothing=nothing)
+            answer_notes.notes.append(Note(**source, criterion=number, **point._asdict()))
+    return answer_notes._replace(nothing=nothing)
 
 
 async def read(state: State, runtime: Runtime[MakingContext]) -> State:
-    """Have the failed atoms of the next answers noted."""
+    """Have notes written on the failed atoms of the next answers."""
     context, book = runtime.context, await _book(runtime.context, state)
     batch = _next(context.answers, book.answers)
     fresh: list[Note] = []
     failures: Counter[FailureKind] = Counter(book.failures)
     nothing, calls = book.nothing, list(book.calls)
-    for found in await gathered(_notes_of(answer, context) for answer in batch):
-        fresh += found.notes
-        failures.update(found.failures)
-        nothing += found.nothing
-        calls += found.calls
+    for answer_notes in await gather_all(_notes_of(answer, context) for answer in batch):
+        fresh += answer_notes.notes
+        failures.update(answer_notes.failures)
+        nothing += answer_notes.nothing
+        calls += answer_notes.calls
     book = book.model_copy(
         update={
             "answers": book.answers + len(batch),
@@ -126,7 +126,7 @@ async def read(state: State, runtime: Runtime[MakingContext]) -> State:
 
 
 async def sort(state: State, runtime: Runtime[MakingContext]) -> State:
-    """Have the new notes, and those that are still loose, sorted under modes; where that fails they wait for the next batch."""
+    """Have new and unsorted notes sorted under modes; if that fails they wait for the next batch."""
     context, book, fresh = runtime.context, await _book(runtime.context, state), state.get("fresh", 0)
     if not fresh:
         return {"fresh": 0}
@@ -150,7 +150,7 @@ async def sort(state: State, runtime: Runtime[MakingContext]) -> State:
 
 
 async def merge(state: State, runtime: Runtime[MakingContext]) -> State:
-    """Merge modes that overlap and reword what can be read in two ways; then the list is fixed."""
+    """Merge overlapping modes and reword ambiguous ones; then the list is fixed."""
     context, book = runtime.context, await _book(runtime.context, state)
     if not book.modes and (book.unsorted or (book.failures and not book.notes)):
         kind: FailureKind = next(iter(book.unsorted or book.failures))
@@ -172,7 +172,7 @@ async def merge(state: State, runtime: Runtime[MakingContext]) -> State:
 
 
 async def after_sort(state: State, runtime: Runtime[MakingContext]) -> Literal["read", "merge"]:
-    """Read on until nothing new comes, or nothing is left."""
+    """Return `read` until nothing new comes or nothing is left, else `merge`."""
     book = await _book(runtime.context, state)
     return "merge" if book.settled or book.answers >= len(runtime.context.answers) else "read"
 
@@ -189,7 +189,7 @@ def build() -> StateGraph[State, MakingContext]:
 
 
 async def _book(context: MakingContext, state: State) -> NoteBook:
-    """Return the book so far, empty at the beginning."""
+    """Return the codebook so far, empty at the beginning."""
     return await context.store.get(NoteBook, state["book"]) if state.get("book") else NoteBook()
 
 
@@ -205,7 +205,7 @@ def _next(answers: Sequence[AnswerAtoms], start: int) -> Sequence[AnswerAtoms]:
 
 
 async def _ask(context: MakingContext, role: Ask[T]) -> AskResult[T]:
-    """Ask, and report progress.
+    """Return the reply to a request, and report progress.
 
     Raises:
         CallFailed: the budget is used up: the step stays open, so that a resume does it whole.

@@ -15,10 +15,10 @@ from dokimasia.agents.candidate import stated_answer
 from dokimasia.agents.evaluation import judge_equivalence
 from dokimasia.domain.judgement import FinalAnswer, Response
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import AnswerState, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, is_unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update
 from dokimasia.graphs.evaluation.checkpoint_scoring import KEPT
-from dokimasia.graphs.reasking import each
+from dokimasia.graphs.reasking import update_items
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "deciding"
@@ -39,7 +39,7 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
 
     async def decide_item(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
-        answer, stated = stated_answer(response.text)
+        answer, has_final_line = stated_answer(response.text)
         reply = await context.ask(judge_equivalence(sample, answer, repeat=item.get("repeat", 0)), node="decide")
         item = with_calls(item, reply.calls)
         if reply.value is None:
@@ -49,12 +49,12 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
             verdict="right" if reply.value else "wrong",
             rule="judge",
             answer=answer[:KEPT],
-            stated=stated,
+            stated=has_final_line,
             calls=tuple(reply.calls),
         )
         return {**item, "judgement": await context.store.put(final)}
 
-    return {"items": await each(state["items"], decide_item, unjudged)}
+    return {"items": await update_items(state["items"], decide_item, is_unjudged)}
 
 
 def build() -> StateGraph[State, Context]:

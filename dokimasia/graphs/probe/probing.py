@@ -34,7 +34,7 @@ from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.graphs.context import Context, Failure, failed_update, keep_looks
-from dokimasia.graphs.reasking import each
+from dokimasia.graphs.reasking import update_items
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "probing"
@@ -82,7 +82,7 @@ class State(TypedDict, total=False):
 
 
 async def refer(state: State, runtime: Runtime[Context]) -> State:
-    """Have the writer answer the request anew; the ids of its calls are `written`."""
+    """Have the writer answer the request again; the ids of its calls are `written`."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     reply = await context.ask(write_reference(sample, repeat=state.get("draw", 0)), model=state["writer"])
@@ -130,11 +130,11 @@ async def judge(state: State, runtime: Runtime[Context]) -> State:
             judgement = AxisScores.model_validate({**fields, "judged": answer_id(first), "scores": reply.value.values})
         return {**call, "judgement": await context.store.put(judgement)}
 
-    return {"calls": await each(state["calls"], judge_call, _unjudged)}
+    return {"calls": await update_items(state["calls"], judge_call, _unjudged)}
 
 
 async def read(state: State, runtime: Runtime[Context]) -> State:
-    """Have the readers say of every judgement that is to be read whether its justification names an error."""
+    """Have the readers decide whether the justification of each judgement to be read names an error."""
     context = runtime.context
 
     async def read_call(call: Call) -> Call:
@@ -151,7 +151,7 @@ async def read(state: State, runtime: Runtime[Context]) -> State:
         noticed = Noticed(judgement=call["judgement"], **reply.value._asdict(), provenance=reply.provenance)
         return {**call, "noticed": await context.store.put(noticed)}
 
-    return {"calls": await each(state["calls"], read_call, _unread)}
+    return {"calls": await update_items(state["calls"], read_call, _unread)}
 
 
 def answer_id(answer: Judged) -> str:
@@ -159,14 +159,14 @@ def answer_id(answer: Judged) -> str:
     return digest("answer", answer) if isinstance(answer, str) else answer.sha256
 
 
-def _answer(item: Perturbed, which: Which) -> Judged:
-    if which == "gold":
+def _answer(item: Perturbed, version: Which) -> Judged:
+    if version == "gold":
         return item.gold_image or item.gold
     return item.perturbed_image or item.perturbed
 
 
 async def _reference(context: Context, item: Perturbed, id: str) -> Judged:
-    """Return the reference to go by: the one of an id, or the gold answer where that is empty."""
+    """Return the reference with an id, or the gold answer if the id is empty."""
     gold = _answer(item, "gold")
     if not id:
         return gold
@@ -176,7 +176,7 @@ async def _reference(context: Context, item: Perturbed, id: str) -> Judged:
 
 
 def _where(item: Perturbed, call: Call) -> str:
-    """Return in which of two answers an error has to be named: the one that was perturbed, if one was."""
+    """Return the answer in which an error has to be named: the perturbed one, if there is one."""
     order = (call["first"], call.get("second", ""))
     if not order[1] or "perturbed" not in order:
         return ""
@@ -196,19 +196,19 @@ def _unread(call: Call) -> bool:
 
 
 async def first_step(state: State) -> Literal["refer", "judge", "read", "__end__"]:
-    """Begin with what is there to do."""
+    """Return the first step that has something to do."""
     if state.get("writer") and not state.get("reference"):
         return "refer"
     return await after_reference(state)
 
 
 async def after_reference(state: State) -> Literal["judge", "read", "__end__"]:
-    """Judge what is not judged yet."""
+    """Return `judge` if a call has no judgement yet, else what follows."""
     return "judge" if any(map(_unjudged, state.get("calls", []))) else await after_judging(state)
 
 
 async def after_judging(state: State) -> Literal["read", "__end__"]:
-    """Read what is to be read."""
+    """Return `read` if there are justifications to read, else the end."""
     return "read" if any(map(_unread, state.get("calls", []))) else "__end__"
 
 

@@ -17,7 +17,7 @@ from dokimasia.domain.judgement import Failed, Response
 from dokimasia.domain.refinement import Feedback, FeedbackPoint, FoundLeak, HintWording, UnusedAtom
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import first_open, gathered
+from dokimasia.graphs.reasking import first_open, gather_all
 
 
 class Secret(NamedTuple):
@@ -228,20 +228,20 @@ async def ask_hints(
 
     What is no hint after one re-ask is counted and left out. With `apart`, as published, every point is a call.
     """
-    wanted = wants_rewriting if anew else wants_hint
+    needs_hint = wants_rewriting if anew else wants_hint
     groups: dict[tuple[str, str, int], list[int]] = {}
     for number, point in enumerate(points):
-        if wanted(point):
+        if needs_hint(point):
             groups.setdefault((point.peer, point.answer, number if apart else 0), []).append(number)
 
     async def ask_peer(peer: str, answer: str, numbers: Sequence[int]) -> AskResult[Sequence[str]]:
         solution = (await context.store.get(Response, answer)).text
         write = rewrite_hints if anew else give_hints
-        own = [points[number] for number in numbers]
-        ask = write(reader.sample, own, solution, feedback=reader.feedback, earlier=reader.earlier)
+        peer_points = [points[number] for number in numbers]
+        ask = write(reader.sample, peer_points, solution, feedback=reader.feedback, earlier=reader.earlier)
         return await context.ask(ask, model=peer)
 
-    replies = await gathered(ask_peer(peer, answer, numbers) for (peer, answer, _), numbers in groups.items())
+    replies = await gather_all(ask_peer(peer, answer, numbers) for (peer, answer, _), numbers in groups.items())
     hinted = list(points)
     calls: list[str] = []
     for numbers, reply in zip(groups.values(), replies, strict=True):

@@ -26,7 +26,7 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.evaluation.checkpoint_scoring import judgement_of
-from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.reasking import gather_all
 from dokimasia.graphs.refinement import refinement
 
 
@@ -105,10 +105,10 @@ async def refine_answer(
     steps, answered = first["steps"], first.get("answered", "unknown")
     if not first.get("failed"):
         inputs |= {"arm": arm, "answered": answered, "selection": first["selection"]}
-        shown = (await store.get(PointSelection, first["selection"])).shown
+        shown_atoms = (await store.get(PointSelection, first["selection"])).shown
         if arm == "peer":
-            inputs["peers"] = await _peers(sample, criteria, ids["criteria"], shown, peers, context)
-        if shown or answered != "right":
+            inputs["peers"] = await _peers(sample, criteria, ids["criteria"], shown_atoms, peers, context)
+        if shown_atoms or answered != "right":
             steps = [*steps, *(await drive.run(_graph(), inputs, context=context))["steps"]]
     return await _refined(steps, arm, judgement.scores, answered, context)
 
@@ -170,7 +170,7 @@ async def _peers(
 ) -> dict[str, list[list[str]]]:
     """Return for each of some atoms the peers that solved it, in order of choice, each with the id of its answer."""
     answers = {name: Response(sample=sample.digest, model=name, text=text) for name, text in sorted(peers.items())}
-    scored = await gathered(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
+    scored = await gather_all(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
     judgements: dict[str, CheckpointScores] = {}
     for name, judgement in zip(answers, scored, strict=True):
         if isinstance(judgement, CheckpointScores):

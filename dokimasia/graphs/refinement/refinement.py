@@ -36,7 +36,7 @@ from dokimasia.domain.refinement import (
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, Failure, failed_update
 from dokimasia.graphs.evaluation.checkpoint_scoring import by_judge, by_rule, judgement_of
-from dokimasia.graphs.reasking import first_open, gathered, still_open
+from dokimasia.graphs.reasking import first_open, gather_all, still_open
 from dokimasia.graphs.refinement import hinting
 from dokimasia.graphs.versions import VERSIONS
 
@@ -167,9 +167,9 @@ async def begin_round(state: State, runtime: Runtime[Context]) -> State:
     scores = state.get("scores") or [float(score) for score in last.scores]
     points: tuple[FeedbackPoint, ...] = ()
     if arm in ("self", "peer"):
-        shown = (await context.store.get(PointSelection, state["selection"])).shown
+        shown_atoms = (await context.store.get(PointSelection, state["selection"])).shown
         peers = state.get("peers", {}) if arm == "peer" else None
-        atoms = [atom for atom in failed_atoms(scores) if atom in shown]
+        atoms = [atom for atom in failed_atoms(scores) if atom in shown_atoms]
         points = hinting.points_of(atoms, criteria, stated=last.stated, round=round, peers=peers)
     feedback = Feedback(
         sample=sample.digest, model=state["model"], arm=arm, round=round, answered=state["answered"], points=points
@@ -304,7 +304,7 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
     first = 0 if round else 1
     last = first + state.get("judgements", 1)
     deciding = 0 < round < state.get("rounds", 1) and not as_published(state)
-    replies = await gathered(
+    replies = await gather_all(
         context.ask(
             score_checkpoints(
                 sample,
@@ -345,11 +345,11 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
     if failure:
         stopped = "failed"
     elif round:
-        shown = (await context.store.get(PointSelection, state["selection"])).shown
+        shown_atoms = (await context.store.get(PointSelection, state["selection"])).shown
         decided = [state["decided"]] if state.get("decided") else state["judged"]
         draws = [(await context.store.get(CheckpointScores, id)).scores for id in decided]
         scores = [sum(column) / len(draws) for column in zip(*draws, strict=True)]
-        stopped = when_to_stop(before, scores, shown, round=round, rounds=state.get("rounds", 1))
+        stopped = when_to_stop(before, scores, shown_atoms, round=round, rounds=state.get("rounds", 1))
     judged = state.get("judged", [])
     step = RefinementStep(
         arm=state["arm"],

@@ -49,7 +49,7 @@ from dokimasia.domain.review import (
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, own_options
-from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.reasking import gather_all
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "peer_review"
@@ -125,7 +125,7 @@ async def describe(state: State, runtime: Runtime[Context]) -> State:
         )
         return {**seat, "candidate": await context.store.put(draft)}
 
-    seats = await gathered(map(write_draft, options.panel))
+    seats = await gather_all(map(write_draft, options.panel))
     return {"seats": seats, "cycle": 1, "candidates": _ids("candidate", seats), "lost": _ids("lost", seats)}
 
 
@@ -137,15 +137,15 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
     pool = await _pool(state["seats"], context, "candidate")
 
     async def compare_candidates(seat: Seat) -> Seat:
-        shown = _shown_order(pool, state, seat, context, sample, "compare")
-        texts = [pool[id].text for id in shown]
+        order = _shown_order(pool, state, seat, context, sample, "compare")
+        texts = [pool[id].text for id in order]
         ask = review_candidates(sample, texts, request=options.request, published=options.published)
         reply = await context.ask(ask, model=seat["member"])
         seat = await _with_reply(seat, reply, sample, context, cycle=state["cycle"], part="compare")
         if reply.value is None or reply.provenance is None:
             return {**seat, "standing": seat["candidate"]} if "candidate" in seat else seat
         common = {"sample": sample.digest, "cycle": state["cycle"], "provenance": reply.provenance}
-        standing = None if options.published else _kept_candidate(reply.value, shown, pool)
+        standing = None if options.published else _kept_candidate(reply.value, order, pool)
         kept = standing is not None
         if standing is None:
             # in the panel's order, so that no draw decides between equals later
@@ -153,16 +153,16 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
             standing = await context.store.put(rewrite)
         review = PeerReview(
             reviewer=seat["member"],
-            shown=shown,
+            shown=order,
             critiques=reply.value.critiques,
-            ranking=tuple(shown[number - 1] for number in reply.value.ranking),
+            ranking=tuple(order[number - 1] for number in reply.value.ranking),
             rewrite=standing,
             kept=kept,
             **common,
         )
         return {**seat, "standing": standing, "review": await context.store.put(review)}
 
-    seats = await gathered(map(compare_candidates, state["seats"]))
+    seats = await gather_all(map(compare_candidates, state["seats"]))
     new_pool = await _pool(seats, context, "standing")
     all_voted = len(_ids("choice", seats)) == len(seats)
     votes_stand = all_voted and not _ids("lost", seats) and _substances(new_pool) == _substances(pool)
@@ -170,9 +170,9 @@ async def compare(state: State, runtime: Runtime[Context]) -> State:
         seats = [_without(seat, "choice") for seat in seats]
     return {
         "seats": seats,
-        "candidates": _added(state.get("candidates", []), _ids("standing", seats)),
-        "reviews": _added(state.get("reviews", []), _ids("review", seats)),
-        "lost": _added(state.get("lost", []), _ids("lost", seats)),
+        "candidates": _merged_ids(state.get("candidates", []), _ids("standing", seats)),
+        "reviews": _merged_ids(state.get("reviews", []), _ids("review", seats)),
+        "lost": _merged_ids(state.get("lost", []), _ids("lost", seats)),
         "settled": not options.published and (votes_stand or len(new_pool) < 2),
     }
 
@@ -185,8 +185,8 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
     pool = await _pool(state["seats"], context, "standing")
 
     async def cast_vote(seat: Seat) -> Seat:
-        shown = _shown_order(pool, state, seat, context, sample, "vote")
-        texts = [pool[id].text for id in shown]
+        order = _shown_order(pool, state, seat, context, sample, "vote")
+        texts = [pool[id].text for id in order]
         ask = vote_for_best(sample, texts, request=options.request, published=options.published)
         reply = await context.ask(ask, model=seat["member"])
         seat = await _with_reply(seat, reply, sample, context, cycle=state["cycle"], part="vote")
@@ -196,22 +196,22 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
             sample=sample.digest,
             voter=seat["member"],
             cycle=state["cycle"],
-            shown=shown,
+            shown=order,
             critiques=reply.value.critiques,
             place=reply.value.best,
-            choice=shown[reply.value.best - 1],
-            equal=() if options.published else tuple(shown[number - 1] for number in reply.value.equal),
+            choice=order[reply.value.best - 1],
+            equal=() if options.published else tuple(order[number - 1] for number in reply.value.equal),
             rationale=reply.value.rationale,
             provenance=reply.provenance,
         )
         id = await context.store.put(ballot)
         return {**seat, "choice": ballot.choice, "equal": list(ballot.equal), "vote": id}
 
-    seats = await gathered(map(cast_vote, state["seats"]))
+    seats = await gather_all(map(cast_vote, state["seats"]))
     return {
         "seats": seats,
-        "votes": _added(state.get("votes", []), _ids("vote", seats)),
-        "lost": _added(state.get("lost", []), _ids("lost", seats)),
+        "votes": _merged_ids(state.get("votes", []), _ids("vote", seats)),
+        "lost": _merged_ids(state.get("lost", []), _ids("lost", seats)),
     }
 
 
@@ -389,11 +389,11 @@ def _draw_of(options: ReviewOptions, member: str) -> int:
 
 
 async def _pool(
-    seats: Sequence[Seat], context: Context, which: Literal["candidate", "standing"]
+    seats: Sequence[Seat], context: Context, kind: Literal["candidate", "standing"]
 ) -> dict[str, Candidate]:
     """Return the members' candidates by id, in the panel's order; of those that are one text the first."""
     pool: dict[str, tuple[str, Candidate]] = {}
-    for id in dict.fromkeys(_ids(which, seats)):
+    for id in dict.fromkeys(_ids(kind, seats)):
         candidate = await context.store.get(Candidate, id)
         pool.setdefault(substance(candidate.text), (id, candidate))
     return dict(pool.values())
@@ -408,10 +408,10 @@ def _shown_order(
     return tuple(sorted(draws, key=lambda id: draws[id]))
 
 
-def _kept_candidate(comparison: CandidateComparison, shown: Sequence[str], pool: Mapping[str, Candidate]) -> str | None:
+def _kept_candidate(comparison: CandidateComparison, order: Sequence[str], pool: Mapping[str, Candidate]) -> str | None:
     """Return the candidate that a reviewer keeps, or writes down once more; None where its rewrite is a text of its own."""
     if comparison.keep is not None:
-        return shown[comparison.keep - 1]
+        return order[comparison.keep - 1]
     rewrite = substance(comparison.rewrite)
     return next((id for id, candidate in pool.items() if substance(candidate.text) == rewrite), None)
 
@@ -457,5 +457,5 @@ def _ids(name: SeatKey, seats: Sequence[Seat]) -> list[str]:
     return [seat[name] for seat in seats if name in seat]
 
 
-def _added(ids: Sequence[str], more: Sequence[str]) -> list[str]:
-    return list(dict.fromkeys([*ids, *more]))
+def _merged_ids(ids: Sequence[str], new_ids: Sequence[str]) -> list[str]:
+    return list(dict.fromkeys([*ids, *new_ids]))

@@ -16,9 +16,9 @@ from dokimasia.algorithms.gating import gated_score
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.rubric import RubricJudgement, RubricSet
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.answering import AnswerState, answered, unjudged, with_calls
+from dokimasia.graphs.answering import AnswerState, answer_items, is_unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update
-from dokimasia.graphs.reasking import each
+from dokimasia.graphs.reasking import update_items
 from dokimasia.graphs.versions import VERSIONS
 
 NAME = "rubric_audit"
@@ -35,7 +35,7 @@ class State(TypedDict, total=False):
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:
     """Put the sample's request to each candidate whose response is not there yet."""
-    return {"items": await answered(state["sample"], state["items"], runtime.context, plain=True)}
+    return {"items": await answer_items(state["sample"], state["items"], runtime.context, plain=True)}
 
 
 async def assess(state: State, runtime: Runtime[Context]) -> State:
@@ -63,12 +63,12 @@ async def assess(state: State, runtime: Runtime[Context]) -> State:
         )
         return {**item, "judgement": await context.store.put(judgement), "score": score}
 
-    return {"items": await each(state["items"], assess_item, unjudged)}
+    return {"items": await update_items(state["items"], assess_item, is_unjudged)}
 
 
 async def after_answer(state: State) -> Literal["assess", "__end__"]:
     """Assess what was answered, if anything was."""
-    return "assess" if any(map(unjudged, state["items"])) else "__end__"
+    return "assess" if any(map(is_unjudged, state["items"])) else "__end__"
 
 
 def build() -> StateGraph[State, Context]:

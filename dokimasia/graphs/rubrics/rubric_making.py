@@ -40,7 +40,7 @@ from dokimasia.domain.rubric import (
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.graphs.context import Context, Failure, failed_update, own_options
-from dokimasia.graphs.reasking import first_open, gathered
+from dokimasia.graphs.reasking import first_open, gather_all
 from dokimasia.graphs.rubrics import validation
 from dokimasia.graphs.versions import VERSIONS
 
@@ -100,7 +100,7 @@ async def write_must_right(state: State, runtime: Runtime[Context]) -> State:
     if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     draft = RubricDraft(
-        rubrics=tuple(_as_rubric("must_right", written) for written in reply.value), provenance=_provenance(reply)
+        rubrics=tuple(_as_rubric("must_right", rubric) for rubric in reply.value), provenance=_provenance(reply)
     )
     return {"draft": await context.store.put(draft), "calls": reply.calls}
 
@@ -111,7 +111,7 @@ async def answer_pool(state: State, runtime: Runtime[Context]) -> State:
     options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
     ask = answer_question(sample, repeat=POOL_DRAW, plain=True)
-    replies = await gathered(context.ask(ask, model=name) for name in options.pool)
+    replies = await gather_all(context.ask(ask, model=name) for name in options.pool)
     calls = [call for reply in replies for call in reply.calls]
     failures = [reply.failure for reply in replies if reply.failed is not None]
     open_failure = first_open(failures)
@@ -138,9 +138,9 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
     if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     mined: list[Rubric] = []
-    for written in reply.value:
-        support = tuple(state["answered"][number - 1] for number in written.responses)
-        mined.append(_as_rubric("easy_wrong", written).model_copy(update={"support": support}))
+    for rubric in reply.value:
+        support = tuple(state["answered"][number - 1] for number in rubric.responses)
+        mined.append(_as_rubric("easy_wrong", rubric).model_copy(update={"support": support}))
     provenance = (*draft.provenance, *_provenance(reply))
     draft = draft.model_copy(update={"rubrics": (*draft.rubrics, *mined), "provenance": provenance})
     return {"draft": await context.store.put(draft), "calls": reply.calls}
@@ -156,11 +156,11 @@ async def try_out(state: State, runtime: Runtime[Context]) -> State:
     source = await context.store.get(RubricSource, state["source"])
     half = await _half_of_pool(state, context, sample, chosen_by=True)
     trial = await validation.try_rubrics(context, sample, source.caption, draft.rubrics, half)
-    if trial.asked.open_failure is not None:
-        return {"calls": trial.asked.calls, **failed_update(trial.asked.open_failure)}
-    provenance = (*draft.provenance, *trial.asked.provenance)
+    if trial.calls.open_failure is not None:
+        return {"calls": trial.calls.calls, **failed_update(trial.calls.open_failure)}
+    provenance = (*draft.provenance, *trial.calls.provenance)
     draft = draft.model_copy(update={"idle": trial.idle, "shown": trial.captions, "provenance": provenance})
-    return {"draft": await context.store.put(draft), "calls": trial.asked.calls}
+    return {"draft": await context.store.put(draft), "calls": trial.calls.calls}
 
 
 async def check(state: State, runtime: Runtime[Context]) -> State:
@@ -208,7 +208,7 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
     draft = await context.store.get(RubricDraft, state["draft"])
     panel = options.panel if draft.rubrics else ()
     ask = rubrics.cross_check(draft.rubrics, source.caption)
-    replies = await gathered(context.ask(ask, model=name) for name in panel)
+    replies = await gather_all(context.ask(ask, model=name) for name in panel)
     calls = [call for reply in replies for call in reply.calls]
     open_failure = first_open(reply.failed for reply in replies)
     if open_failure is not None:
@@ -245,12 +245,12 @@ async def measure(state: State, runtime: Runtime[Context]) -> State:
     sample = await context.store.get(Sample, state["sample"])
     draft = await context.store.get(RubricDraft, state["draft"])
     half = await _half_of_pool(state, context, sample, chosen_by=False)
-    tried, asked = await validation.measure(context, sample, rubric_set, half, draft.shown)
-    if asked.open_failure is not None:
-        return {"calls": asked.calls, **failed_update(asked.open_failure)}
-    provenance = (*rubric_set.provenance, *asked.provenance)
+    tried, trial_calls = await validation.measure(context, sample, rubric_set, half, draft.shown)
+    if trial_calls.open_failure is not None:
+        return {"calls": trial_calls.calls, **failed_update(trial_calls.open_failure)}
+    provenance = (*rubric_set.provenance, *trial_calls.provenance)
     rubric_set = rubric_set.model_copy(update={"tried": tried, "provenance": provenance})
-    return {"result": [await context.store.put(rubric_set)], "calls": asked.calls}
+    return {"result": [await context.store.put(rubric_set)], "calls": trial_calls.calls}
 
 
 async def unless_failed(state: State) -> Literal["go", "stop"]:
@@ -309,14 +309,14 @@ def _provenance(reply: AskResult[Any]) -> tuple[Provenance, ...]:
     return () if reply.provenance is None else (reply.provenance,)
 
 
-def _as_rubric(stream: Stream, written: WrittenRubric) -> Rubric:
+def _as_rubric(stream: Stream, rubric: WrittenRubric) -> Rubric:
     """Return a rubric as a judge wrote it, without the responses that it names."""
     return Rubric(
         stream=stream,
-        statement=written.statement,
-        polarity=written.polarity,
-        kind=written.kind,
-        evidence=written.evidence,
+        statement=rubric.statement,
+        polarity=rubric.polarity,
+        kind=rubric.kind,
+        evidence=rubric.evidence,
     )
 
 
@@ -350,18 +350,18 @@ def _repaired(
         if number not in replacements:
             rubrics.append(rubric)
             continue
-        written, idle = replacements[number], number - 1 in draft.idle
-        if written is None or idle:
+        replacement, idle = replacements[number], number - 1 in draft.idle
+        if replacement is None or idle:
             by = "trial" if idle else "rules"
             dropped.append(DroppedRubric(rubric=rubric, reason="; ".join(problems[number]), by=by))
-        if written is None:
+        if replacement is None:
             continue
         if idle:
-            support = tuple(names[response - 1] for response in written.responses)
+            support = tuple(names[response - 1] for response in replacement.responses)
             changes = {"support": support, "replaced": True}
         else:
             changes = {"support": rubric.support, "repaired": True}
-        rubrics.append(_as_rubric(rubric.stream, written).model_copy(update=changes))
+        rubrics.append(_as_rubric(rubric.stream, replacement).model_copy(update=changes))
     return draft.model_copy(update={"rubrics": tuple(rubrics), "dropped": tuple(dropped), "idle": {}})
 
 

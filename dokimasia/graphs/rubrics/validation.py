@@ -1,4 +1,4 @@
-"""Trying rubrics: on one half of the pool and on planted errors to choose by, and on what was not chosen by to measure.
+"""Trials of rubrics: on one half of the pool and on planted errors to select them, and on other texts to measure them.
 
 A caption in which an error is planted that the rubric's point is made wrong by has to fail it, and of the responses of
 half a pool one at least should. What a set catches is measured on other things: the golden caption with errors that were
@@ -27,11 +27,11 @@ from dokimasia.domain.rubric import (
 )
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context
-from dokimasia.graphs.reasking import first_open, gathered
+from dokimasia.graphs.reasking import first_open, gather_all
 
 
 class TrialCalls(NamedTuple):
-    """The calls of a trial, and the budget's refusal, where there was one: then nothing else of it counts."""
+    """The calls of a trial, and the failure that leaves it open, if any: then nothing else of it counts."""
 
     calls: list[str]
     provenance: tuple[Provenance, ...]
@@ -43,7 +43,7 @@ class Trial(NamedTuple):
 
     idle: dict[int, str]
     captions: tuple[str, ...]
-    asked: TrialCalls
+    calls: TrialCalls
 
 
 def halves(names: Sequence[str], sample: str, seed: int) -> tuple[list[int], list[int]]:
@@ -59,7 +59,7 @@ def halves(names: Sequence[str], sample: str, seed: int) -> tuple[list[int], lis
 async def try_rubrics(
     context: Context, sample: Sample, caption: str, rubrics: Sequence[Rubric], responses: Mapping[str, str]
 ) -> Trial:
-    """Return which rubrics test nothing, and why.
+    """Return a trial of rubrics: which of them test nothing, and why.
 
     An error is planted for each rubric, in what it is about and in its dimension. Errors in different sentences share a
     caption, so that a few judgements, each of all rubrics at once, try them all. Of a rubric that was mined from responses
@@ -82,8 +82,8 @@ async def try_rubrics(
     of_responses = [of_text for of_text in passes[: len(responses)] if of_text]
     reasons: dict[int, list[str]] = {}
     for position, rubric in enumerate(rubrics):
-        speaks = not rubric.support or set(rubric.support) & set(responses)
-        if speaks and of_responses and all(of_text[position] for of_text in of_responses):
+        counts = not rubric.support or set(rubric.support) & set(responses)
+        if counts and of_responses and all(of_text[position] for of_text in of_responses):
             reason = f"every response that it was tried on passes it ({len(of_responses)})"
             reasons.setdefault(position, []).append(reason)
     for group, of_caption in zip(groups, passes[len(responses) :], strict=False):
@@ -93,14 +93,14 @@ async def try_rubrics(
                 dimension = targets[position].dimension.name
                 reason = f"a golden caption with an error of {dimension} in it passes it: {changes}"
                 reasons.setdefault(position, []).append(reason)
-    idle = {position: "; ".join(listed) for position, listed in reasons.items()}
+    idle = {position: "; ".join(texts) for position, texts in reasons.items()}
     return Trial(idle, captions, _calls([planting, *replies]))
 
 
 async def measure(
     context: Context, sample: Sample, rubric_set: RubricSet, responses: Mapping[str, str], used: Sequence[str]
 ) -> tuple[tuple[Tried, ...], TrialCalls]:
-    """Return which texts the set's rubrics pass that had no part in choosing them.
+    """Return which texts, other than those of the selection, pass the set's rubrics.
 
     Args:
         context: the services of the sample.
@@ -122,7 +122,7 @@ async def measure(
     errors = errors[:MEASURED_ERRORS]
     texts = [caption, *(changed(caption, changes) for _, changes in errors)]
     gate = rubric_set.must_right
-    by_caption, by_response = await gathered(
+    by_caption, by_response = await gather_all(
         [
             _assess(context, sample, rubric_set.rubrics, texts),
             _assess(context, sample, gate, list(responses.values()) if gate else []),
@@ -144,11 +144,11 @@ async def _assess(
 ) -> list[AskResult[RubricAssessment]]:
     """Have the judge decide all rubrics of each text, as an audit does."""
     rubric_set = RubricSet(sample_id=sample.id, rubrics=tuple(rubrics))
-    return await gathered(context.ask(assess_response(sample, rubric_set, text), node="try_out") for text in texts)
+    return await gather_all(context.ask(assess_response(sample, rubric_set, text), node="try_out") for text in texts)
 
 
 def _passes(reply: AskResult[RubricAssessment]) -> tuple[bool, ...]:
-    """Return which rubrics a text passes, must-right first; nothing where it was not judged."""
+    """Return which rubrics a text passes, must-right first; empty if it was not judged."""
     return () if reply.value is None else (*reply.value.group_a, *reply.value.group_b)
 
 

@@ -24,7 +24,7 @@ from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, RunSample
 from dokimasia.storage.trees.versions import mappings, resolve_tree
-from dokimasia.tools.registry import named as tools_named
+from dokimasia.tools.registry import select_tools
 
 MAX_LOOKS = 100
 """The most looks an ask that can be asked for."""
@@ -111,7 +111,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         candidates = session.models(request.models, "--models")
     else:
         raise ConfigError("name at least one candidate with --models, or answers that exist with --responses FILE")
-    tools = tools_named(request.tools)
+    tools = select_tools(request.tools)
     judge = None
     if request.judge is None:
         _check_without_judge(request, entries)

@@ -17,9 +17,9 @@ from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
-from dokimasia.graphs.evaluation.checkpoint_scoring import by_nobody
+from dokimasia.graphs.evaluation.checkpoint_scoring import without_judge
 from dokimasia.graphs.judging import batch_ranking, criteria_making, response_judging
-from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.reasking import gather_all
 from dokimasia.methods.judging.request import (
     RESTS_ON,
     Basis,
@@ -71,7 +71,7 @@ class JudgingWork:
         if models:
             texts = {model: self._texts[sample.id][model] for model in models}
             responses = await self._store_responses(sample, texts)
-            await gathered(self._judge_by(spec.ref.name, sample, responses) for spec in self._plan.judges)
+            await gather_all(self._judge_by(spec.ref.name, sample, responses) for spec in self._plan.judges)
         self._job.progress.samples_done += 1
 
     async def _store_responses(self, sample: Sample, texts: Mapping[str, str]) -> dict[str, str]:
@@ -218,7 +218,7 @@ class JudgingWork:
     async def _undecided(self, item: AnswerState) -> AnswerState:
         """Return an item of which nobody asks whether its final answer is right: no ranking rests on that."""
         response = await self._store.get(Response, item["response"])
-        return {**item, "final": await self._store.put(by_nobody(response, item["response"]))}
+        return {**item, "final": await self._store.put(without_judge(response, item["response"]))}
 
     async def _row(self, sample: Sample, unit: JudgingUnit, item: AnswerState, criteria: str) -> ResultRow:
         judgement = item.get("judgement")

@@ -66,7 +66,7 @@ from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.session import Accepted, Session, hash_of, left_out
 from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import load_samples
-from dokimasia.tools.registry import named
+from dokimasia.tools.registry import select_tools
 
 ITEMS = "items.jsonl"
 """What the file is called in a folder of perturbations."""
@@ -117,7 +117,7 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     session.models(request.judges, "--judges")
     choose_evaluators(request.evaluators, ())  # bad options are reported before the data are read
     check_budgets(request.budgets)
-    tools = named(request.tools)
+    tools = select_tools(request.tools)
     material = await asyncio.to_thread(_material, request, session)
     tasks: list[Task] = sorted({probe.item.task for probe in material.probes})
     evaluators = choose_evaluators(request.evaluators, tasks)

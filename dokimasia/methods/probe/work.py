@@ -21,9 +21,9 @@ from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
-from dokimasia.graphs.evaluation.checkpoint_scoring import by_nobody
+from dokimasia.graphs.evaluation.checkpoint_scoring import without_judge
 from dokimasia.graphs.probe import deciding, gold_rubrics, probing
-from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.reasking import gather_all
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.probe.detections import JUDGEMENTS, detect
 from dokimasia.methods.probe.request import Arm, ProbePlan, options_of_model
@@ -85,7 +85,7 @@ class ProbeWork:
         reference = None
         if self._plan.writer is not None:
             reference = await new_reference(self._job, sample, golds[0])
-        await gathered(
+        await gather_all(
             self._evaluator(sample, arm, evaluator, golds, reference if new else None)
             for arm in self._plan.arms
             for evaluator, new in self._plan.evaluators_of(arm)
@@ -318,7 +318,7 @@ async def _answers(
         id = await context.store.put(response)
         item: AnswerState = {"model": model, "arm": "", "repeat": unit.draw, "response": id}
         if with_final:
-            item["final"] = await context.store.put(by_nobody(response, id))
+            item["final"] = await context.store.put(without_judge(response, id))
         items.append(item)
     return items
 

@@ -10,7 +10,7 @@ from dokimasia.domain.judgement import Answered, CheckpointScores, FinalAnswer
 from dokimasia.domain.refinement import Arm, PointSelection, RefinementStep
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.drive import GraphFile
-from dokimasia.graphs.reasking import gathered
+from dokimasia.graphs.reasking import gather_all
 from dokimasia.graphs.refinement import refinement
 from dokimasia.methods.refinement.request import RefinementPlan
 from dokimasia.methods.refinement.source import Peers, SourceAnswer, graph_inputs, peers_for, read_source
@@ -75,7 +75,7 @@ def _stage(job: Job[RefinementPlan], answers: AnswerInputs, arms: Sequence[Arm],
         stored = value_id(sample)
 
         async def walk(part: list[tuple[SourceAnswer, Arm]]) -> None:
-            await gathered(
+            await gather_all(
                 _item(job, sample, answer, arm, graph_inputs(answer, job.plan, stored) | answers[answer], peers)
                 for answer, arm in part
             )

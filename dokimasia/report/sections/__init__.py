@@ -11,10 +11,10 @@ def sections_of(data: ReportData, place: Place = "page") -> list[Section]:
     """Return the sections that have something to say of a run, in order, as a place draws them."""
     drawing = data.drawing
     chosen = drawing.terminal if place == "terminal" and drawing.terminal is not None else _with_added(data)
-    made = [section for make in chosen if (section := make(data)) is not None and section.only in (None, place)]
-    if place == "page" and made:
-        made[0] = replace(made[0], blocks=[*opening(data, drawing.name), *made[0].blocks])
-    return made
+    sections = [section for make in chosen if (section := make(data)) is not None and section.only in (None, place)]
+    if place == "page" and sections:
+        sections[0] = replace(sections[0], blocks=[*opening(data, drawing.name), *sections[0].blocks])
+    return sections
 
 
 def _with_added(data: ReportData) -> list[Make]:

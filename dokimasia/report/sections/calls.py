@@ -8,21 +8,21 @@ from dokimasia.report.blocks import Block, Paragraph, Span, Texts
 
 def calls(view: Mapping[str, Any]) -> Iterator[Block]:
     """Yield every call of a sample whose view holds them whole (`show RUN --sample ID --raw`); others count or name them."""
-    found: Any = view.get("calls")
-    for call in found if isinstance(found, list) else ():
+    model_calls: Any = view.get("calls")
+    for call in model_calls if isinstance(model_calls, list) else ():
         if isinstance(call, Mapping):
             yield Paragraph(Span(f"── {_head(call)} ──", "muted"))
-            yield Texts([(Span(f"[{who}]", "strong"), text) for who, text in _said(call)], raw=True)
+            yield Texts([(Span(f"[{role}]", "strong"), text) for role, text in _said(call)], raw=True)
 
 
 def _head(call: Mapping[str, Any]) -> str:
     """Return who asked which model, how long the reply took, its tokens, how it ended, and the ledger's key."""
-    seconds, read, written = call["latency"], call["input_tokens"], call["output_tokens"]
+    seconds, tokens_in, tokens_out = call["latency"], call["input_tokens"], call["output_tokens"]
     parts = [
         call["label"],
         call["model"],
         "latency unknown" if seconds is None else f"{seconds:.3f} s",
-        "tokens unknown" if read is None or written is None else f"{read:,} tokens in, {written:,} out",
+        "tokens unknown" if tokens_in is None or tokens_out is None else f"{tokens_in:,} tokens in, {tokens_out:,} out",
         call["reply"].get("finish_reason", call["reply"]["kind"]),
         call["key"],
     ]
@@ -42,18 +42,18 @@ def _said(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 def reduced_images(view: Mapping[str, Any]) -> Iterator[Block]:
     """Yield a line for every image of a sample that was made smaller before it was sent."""
-    for one in view.get("reduced_images", ()):
+    for image in view.get("reduced_images", ()):
         yield Paragraph(
-            f"image {one['original'][:12]}: sent as {one['sha256'][:12]}, {one['width']} × {one['height']} pixels, "
-            f"{one['bytes']:,} bytes, to models with max_image_side {one['side']}"
+            f"image {image['original'][:12]}: sent as {image['sha256'][:12]}, {image['width']} × {image['height']} pixels, "
+            f"{image['bytes']:,} bytes, to models with max_image_side {image['side']}"
         )
 
 
 def _image(part: Mapping[str, Any], originals: Mapping[str, str]) -> str:
-    shown = f"image {part['sha256'][:12]}"
+    text = f"image {part['sha256'][:12]}"
     if part["sha256"] in originals:
-        shown += f", {part['width']} × {part['height']}, made from {originals[part['sha256']][:12]}"
-    return f"[{shown}]"
+        text += f", {part['width']} × {part['height']}, made from {originals[part['sha256']][:12]}"
+    return f"[{text}]"
 
 
 def _wishes(said: Mapping[str, Any]) -> list[str]:

@@ -13,9 +13,11 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
     yield Only("terminal", tuple(_heading(data, name)))
     status, waiting = data.facts.status, data.summary.get("open_items")
     this = "This run failed" if status == "failed" else f"This run is {status}"
-    asked = data.facts.open_questions
-    if asked:
-        yield Paragraph(f"{several(asked, 'question')} to people {'is' if asked == 1 else 'are'} open.", "warning")
+    questions = data.facts.open_questions
+    if questions:
+        yield Paragraph(
+            f"{several(questions, 'question')} to people {'is' if questions == 1 else 'are'} open.", "warning"
+        )
     if status != "done" and waiting:
         text = " items have no result yet, and every figure here speaks of a part of the data only."
         yield Paragraph((f"{this}: ", figures.count(waiting, "/open_items"), text), "warning")
@@ -26,26 +28,26 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
 
 def _passports(data: ReportData) -> Iterator[Block]:
     """Yield what the judges' passports warn of, or that they warn of nothing."""
-    for one in data.summary.get("passports", ()):
-        if "chosen" in one:
-            yield Paragraph(f"Judge {one['judge']} was {one['chosen']}.", "note")
-        passport = f"passport {one['sha256'][:12]}" if one["sha256"] else "no passport was given"
-        if one["warnings"]:
-            yield Bullets(one["warnings"], f"Judge {one['judge']} ({passport}):")
+    for passport in data.summary.get("passports", ()):
+        if "chosen" in passport:
+            yield Paragraph(f"Judge {passport['judge']} was {passport['chosen']}.", "note")
+        source = f"passport {passport['sha256'][:12]}" if passport["sha256"] else "no passport was given"
+        if passport["warnings"]:
+            yield Bullets(passport["warnings"], f"Judge {passport['judge']} ({source}):")
         else:
-            yield Paragraph(f"Judge {one['judge']} ({passport}): its passport warns of nothing here.", "note")
+            yield Paragraph(f"Judge {passport['judge']} ({source}): its passport warns of nothing here.", "note")
 
 
 def _heading(data: ReportData, name: str) -> Iterator[Block]:
     if data.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     facts, samples = data.facts, data.summary.get("samples", data.summary.get("n"))
-    asked = {role: [one.name for one in facts.models if one.role == role] for role in ("judge", "member")}
+    by_role = {role: [model.name for model in facts.models if model.role == role] for role in ("judge", "member")}
     parts = [
         f"run {facts.run} · {name} · {facts.data_name}",
         *([several(samples, *data.drawing.counts)] if samples is not None else []),
-        *([f"judge {', '.join(asked['judge'])}"] if asked["judge"] else []),
-        *([f"panel {', '.join(asked['member'])}"] if asked["member"] else []),
+        *([f"judge {', '.join(by_role['judge'])}"] if by_role["judge"] else []),
+        *([f"panel {', '.join(by_role['member'])}"] if by_role["member"] else []),
     ]
     state = [Span(f" · {facts.status}", "bad")] if facts.status != "done" else []
     yield Paragraph((Span(" · ".join(parts), "strong"), *state))

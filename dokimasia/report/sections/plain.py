@@ -26,7 +26,7 @@ def sample(views: Sequence[Mapping[str, Any]], cut: Cut) -> Iterator[Block]:
 
 
 def _is_table(value: Any) -> bool:
-    return isinstance(value, Mapping) and bool(value) and all(isinstance(one, Mapping) for one in value.values())
+    return isinstance(value, Mapping) and bool(value) and all(isinstance(row, Mapping) for row in value.values())
 
 
 def _table(name: str, value: Mapping[str, Mapping[str, Any]]) -> Table:
@@ -48,7 +48,7 @@ def _text(value: Any) -> str:
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, Mapping):
-        return ", ".join(f"{_words(str(name))} {_text(one)}" for name, one in value.items()) or "–"
+        return ", ".join(f"{_words(str(name))} {_text(part)}" for name, part in value.items()) or "–"
     if isinstance(value, Sequence) and not isinstance(value, str):
         return ", ".join(map(_text, value)) or "–"
     return str(value)

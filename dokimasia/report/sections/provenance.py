@@ -53,5 +53,5 @@ def _model(model: ModelFacts) -> list[Cell]:
 
 def sampling_text(sampling: Mapping[str, Any]) -> str:
     """Return what was set, or that nothing was: then the provider's own defaults held."""
-    known = {name: value for name, value in sampling.items() if name != "extra"} | dict(sampling.get("extra", {}))
-    return ", ".join(f"{name} {value}" for name, value in known.items()) or "the provider's defaults"
+    fields = {name: value for name, value in sampling.items() if name != "extra"} | dict(sampling.get("extra", {}))
+    return ", ".join(f"{name} {value}" for name, value in fields.items()) or "the provider's defaults"

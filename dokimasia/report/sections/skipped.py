@@ -31,5 +31,5 @@ def section(data: ReportData) -> Section | None:
 
 def _listed(run: str, skipped: Sequence[str], most: int) -> list[Block]:
     left = len(skipped) - most
-    more = Paragraph(f"{left:,} more are listed by `dokimasia show {run} --json`.", "note")
-    return [Bullets(skipped[:most]), *([more] if left > 0 else [])]
+    note = Paragraph(f"{left:,} more are listed by `dokimasia show {run} --json`.", "note")
+    return [Bullets(skipped[:most]), *([note] if left > 0 else [])]

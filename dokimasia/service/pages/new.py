@@ -13,7 +13,7 @@ from starlette.concurrency import run_in_threadpool
 
 from dokimasia.datasets import Problem, open_dataset
 from dokimasia.errors import ConfigError, InputError, NotFound
-from dokimasia.plugins import found
+from dokimasia.plugins import entry_points_of
 from dokimasia.report.figures import cost_text, several
 from dokimasia.report.thumbnails import SHARE, picture
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
@@ -192,7 +192,9 @@ def _known(name: str) -> Method[Any, Any]:
     try:
         return method_named(name)
     except ConfigError as problem:
-        raise NotFound(f"no method {name[:80]!r}: {problem}" if name in found("methods") else _unknown(name)) from None
+        raise NotFound(
+            f"no method {name[:80]!r}: {problem}" if name in entry_points_of("methods") else _unknown(name)
+        ) from None
 
 
 def _unknown(name: str) -> str:
