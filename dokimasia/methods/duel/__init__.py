@@ -1,4 +1,4 @@
-"""Duels: models' answers are held against a baseline's, in both orders of places, with visual factuality (Creation-MMBench)."""
+"""Duels: models' answers are compared with a baseline's, in both orders, with visual factuality (Creation-MMBench)."""
 
 from functools import partial
 
