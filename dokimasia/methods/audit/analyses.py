@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import combinations, pairwise
+from operator import eq
 from pathlib import Path
 from random import Random
 from typing import Annotated, NamedTuple
@@ -370,19 +371,19 @@ def reliability_gap(models: Mapping[str, GatedScores]) -> ReliabilityGap:
         return ReliabilityGap(models=gaps, mean=None, says="No response to an image was judged.")
     average = sum(gaps[name].gap.mean for name in seeing) / len(seeing)
     if average < 1:
-        says = f"Single must-right facts and whole gates lie close together ({average:.1f} points on average)."
-        return ReliabilityGap(models=gaps, mean=rounded(average), says=says)
+        sentence = f"Single must-right facts and whole gates lie close together ({average:.1f} points on average)."
+        return ReliabilityGap(models=gaps, mean=rounded(average), says=sentence)
     most = max(gaps[name].gap.mean for name in seeing)
     widest = [name for name in seeing if gaps[name].gap.mean == most]
     parts = "; ".join(
         f"{name} gets {gaps[name].item:.0f} % of single facts right and passes {gaps[name].gate:.0f} % of gates"
         for name in widest
     )
-    says = (
+    sentence = (
         f"On average {average:.1f} points lie between single must-right facts and whole gates; they are most for "
         f"{in_words(widest)} ({most:.1f}): {parts}."
     )
-    return ReliabilityGap(models=gaps, mean=rounded(average), says=says)
+    return ReliabilityGap(models=gaps, mean=rounded(average), says=sentence)
 
 
 def failures_by_domain(rows: Sequence[AuditRow]) -> FailuresByDomain:
@@ -399,12 +400,12 @@ def failures_by_domain(rows: Sequence[AuditRow]) -> FailuresByDomain:
     pooled = _failures(seeing)
     rates = {domain: failures.rate.mean for domain, failures in pooled.items() if failures.rate is not None}
     if not rates:
-        says = "No response was judged."
+        sentence = "No response was judged."
     elif not any(rates.values()):
-        says = "No gate failed in any domain."
+        sentence = "No gate failed in any domain."
     else:
-        says = _extremes(rates)
-    return FailuresByDomain(models=models, all=pooled, says=says)
+        sentence = _extremes(rates)
+    return FailuresByDomain(models=models, all=pooled, says=sentence)
 
 
 def _failures(samples: Sequence[Judged]) -> dict[str, DomainFailures]:
@@ -457,20 +458,24 @@ def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, 
             points[name] = (scores.gate_pass.mean, scores.easy_wrong_mean.mean)
     no_line = Consistency(n=len(points), points=points, r_squared=None, low=None, high=None, disjoint=None, says="")
     if len(points) < MIN_MODELS:
-        says = f"With {several(len(points), 'model')} a line through gate pass rates and easy-wrong means says nothing."
-        return no_line.model_copy(update={"says": says})
+        sentence = (
+            f"With {several(len(points), 'model')} a line through gate pass rates and easy-wrong means says nothing."
+        )
+        return no_line.model_copy(update={"says": sentence})
     try:
         value = r_squared([gate for gate, _ in points.values()], [easy for _, easy in points.values()])
     except ValueError:
-        says = "All models have one gate pass rate or one easy-wrong mean, so there is no line."
-        return no_line.model_copy(update={"says": says})
+        sentence = "All models have one gate pass rate or one easy-wrong mean, so there is no line."
+        return no_line.model_copy(update={"says": sentence})
     strength = "hardly"
     if value >= 0.3:
         strength = "closely" if value >= 0.8 else "loosely"
-    says = f"Over {several(len(points), 'model')} easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
+    sentence = (
+        f"Over {several(len(points), 'model')} easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
+    )
     disjoint = _disjoint(rows, list(points), seed=seed)
     if disjoint is not None:
-        says += (
+        sentence += (
             f" Read from different images it is {disjoint.r_squared:.2f}; {len(points)} equal models would bring "
             f"{1 / (len(points) - 1):.2f}."
         )
@@ -481,7 +486,7 @@ def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, 
         r_squared=rounded(value),
         **({"low": None, "high": None} if ends is None else limits(ends)),
         disjoint=disjoint,
-        says=says,
+        says=sentence,
     )
 
 
@@ -555,14 +560,14 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
     untested = next((model.reason for model in models.values() if model.reason), "")
     if tested and marked:
         directed = directions({name: correlated[name]["r"] for name in marked}, "it")
-        says = f"Length goes with the score for {len(marked)} of {tested} models. {directed}"
+        sentence = f"Length goes with the score for {len(marked)} of {tested} models. {directed}"
     elif tested:
-        says = f"For none of {tested} models does length go with the score (adjusted p above {ALPHA:g} for each)."
+        sentence = f"For none of {tested} models does length go with the score (adjusted p above {ALPHA:g} for each)."
     elif untested:
-        says = f"Length bias was not tested: {untested}."
+        sentence = f"Length bias was not tested: {untested}."
     else:
-        says = "Lengths or scores do not vary, so there is no length bias to measure."
-    return LengthAnalysis(models=models, says=says)
+        sentence = "Lengths or scores do not vary, so there is no length bias to measure."
+    return LengthAnalysis(models=models, says=sentence)
 
 
 class RatedScores(NamedTuple):
@@ -592,10 +597,10 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
     ungated = _correlations([pair.ungated for pair in pairs], values, clusters)
     gain: Correlation | None = None
     if gated.pearson is None or ungated.pearson is None:
-        says = f"{len(pairs)} pairs of score and rating do not suffice, or do not vary: nothing can be said."
+        sentence = f"{len(pairs)} pairs of score and rating do not suffice, or do not vary: nothing can be said."
     else:
         gain = _gain(pairs, gated.pearson.value - ungated.pearson.value)
-        says = (
+        sentence = (
             f"Over {len(pairs)} {level}s Pearson's correlation with the ratings is {ungated.pearson.value:.2f} without "
             f"the gate and {gated.pearson.value:.2f} with it; {_gain_in_words(gain)}"
         )
@@ -607,7 +612,7 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
         gated=gated,
         ungated=ungated,
         plain=_correlations([pair.plain for pair in pairs], values, clusters),
-        says=says,
+        says=sentence,
     )
 
 
@@ -702,8 +707,8 @@ def other_benchmarks(
     parts = "; ".join(
         f"{name} {_value(benchmark.pearson)} and {_value(benchmark.spearman)}" for name, benchmark in compared.items()
     )
-    says = f"Pearson's and Spearman's correlation with the ratings, over the same {len(models)} models: {parts}."
-    return OtherBenchmarks(models=tuple(models), scores=compared, says=says)
+    sentence = f"Pearson's and Spearman's correlation with the ratings, over the same {len(models)} models: {parts}."
+    return OtherBenchmarks(models=tuple(models), scores=compared, says=sentence)
 
 
 def _value(correlation: Correlation | None) -> str:
@@ -843,13 +848,13 @@ def _decisions(rows: Sequence[AuditRow], others: Sequence[AuditRow]) -> Decision
         other = judged.get((row.sample_id, row.model, row.repeat, row.response))
         if row.judged is None or other is None:
             continue
-        mine, theirs = [*row.judged[0], *row.judged[1]], [*other[0], *other[1]]
-        if len(mine) == len(theirs):
-            first += mine
-            second += theirs
+        first_decisions, second_decisions = [*row.judged[0], *row.judged[1]], [*other[0], *other[1]]
+        if len(first_decisions) == len(second_decisions):
+            first += first_decisions
+            second += second_decisions
     if not first:
         return Decisions(n=0, equal=None, kappa=None)
-    equal = sum(mine == theirs for mine, theirs in zip(first, second, strict=True)) / len(first)
+    equal = sum(map(eq, first, second)) / len(first)
     kappa: float | None = None
     with suppress(ValueError):
         kappa = rounded(cohen_kappa(first, second))

@@ -503,11 +503,11 @@ def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
         yield as_json(item)
 
 
-def _results(rubrics: Sequence[Rubric], holds: Sequence[bool]) -> tuple[RubricResult, ...]:
-    verdicts = holds or [None] * len(rubrics)
+def _results(rubrics: Sequence[Rubric], verdicts: Sequence[bool]) -> tuple[RubricResult, ...]:
+    verdict_of_each = verdicts or [None] * len(rubrics)
     return tuple(
         RubricResult(statement=rubric.statement, holds=verdict)
-        for rubric, verdict in zip(rubrics, verdicts, strict=True)
+        for rubric, verdict in zip(rubrics, verdict_of_each, strict=True)
     )
 
 

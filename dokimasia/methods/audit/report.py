@@ -178,8 +178,8 @@ def _notes(audit: AuditFigures) -> Iterator[Block]:
 
 
 def _blind_line(name: str, score: BlindScore) -> Cell:
-    kept = "nothing to compare" if score.share is None else f"{score.share:.0%} of its score survives"
-    return (Span(name, "strong"), f": {kept} without the image ({figures.several(score.n, 'sample')})")
+    surviving = "nothing to compare" if score.share is None else f"{score.share:.0%} of its score survives"
+    return (Span(name, "strong"), f": {surviving} without the image ({figures.several(score.n, 'sample')})")
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
@@ -208,16 +208,16 @@ def analyses(data: ReportData) -> Section | None:
     """Return the analyses that were made, each as a sentence, a chart and a table."""
     if not isinstance(data.figures, AnalysedAudit):
         return None
-    made = data.figures.analyses
+    audit_analyses = data.figures.analyses
     blocks = [
-        *_analysis("Reliability gap", made.reliability_gap, _gap),
-        *_analysis("Failures by domain", made.failures_by_domain, _failures),
-        *_analysis("Consistency", made.consistency, _consistency),
-        *_analysis("Agreement", made.agreement, _agreement),
-        *_analysis("Other benchmarks", made.other_benchmarks, _benchmarks),
-        *_analysis("Length bias", made.length_bias, _length),
-        *_analysis("Two judges", made.two_judges, _judges),
-        *_analysis("Coverage", made.coverage, _coverage),
+        *_analysis("Reliability gap", audit_analyses.reliability_gap, _gap),
+        *_analysis("Failures by domain", audit_analyses.failures_by_domain, _failures),
+        *_analysis("Consistency", audit_analyses.consistency, _consistency),
+        *_analysis("Agreement", audit_analyses.agreement, _agreement),
+        *_analysis("Other benchmarks", audit_analyses.other_benchmarks, _benchmarks),
+        *_analysis("Length bias", audit_analyses.length_bias, _length),
+        *_analysis("Two judges", audit_analyses.two_judges, _judges),
+        *_analysis("Coverage", audit_analyses.coverage, _coverage),
     ]
     return Section("analyses", "What the figures say", blocks, menu="Analyses")
 
@@ -444,34 +444,36 @@ def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str
                     "hoverinfo": "skip",
                 }
             )
-    each = [(at, name, value) for at, models in values.items() for name, value in models.items()]
+    points = [(at, name, value) for at, models in values.items() for name, value in models.items()]
     traces.append(
         {
             "type": "scatter",
             "mode": "markers",
             "name": "each model",
-            "x": [at for at, _, _ in each],
-            "y": [value for _, _, value in each],
-            "text": [label(name) for _, name, _ in each],
+            "x": [at for at, _, _ in points],
+            "y": [value for _, _, value in points],
+            "text": [label(name) for _, name, _ in points],
             "marker": {"size": 5, "color": PALETTE[0], "opacity": 0.6},
             "hovertemplate": "%{text}, %{x:g}: <b>%{y:.2f}</b><extra></extra>",
         }
     )
-    known = {at: list(models.values()) for at, models in values.items() if models}
-    middle = {at: quantiles(one, n=4, method="inclusive") if len(one) > 1 else one * 3 for at, one in known.items()}
-    boxes = {at: (one[0], one[1], one[2]) for at, one in middle.items()}
+    measured = {at: list(models.values()) for at, models in values.items() if models}
+    boxes: dict[float, tuple[float, float, float]] = {}
+    for at, shares in measured.items():
+        low, middle, high = quantiles(shares, n=4, method="inclusive") if len(shares) > 1 else shares * 3
+        boxes[at] = (low, middle, high)
     traces.append(
         {
             "type": "scatter",
             "mode": "markers",
             "name": "median and quartiles",
             "x": list(boxes),
-            "y": [one[1] for one in boxes.values()],
+            "y": [box[1] for box in boxes.values()],
             "error_y": {
                 "type": "data",
                 "symmetric": False,
-                "array": [round(one[2] - one[1], 6) for one in boxes.values()],
-                "arrayminus": [round(one[1] - one[0], 6) for one in boxes.values()],
+                "array": [round(box[2] - box[1], 6) for box in boxes.values()],
+                "arrayminus": [round(box[1] - box[0], 6) for box in boxes.values()],
                 "thickness": 5,
                 "width": 0,
                 "color": PALETTE[1],
@@ -485,8 +487,8 @@ def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str
             "type": "scatter",
             "mode": "lines+markers",
             "name": "mean",
-            "x": list(known),
-            "y": [sum(one) / len(one) for one in known.values()],
+            "x": list(measured),
+            "y": [sum(shares) / len(shares) for shares in measured.values()],
             "line": {"width": 2, "dash": "dash", "color": PALETTE[2]},
             "hovertemplate": "%{x:g}: mean <b>%{y:.2f}</b><extra></extra>",
         }
@@ -536,7 +538,7 @@ def _outline(values: Sequence[float]) -> list[tuple[float, float]]:
     width = 1.06 * spread * len(values) ** -0.2
     low, high = max(0.0, min(values) - 2 * width), max(values) + 2 * width
     places = [low + (high - low) * step / STEPS for step in range(STEPS + 1)]
-    heights = [sum(exp(-(((place - one) / width) ** 2) / 2) for one in values) for place in places]
+    heights = [sum(exp(-(((place - value) / width) ** 2) / 2) for value in values) for place in places]
     return [(place, HALF_WIDTH * height / max(heights)) for place, height in zip(places, heights, strict=True)]
 
 

@@ -190,13 +190,13 @@ def sets_for(
     missing: list[str] = []
     for sample in samples:
         images = tuple(image.sha256 for image in sample.images)
-        named, same = by_name.get(sample.id), by_images.get(images, [])
+        by_id, same_images = by_name.get(sample.id), by_images.get(images, [])
         chosen: RubricSet | None = None
-        if named is not None and (not named.images or named.images == images):
-            chosen = named
-        elif len(same) == 1:
-            chosen = same[0]
-        elif named is not None:
+        if by_id is not None and (not by_id.images or by_id.images == images):
+            chosen = by_id
+        elif len(same_images) == 1:
+            chosen = same_images[0]
+        elif by_id is not None:
             raise DataError(
                 f"{source}: the rubrics of sample {sample.id!r} were made for another image than the data has under that "
                 "name; rubrics can only be used on the images that they were made for"
@@ -213,10 +213,10 @@ def sets_for(
 def _material(request: AuditRequest, session: Session) -> Material:
     if session.forked is not None:
         return _of_fork(request, session, session.forked)
-    sets, source, named = _sets(request, session)
+    sets, source, names = _sets(request, session)
     read, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
-    wanted = request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST
-    matched, missing = sets_for([sample.asked(wanted) for sample in read], sets, named)
+    prompt = request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST
+    matched, missing = sets_for([sample.asked(prompt) for sample in read], sets, names)
     return Material([sample for sample, _ in matched], [rubrics for _, rubrics in matched], source, skipped, missing)
 
 
@@ -242,7 +242,7 @@ def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Pat
 
 
 def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
-    asked: list[Asking] = []
+    calls: list[Asking] = []
     for size in map(size_of, samples):
         judged = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS
         if plan.show_image:
@@ -251,6 +251,6 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
             for arm in plan.arms:
                 sent = size.text + (0 if arm else size.images_for(spec))
                 if plan.responses is None:
-                    asked.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
-                asked.append(Asking(plan.judge, plan.repeats, judged, RESULT_TOKENS))
-    return added_up(asked, len(samples), items=len(samples) * plan.per_sample)
+                    calls.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
+                calls.append(Asking(plan.judge, plan.repeats, judged, RESULT_TOKENS))
+    return added_up(calls, len(samples), items=len(samples) * plan.per_sample)

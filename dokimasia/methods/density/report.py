@@ -28,9 +28,9 @@ def section(data: ReportData) -> Section:
         rows.append(TableRow(domain.title, domain, pointer("domains", name)))
     rows.append(TableRow("all", filtered, ""))
     columns = [name_column("domain"), column("visual_complexity"), column("informativeness"), column("kept")]
-    given = sum(domain.given for domain in filtered.domains.values())
+    n_given = sum(domain.given for domain in filtered.domains.values())
     note = (
-        f"{filtered.n_rated:,} of {filtered.n:,} rated, {given:,} domains given by the data, {figures.used(filtered)}. "
+        f"{filtered.n_rated:,} of {filtered.n:,} rated, {n_given:,} domains given by the data, {figures.used(filtered)}. "
         "Ratings from 1 to 10; 95 % intervals, clustered by image."
     )
     ratings = table(KeptSamples, rows, columns, "Ratings and what was kept")

@@ -81,17 +81,20 @@ def reasons(material: DiagnosisMaterial) -> Asset:
 
 
 def _reasons_sentence(decided: int, silent: int, undecided: int, *, silence_known: bool) -> str:
-    rest = f" {several(undecided, 'final answer')} more: undecided." if undecided else ""
+    remainder = f" {several(undecided, 'final answer')} more: undecided." if undecided else ""
     if not decided:
-        return "Of no final answer it was decided whether it is right, so nothing is said of reasons." + rest
+        return "Of no final answer it was decided whether it is right, so nothing is said of reasons." + remainder
     if silent == decided:
-        return f"Of {several(decided, 'answer')} that are right or wrong none states a reason: nothing is said of reasons.{rest}"
+        decided_answers = several(decided, "answer")
+        return (
+            f"Of {decided_answers} that are right or wrong none states a reason: nothing is said of reasons.{remainder}"
+        )
     if not silence_known:
-        rest += " The judge was not asked what an answer leaves unsaid: silence counts as wrong here."
+        remainder += " The judge was not asked what an answer leaves unsaid: silence counts as wrong here."
     return (
         f"Of {several(decided, 'answer')} that are right or wrong {decided - silent} state reasons (criteria that they speak "
         f"to, the final answer left out): how many right ones get a reason wrong (score below {SOLVED}), and how many wrong "
-        f"ones none. Differences between models are not tested.{rest}"
+        f"ones none. Differences between models are not tested.{remainder}"
     )
 
 
@@ -242,26 +245,26 @@ def _all_modes(coded: Coded) -> Asset:
 
 def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapping[str, Contrast]) -> Asset:
     failed = [atom for atom in coded.atoms if atom.failed]
-    own = [atom for atom in failed if atom.answer.model == model]
-    others = [atom for atom in failed if atom.answer.model != model]
-    coded_count = sum(atom.coding is not None for atom in own)
+    model_atoms = [atom for atom in failed if atom.answer.model == model]
+    other_atoms = [atom for atom in failed if atom.answer.model != model]
+    coded_count = sum(atom.coding is not None for atom in model_atoms)
     rows: list[AssetRow] = []
     for mode in coded.modes:
-        atoms = [atom for atom in own if atom.coding is not None and atom.mode == mode.name]
+        atoms = [atom for atom in model_atoms if atom.coding is not None and atom.mode == mode.name]
         contrast = contrasts_by_mode.get(mode.name)
         if not atoms and (contrast is None or contrast.verdict in ("", "unclear")):
             continue
-        cells = cells_of(mode.name, mode.kind, len(atoms), _share(own, mode.name))
+        cells = cells_of(mode.name, mode.kind, len(atoms), _share(model_atoms, mode.name))
         mark: Mark = ""
         if contrast is not None:
-            cells += _contrast_cells(others, contrast)
+            cells += _contrast_cells(other_atoms, contrast)
             mark = CONTRAST_MARKS.get(contrast.verdict, "")
         rows.append(
             AssetRow(
                 key=mode.name,
                 cells=cells,
                 n=coded_count,
-                held=len(own),
+                held=len(model_atoms),
                 mark=mark,
                 model=model,
                 samples=_atom_samples(atoms),

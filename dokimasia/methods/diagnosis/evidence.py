@@ -142,10 +142,10 @@ def evidence_of(
     rows = [
         row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm and row.criteria_id
     ]
-    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
     evidence: dict[str, Evidence] = {}
     for text, target in targets.items():
-        atoms = _ordered(target, _atoms(gathered, target, rows, scores, stated))
+        atoms = _ordered(target, _atoms(gathered, target, rows, scores, addressed))
         number = None
         if target.asset and target.row:
             number = target.asset.rows.index(target.row) + 1
@@ -236,7 +236,7 @@ def _atoms(
     target: EvidenceTarget,
     rows: Iterable[ResultRow],
     scores: Mapping[str, tuple[int, ...]],
-    stated: Mapping[str, tuple[bool, ...]],
+    addressed: Mapping[str, tuple[bool, ...]],
 ) -> Iterator[_Atom]:
     """Yield the atoms of the target's answers; an answer that failed gives them without a score."""
     criteria_below = set(members_below(gathered.material.tree)[target.node]) if target.node else None
@@ -249,7 +249,7 @@ def _atoms(
             continue
         criteria_id = row.criteria_id or ""
         judgement_id = row.judgement_id or "" if row.failure is None else ""
-        judged = list(zip(scores.get(judgement_id, ()), stated.get(judgement_id, ()), strict=True))
+        judged = list(zip(scores.get(judgement_id, ()), addressed.get(judgement_id, ()), strict=True))
         for number in range(1, sizes.get(criteria_id[:KEY_LENGTH], 0) + 1):
             key = criterion_key(criteria_id, number)
             if criteria_below is not None and key not in criteria_below:

@@ -371,7 +371,7 @@ def _ranked(measured: MeasuredRun) -> tuple[str, ...]:
 
 
 def _answers(home: Home, run: Run) -> list[ScoredAnswer]:
-    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
     clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
     rows = [row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm]
     sets = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
@@ -380,7 +380,7 @@ def _answers(home: Home, run: Run) -> list[ScoredAnswer]:
         if not (row.judgement_id and row.criteria_id):
             return ()
         criteria = sets[row.criteria_id].criteria
-        judged = zip(criteria, scores[row.judgement_id], stated[row.judgement_id], strict=True)
+        judged = zip(criteria, scores[row.judgement_id], addressed[row.judgement_id], strict=True)
         return tuple(score for criterion, score, spoken_to in judged if spoken_to and not criterion.final)
 
     return [

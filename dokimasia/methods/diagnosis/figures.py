@@ -116,13 +116,13 @@ def words_figures(home: Home, run: Run) -> DiagnosisFigures:
     rows = {row.model: row for row in results(home, run.id) if row.kind == REPORT}
     reports = reports_of(home, run.id)
     picks = _picks(home, rows.values())
-    written = [
+    reports_and_failures = [
         _written_report(rows[subject], reports.get(subject), picks.get(subject))
         for subject in subjects_of(diagnosis)
         if subject in rows
     ]
     fault_kinds: Counter[FaultKind] = Counter()
-    for report in written:
+    for report in reports_and_failures:
         for sentence in report.sentences:
             fault_kinds.update(fault.kind for fault in sentence.faults)
     return DiagnosisFigures(
@@ -135,14 +135,14 @@ def words_figures(home: Home, run: Run) -> DiagnosisFigures:
         notes=diagnosis.notes,
         diagnosis=plan.diagnosis,
         totals=ReportTotals(
-            verified=sum(report.verified for report in written),
-            unverified=sum(report.unverified for report in written),
-            unverified_at_first=sum(report.unverified_at_first for report in written),
-            sentences=sum(len(report.sentences) for report in written),
-            failed=sum(report.failed is not None for report in written),
+            verified=sum(report.verified for report in reports_and_failures),
+            unverified=sum(report.unverified for report in reports_and_failures),
+            unverified_at_first=sum(report.unverified_at_first for report in reports_and_failures),
+            sentences=sum(len(report.sentences) for report in reports_and_failures),
+            failed=sum(report.failed is not None for report in reports_and_failures),
             by_kind=dict(sorted(fault_kinds.items())),
         ),
-        reports=tuple(written),
+        reports=tuple(reports_and_failures),
     )
 
 
@@ -154,7 +154,7 @@ def _picks(home: Home, rows: Iterable[ResultRow]) -> dict[str, Salience]:
 
 
 def _written_report(row: ResultRow, report: Report | None, picked: Salience | None) -> WrittenReport:
-    written = WrittenReport(
+    base = WrittenReport(
         subject=row.model,
         failed=None if row.failure is None else MissingReport(kind=row.failure, reason=row.reason or ""),
         picked=picked.rows if picked else (),
@@ -169,7 +169,7 @@ def _written_report(row: ResultRow, report: Report | None, picked: Salience | No
         sentences=(),
     )
     if report is None:
-        return written
+        return base
     counts = {
         "words": report.words,
         "cut": report.cut,
@@ -179,7 +179,7 @@ def _written_report(row: ResultRow, report: Report | None, picked: Salience | No
         "unverified_at_first": report.unverified_at_first,
         "sentences": report.sentences,
     }
-    return written.model_copy(update=counts)
+    return base.model_copy(update=counts)
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:

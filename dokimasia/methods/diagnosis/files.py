@@ -48,9 +48,9 @@ def export_diagnosis(diagnosis: Diagnosis, folder: Path, *, further: Sequence[As
     Raises:
         InputError: the folder cannot be written.
     """
-    whole = diagnosis.model_copy(update={"assets": (*diagnosis.assets, *further)})
-    figures = whole.model_dump(mode="json")
-    return write_tables(folder, "diagnosis", figures, whole.assets, simulated=bool(diagnosis.simulated))
+    extended = diagnosis.model_copy(update={"assets": (*diagnosis.assets, *further)})
+    figures = extended.model_dump(mode="json")
+    return write_tables(folder, "diagnosis", figures, extended.assets, simulated=bool(diagnosis.simulated))
 
 
 def write_tables(
@@ -69,18 +69,18 @@ def write_tables(
         InputError: the folder cannot be written.
     """
     make_folder(folder)
-    written = [folder / f"{name}.json"]
-    write_whole(written[0], orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
+    paths = [folder / f"{name}.json"]
+    write_whole(paths[0], orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
     names: set[str] = set()
     for asset in assets:
         stem = file_name(asset.id, names)
-        written.append(folder / f"{stem}.csv")
-        write_whole(written[-1], table_csv(asset))
+        paths.append(folder / f"{stem}.csv")
+        write_whole(paths[-1], table_csv(asset))
         picture = picture_of(asset, simulated=simulated)
         if picture is not None:
-            written.append(folder / f"{stem}.png")
-            write_whole(written[-1], picture)
-    return sorted(written)
+            paths.append(folder / f"{stem}.png")
+            write_whole(paths[-1], picture)
+    return sorted(paths)
 
 
 def table_csv(asset: Asset) -> bytes:

@@ -147,8 +147,8 @@ def _node_row(
     samples = {material.measured.sample_of.get(criterion, criterion) for criterion in criteria if criterion in scores}
     scored_count, criteria_count = _counts(material, model, criteria)
     mean = points_of(material, model, criteria)
-    rest = points_of(material, model, (criterion for criterion in placed if criterion not in inside))
-    contrast = difference_of(mean, rest)
+    elsewhere = points_of(material, model, (criterion for criterion in placed if criterion not in inside))
+    contrast = difference_of(mean, elsewhere)
     q_value = None if finding is None else finding.q_value
     mark = mark_of(contrast, q_value, down="weak", up="strong")
     return AssetRow(
@@ -369,14 +369,15 @@ def change_tables(
     rows = marked_rows(partial for model in models for partial in _change_rows(first, second, shared, model))
     tables: list[Asset] = []
     for model, slug in slugs_of(models).items():
-        own = [row for row in rows if row.model == model]
-        better, worse = (sum(row.mark == mark for row in own) for mark in ("better", "worse"))
+        model_rows = [row for row in rows if row.model == model]
+        better, worse = (sum(row.mark == mark for row in model_rows) for mark in ("better", "worse"))
         tables.append(
             Asset(
                 id=f"changes/{slug}",
                 title=f"{model}: {names[1]} against {names[0]}",
                 sentence=(
-                    f"{model} is better at {better} and worse at {worse} of {first.counted(len(own))} than in run {names[0]}, "
+                    f"{model} is better at {better} and worse at {worse} of {first.counted(len(model_rows))} than in run "
+                    f"{names[0]}, "
                     f"on {len(shared)} shared samples; sign flips of whole images, at most {LIMIT:.0%} of the marks expected "
                     "to be false; p-values are adjusted over all models and rows of these changes (Benjamini and Hochberg)."
                 ),
@@ -386,7 +387,7 @@ def change_tables(
                     score_column("after", POINTS),
                     *difference_columns("change"),
                 ),
-                rows=tuple(own),
+                rows=tuple(model_rows),
                 model=model,
                 counts="samples",
             )

@@ -97,15 +97,16 @@ def overall(material: DiagnosisMaterial) -> Asset:
 
 def _compared_pairs(material: DiagnosisMaterial) -> Iterator[tuple[AssetRow, Sequence[float], Sequence[str]]]:
     """Yield for every two models a row that names them, and on shared samples their differences and the clusters."""
-    for (first, ours), (second, theirs) in combinations(material.samples.items(), 2):
-        shared = [id for id in ours.scores if id in theirs.scores]
+    for (first, first_samples), (second, second_samples) in combinations(material.samples.items(), 2):
+        shared = [id for id in first_samples.scores if id in second_samples.scores]
         row = AssetRow(
             key=f"{first} {second}",
             cells=cells_of(first, second),
             n=len(shared),
-            held=len(ours.clusters.keys() | theirs.clusters.keys()),
+            held=len(first_samples.clusters.keys() | second_samples.clusters.keys()),
         )
-        yield row, [ours.scores[id] - theirs.scores[id] for id in shared], [ours.clusters[id] for id in shared]
+        gaps = [first_samples.scores[id] - second_samples.scores[id] for id in shared]
+        yield row, gaps, [first_samples.clusters[id] for id in shared]
 
 
 def pairs(material: DiagnosisMaterial) -> Asset:
@@ -186,13 +187,13 @@ def top_ties(material: DiagnosisMaterial) -> Asset:
             )
         )
     tied = sum(len(group) > 1 for group in groups)
-    rest = f", of which the {MOST_PATTERNS} most frequent are shown." if len(order) > MOST_PATTERNS else "."
+    remainder = f", of which the {MOST_PATTERNS} most frequent are shown." if len(order) > MOST_PATTERNS else "."
     return Asset(
         id="top-ties",
         title="At the top",
         sentence=(
             f"Which models share the highest score of a sample: on {tied} of the {len(shared)} samples that all have a "
-            f"score for it is more than one. {len(order)} different groups{rest}"
+            f"score for it is more than one. {len(order)} different groups{remainder}"
         ),
         columns=(
             name_column("models at the top"),
@@ -220,11 +221,11 @@ def ranks(material: DiagnosisMaterial) -> Asset:
         all_samples.update(of_model.clusters)
     rows: list[AssetRow] = []
     for position, model in enumerate(models):
-        own = [by_model[position] for by_model in spans]
-        means = [(first + last) / 2 for first, last in own]
+        model_spans = [by_model[position] for by_model in spans]
+        means = [(first + last) / 2 for first, last in model_spans]
         cells = [mean_of(means, clusters, bounds=(1, len(models)), seed=material.seed)]
         for rank in rank_columns:
-            shares = [1 / (last - first + 1) if first <= rank <= last else 0.0 for first, last in own]
+            shares = [1 / (last - first + 1) if first <= rank <= last else 0.0 for first, last in model_spans]
             cells.append(mean_of(shares, clusters, bounds=(0, 1), seed=material.seed))
         rows.append(
             AssetRow(key=model, cells=cells_of(model, *cells), n=len(shared), held=len(all_samples), model=model)

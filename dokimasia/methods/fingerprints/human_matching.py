@@ -226,11 +226,11 @@ def _test_of(home: Home, text: str, ids: set[str]) -> Run:
             f"run {run.id} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR"
         )
 
-    def named(test: Run) -> int:
+    def matching_tasks(test: Run) -> int:
         tasks: Any = test.options["tasks"]
         return len(ids.intersection(tasks))
 
-    return max(tests, key=named)
+    return max(tests, key=matching_tasks)
 
 
 def _earlier_letters(home: Home, run: Run, name: str) -> dict[str, str]:

@@ -43,10 +43,10 @@ def items_section(data: ReportData) -> Section | None:
     printed: list[Block] = []
     for item in items[:MOST_PRINTED]:
         printed += _preview(item)
-    more = "one whole: `dokimasia show RUN --sample ID`"
+    hint = "one whole: `dokimasia show RUN --sample ID`"
     if len(items) > MOST_PRINTED:
-        more = f"and {len(items) - MOST_PRINTED:,} more; {more}"
-    printed.append(Paragraph(more, "note"))
+        hint = f"and {len(items) - MOST_PRINTED:,} more; {hint}"
+    printed.append(Paragraph(hint, "note"))
     return Section("items", "What was made", (Only("page", (note, *folds)), Only("terminal", printed)))
 
 
@@ -58,17 +58,17 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
 
 def _whole(item: GraphItem) -> Iterator[Block]:
     yield Paragraph(Span(_title(item), "bad" if item.failure else "strong"))
-    for made in item.values:
-        yield Texts([(Span(made.type, "strong"), json.dumps(made.value, indent=2, ensure_ascii=False))])
+    for value in item.values:
+        yield Texts([(Span(value.type, "strong"), json.dumps(value.value, indent=2, ensure_ascii=False))])
 
 
 def _preview(item: GraphItem) -> Iterator[Block]:
     yield Paragraph(Span(_title(item), "bad" if item.failure else "strong"))
-    for made in item.values:
-        text = " ".join(str(made.value.get("text") or json.dumps(made.value, ensure_ascii=False)).split())
+    for value in item.values:
+        text = " ".join(str(value.value.get("text") or json.dumps(value.value, ensure_ascii=False)).split())
         if len(text) > PREVIEW:
             text = f"{text[: PREVIEW - 1]}…"
-        yield Paragraph(f"  {made.type}: {text}", "note")
+        yield Paragraph(f"  {value.type}: {text}", "note")
 
 
 def _title(item: GraphItem) -> str:

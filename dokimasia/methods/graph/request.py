@@ -63,8 +63,8 @@ def library_of_graph(request: GraphRequest, given: Any) -> PromptLibrary:
     Raises:
         ConfigError: a prompt cannot be used; the message names its file.
     """
-    own: Any = getattr(graph_of(request.graph, given), "PROMPTS", None)
-    library = default_library() if own is None else default_library().overridden(Path(own), more=True)
+    prompts: Any = getattr(graph_of(request.graph, given), "PROMPTS", None)
+    library = default_library() if prompts is None else default_library().overridden(Path(prompts), more=True)
     return library.overridden(*request.prompts)
 
 

@@ -382,16 +382,16 @@ def _gaps(comparisons: Comparisons, agreements: Mapping[str, Mapping[str, JudgeA
         for first, second in combinations(methods, 2):
             steps = hits[second] - hits[first]
             for category, in_category in categories.items():
-                both: list[int] = np.flatnonzero(in_category & ~np.isnan(steps)).tolist()
-                clusters = [comparisons.clusters[position] for position in both]
-                comparison = paired((POINTS * steps[both]).tolist(), clusters, widest=POINTS, seed=seed)
+                positions: list[int] = np.flatnonzero(in_category & ~np.isnan(steps)).tolist()
+                clusters = [comparisons.clusters[position] for position in positions]
+                comparison = paired((POINTS * steps[positions]).tolist(), clusters, widest=POINTS, seed=seed)
                 gaps.append(
                     Gap(
                         judge=judge,
                         category=category or None,
                         first=first,
                         second=second,
-                        n=len(both),
+                        n=len(positions),
                         difference=comparison["difference"],
                         p_value=comparison["p_value"],
                         adjusted=None,

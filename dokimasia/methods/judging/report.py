@@ -107,8 +107,10 @@ def _accuracy_table(comparison: JudgingFigures) -> Table:
     people = comparison.people
     if people is not None:
         by_category = _by_category(categories, people.by_category, "/people")
-        whole = percent_share(people.accuracy, "/people/accuracy")
-        rows.append([Span("people", "strong"), "one with another", *by_category, whole, str(people.accuracy.n), "", ""])
+        overall = percent_share(people.accuracy, "/people/accuracy")
+        rows.append(
+            [Span("people", "strong"), "one with another", *by_category, overall, str(people.accuracy.n), "", ""]
+        )
     return Table(columns, rows, "Pairwise accuracy by judge, method and category", sortable=True)
 
 
@@ -325,17 +327,19 @@ def cost_and_accuracy(points: Sequence[tuple[str, str, float, float]], *, unit: 
     short = dict(zip(methods, short_labels(methods, 24), strict=True))
     traces: list[Figure] = []
     for number, judge in enumerate(judges):
-        own = sorted((used, share, method) for name, method, used, share in points if name == judge)
+        judge_points = sorted((used, share, method) for name, method, used, share in points if name == judge)
         traces.append(
             {
                 "type": "scatter",
                 "mode": "markers+text",
                 "name": keys[number],
-                "x": [used for used, _, _ in own],
-                "y": [round(100 * share, 2) for _, share, _ in own],
-                "text": [short[method] for _, _, method in own],
-                "hovertext": [label(method) for _, _, method in own],
-                "textposition": ["top center" if position % 2 else "bottom center" for position in range(len(own))],
+                "x": [used for used, _, _ in judge_points],
+                "y": [round(100 * share, 2) for _, share, _ in judge_points],
+                "text": [short[method] for _, _, method in judge_points],
+                "hovertext": [label(method) for _, _, method in judge_points],
+                "textposition": [
+                    "top center" if position % 2 else "bottom center" for position in range(len(judge_points))
+                ],
                 "cliponaxis": False,
                 "marker": {"size": 10, "color": PALETTE[number % len(PALETTE)]},
                 "hovertemplate": f"%{{hovertext}}<br>%{{x:,.6g}} {unit}, <b>%{{y:.1f}} %</b><extra>{label(judge)}</extra>",

@@ -359,10 +359,10 @@ def _auxiliary_hash(
         return None
     texts = response_texts([request.auxiliary])
     judged = {model for models in ranked.values() for model in models}
-    both = sorted(judged & {model for by_model in texts.values() for model in by_model})
-    if both:
+    overlap = sorted(judged & {model for by_model in texts.values() for model in by_model})
+    if overlap:
         raise ConfigError(
-            f"--auxiliary: {', '.join(both)} {'is' if len(both) == 1 else 'are'} judged, too; scan draws its criteria from "
+            f"--auxiliary: {', '.join(overlap)} {'is' if len(overlap) == 1 else 'are'} judged, too; scan draws its criteria from "
             f"models that are never judged: take them out of {request.auxiliary}"
         )
     few = [sample for sample in ranked if len(texts.get(sample, {})) < FEWEST_AUXILIARY]
@@ -384,13 +384,13 @@ def _prompt_names(methods: tuple[str, ...], protocol: str, judges: tuple[ModelSp
     names = {"repair"}
     for method in methods:
         names |= {*PROMPTS.get(method, ())}
-    ours = protocol == "ours"
+    own_protocol = protocol == "ours"
     atomic = {"atom", "atom-no-weights"} & set(methods)
     if atomic:
         names |= {"solver", "equivalence"}
-        names |= {"criteria", "criteria_check"} if ours else {"criteria_published"}
+        names |= {"criteria", "criteria_check"} if own_protocol else {"criteria_published"}
     if atomic or "atom-no-chain" in methods:
-        names.add("checkpoints" if ours else "checkpoints_published")
+        names.add("checkpoints" if own_protocol else "checkpoints_published")
     if any(map(takes_schema, judges)):
         names.add("structured")
     return names
@@ -423,8 +423,8 @@ def _calls(plan: JudgingPlan, size: SampleSize, responses: int) -> Iterator[Aski
                 yield Asking(judge, judgements, with_image + CRITERIA_TOKENS + RESPONSE_TOKENS, SCORES_TOKENS)
             else:
                 basis = CHAIN_TOKENS if method == "atom-no-decomposition" else CRITERIA_TOKENS
-                shown = with_image if plan.show_image else text
-                yield Asking(judge, judgements, shown + basis + RESPONSE_TOKENS, SCORES_TOKENS)
+                frame = with_image if plan.show_image else text
+                yield Asking(judge, judgements, frame + basis + RESPONSE_TOKENS, SCORES_TOKENS)
 
 
 def previews(plan: JudgingPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:

@@ -173,17 +173,17 @@ def chosen(atoms: Sequence[CodedAtom], modes: Sequence[str], models: Sequence[st
     examples: list[CodedAtom] = []
     for mode in modes:
         for model in models:
-            seen = [atom for atom in atoms if atom.failed and atom.mode == mode and atom.answer.model == model]
-            seen.sort(
+            model_atoms = [atom for atom in atoms if atom.failed and atom.mode == mode and atom.answer.model == model]
+            model_atoms.sort(
                 key=lambda atom: (
                     atom.second is None or atom.second.mode != atom.mode,
                     unit_interval("example", seed, atom.answer.key, atom.number),
                 )
             )
             by_sample: dict[str, CodedAtom] = {}
-            for atom in seen:
+            for atom in model_atoms:
                 by_sample.setdefault(atom.answer.sample_id, atom)
             first = list(by_sample.values())
-            others = [atom for atom in seen if atom not in first]
+            others = [atom for atom in model_atoms if atom not in first]
             examples += [*first, *others][:EXAMPLES]
     return examples

@@ -196,9 +196,9 @@ def of_answers(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
     clusters: list[str] = []
     unknown = 0
     for answer_atoms in by_answer.values():
-        seen = any(atom.coding is not None and atom.mode == mode for atom in answer_atoms)
-        if seen or all(atom.coding is not None for atom in answer_atoms):
-            hits.append(seen)
+        has_mode = any(atom.coding is not None and atom.mode == mode for atom in answer_atoms)
+        if has_mode or all(atom.coding is not None for atom in answer_atoms):
+            hits.append(has_mode)
             clusters.append(answer_atoms[0].cluster)
         else:
             unknown += 1
@@ -260,19 +260,19 @@ def _contrasts_of_mode(
     gaps = gaps_to_others(shares)
     compared = np.isfinite(gaps)
     p_values = exchange_p_values(gaps, clusters, seed=seed, draws=draws)
-    found: list[ContrastFigures] = []
+    contrasts: list[ContrastFigures] = []
     for index, model in enumerate(models):
-        own: list[float] = gaps[compared[:, index], index].tolist()
+        model_gaps: list[float] = gaps[compared[:, index], index].tolist()
         difference, p_value, ends = None, None, {"low": None, "high": None}
-        if len(own) >= FEWEST:
+        if len(model_gaps) >= FEWEST:
             own_clusters = [cluster for cluster, counts in zip(clusters, compared[:, index], strict=True) if counts]
-            ends = limits(bootstrap_interval(own, clusters=own_clusters, seed=seed, bounds=(-1.0, 1.0)))
-            difference, p_value = rounded(sum(own) / len(own)), rounded(p_values[index])
-        found.append(
+            ends = limits(bootstrap_interval(model_gaps, clusters=own_clusters, seed=seed, bounds=(-1.0, 1.0)))
+            difference, p_value = rounded(sum(model_gaps) / len(model_gaps)), rounded(p_values[index])
+        contrasts.append(
             ContrastFigures(
                 model=model,
                 mode=mode,
-                n=len(own),
+                n=len(model_gaps),
                 difference=difference,
                 **ends,
                 p_value=p_value,
@@ -280,7 +280,7 @@ def _contrasts_of_mode(
                 verdict="",
             )
         )
-    return found
+    return contrasts
 
 
 def _marked(contrast: ContrastFigures, q_value: float) -> ContrastFigures:

@@ -140,8 +140,8 @@ def _agreement(analysis: ModesFigures) -> Block:
         names = (
             f"{analysis.judge}, asked again in another order, which says how steady one judge is, agrees with itself: "
         )
-    both, failed = _kappa(analysis.agreement), _kappa(analysis.agreement_failed)
-    return Paragraph((names, *both, ", on failed atoms alone ", *failed, "."), "note")
+    overall, failed = _kappa(analysis.agreement), _kappa(analysis.agreement_failed)
+    return Paragraph((names, *overall, ", on failed atoms alone ", *failed, "."), "note")
 
 
 def _kappa(agreement: CoderAgreement) -> tuple[str | Span, ...]:

@@ -99,7 +99,7 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
     home = session.opened
     run, _ = evaluation_of(home, request.run, done=True)
     modes = _modes_to_count(request, session, home)
-    split = draw(home, run, models=request.models, limit=request.limit, seed=request.seed, given=modes)
+    split = draw(home, run, models=request.models, limit=request.limit, seed=request.seed, modes=modes)
     judge = session.model(request.judge)
     prompts = [*ASSIGNING, "repair"]
     values: list[Value] = [split, *split.making, *split.counting]
@@ -170,7 +170,7 @@ def image_mark(cluster: str) -> str:
 
 
 def draw(
-    home: Home, run: Run, *, models: Sequence[str] = (), limit: int, seed: int, given: ModeList | None = None
+    home: Home, run: Run, *, models: Sequence[str] = (), limit: int, seed: int, modes: ModeList | None = None
 ) -> ModeSplit:
     """Return the answers of an evaluation that are read.
 
@@ -194,8 +194,8 @@ def draw(
     if not failed:
         raise InputError(f"no atom of run {run.id} has failed (score below {SOLVED}): there is nothing to analyse")
     making: Collection[str] = ()
-    if given is not None:
-        marks = set(given.made_on)
+    if modes is not None:
+        marks = set(modes.made_on)
         counting = {answer.sample_id for answer in answers if image_mark(answer.cluster) not in marks}
         if not counting:
             raise InputError(f"the modes were made on all images of run {run.id}: count them on other data")
@@ -207,7 +207,7 @@ def draw(
     second = [answer for answer in answers if answer.sample_id in counting]
     to_note = drawn(first, limit, seed=seed, half="making")
     to_code = drawn(second, limit, seed=seed, half="counting")
-    if not to_code or (given is None and not to_note):
+    if not to_code or (modes is None and not to_note):
         raise InputError(
             f"run {run.id} has {failed} failed atoms, all on one half of its images: modes "
             "are made on one half and counted on the other. Evaluate more samples, name another --seed, or take modes from "
@@ -243,7 +243,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
         raise ConfigError(
             f"--models: {', '.join(strangers)} did not answer in run {run.id}; its models are: {', '.join(names)}"
         )
-    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
     samples = {sample.sample_id: sample for sample in run_samples(home, run.id)}
     answers: list[AnswerAtoms] = []
     for row in results(home, run.id, as_judged=True):
@@ -255,7 +255,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
         met: list[int] = []
         for number, score in enumerate(scores[row.judgement_id], start=1):
             (failed if score < SOLVED else met).append(number)
-        spoken_to = enumerate(stated.get(row.judgement_id, ()), start=1)
+        spoken_to = enumerate(addressed.get(row.judgement_id, ()), start=1)
         sample = samples[row.sample_id]
         answers.append(
             AnswerAtoms(

@@ -93,7 +93,7 @@ class PerturbedItem(NamedTuple):
 class RunValues(NamedTuple):
     """The values that a run's rows name, by the row's item: perturbations, why there is none, and gold answers by sample."""
 
-    made: Mapping[str, PerturbedItem]
+    perturbed: Mapping[str, PerturbedItem]
     not_applicable: Mapping[str, NotApplicable]
     golds: Mapping[str, GoldAnswer]
 
@@ -112,20 +112,20 @@ def values_of(home: Home, run: Run) -> RunValues:
     """Return what a run made, in the order of its samples."""
     checks = {check.of: check for _, check in made_values(home, run.id, ChangeCheck)}
     records = {record.perturbed: record for _, record in made_values(home, run.id, EditRecord)}
-    made: dict[str, PerturbedItem] = {}
+    perturbed: dict[str, PerturbedItem] = {}
     for where, item in made_values(home, run.id, Perturbed):
         name = item_of(item.sample_id, item.dimension)
-        made[name] = PerturbedItem(name, item, checks.get(where.id), records.get(where.id), where.cluster)
+        perturbed[name] = PerturbedItem(name, item, checks.get(where.id), records.get(where.id), where.cluster)
     not_applicable: dict[str, NotApplicable] = {}
     for where, none in made_values(home, run.id, NotApplicable):
         not_applicable[item_of(where.sample_id, none.dimension)] = none
     golds = {where.sample_id: gold for where, gold in made_values(home, run.id, GoldAnswer)}
-    return RunValues(made, not_applicable, golds)
+    return RunValues(perturbed, not_applicable, golds)
 
 
 def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
     """Return the items that a run made, in the order of its samples."""
-    return list(values_of(home, run).made.values())
+    return list(values_of(home, run).perturbed.values())
 
 
 def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
@@ -259,14 +259,14 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
     by_item = {row.item: row for row in rows}
     clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
     golds, blocked = _golds(plan, values, by_item)
-    asked: dict[str, list[str]] = {}
+    asked_samples: dict[str, list[str]] = {}
     open_items = golds.open
     for name in plan.dimensions:
-        asked[name] = [id for id, names in plan.asked.items() if name in names and id not in blocked]
-        open_items += sum(item_of(id, name) not in by_item for id in asked[name])
+        asked_samples[name] = [id for id, names in plan.asked.items() if name in names and id not in blocked]
+        open_items += sum(item_of(id, name) not in by_item for id in asked_samples[name])
 
     def measured(names: Sequence[str]) -> Perturbing:
-        items = {item_of(id, name): clusters[id] for name in names for id in asked[name]}
+        items = {item_of(id, name): clusters[id] for name in names for id in asked_samples[name]}
         too_short = sum(plan.too_short.get(name, 0) for name in names)
         return _perturbing(items, too_short, values, by_item)
 
@@ -332,40 +332,40 @@ def _perturbing(
     clusters: Mapping[str, str], too_short: int, values: RunValues, rows: Mapping[str, ResultRow]
 ) -> Perturbing:
     """Return what came of some items, by name with their clusters, and of those that were too short to be asked about."""
-    made: list[str] = []
+    perturbed: list[str] = []
     not_applicable: list[str] = []
     failed: list[ResultRow] = []
-    asked = 0
+    asked_count = 0
     for name in clusters:
         none = values.not_applicable.get(name)
         if none is not None and none.too_short:
             too_short += 1
             continue
-        asked += 1
-        if name in values.made:
-            made.append(name)
+        asked_count += 1
+        if name in values.perturbed:
+            perturbed.append(name)
         if none is not None:
             not_applicable.append(name)
         if name in rows and rows[name].outcome == "failed":
             failed.append(rows[name])
     reasons = Counter(reason_kind(row.reason or "") for row in failed)
-    checked = [values.made[name] for name in made if values.made[name].checked]
+    checked = [values.perturbed[name] for name in perturbed if values.perturbed[name].checked]
     doubts = Counter(doubt for item in checked for doubt in item.doubts)
-    decided = [*made, *not_applicable]
+    decided = [*perturbed, *not_applicable]
     return Perturbing(
-        asked=asked,
-        made=len(made),
+        asked=asked_count,
+        made=len(perturbed),
         not_applicable=len(not_applicable),
         too_short=too_short,
         failed=len(failed),
         failures=failures_by_kind(row.failure for row in failed if row.failure is not None),
         changed_nothing=reasons["nothing"],
         changed_all=reasons["all"],
-        coverage=rounded(len(decided) / asked) if asked else None,
+        coverage=rounded(len(decided) / asked_count) if asked_count else None,
         applies=share_of_hits(
-            [name in values.made for name in decided],
+            [name in values.perturbed for name in decided],
             [clusters[name] for name in decided],
-            unknown=asked - len(decided),
+            unknown=asked_count - len(decided),
         ),
         checked=len(checked),
         agreed=share_of_hits([not item.doubts for item in checked], [item.cluster for item in checked]),
@@ -415,7 +415,7 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
             group=dimensions[name].group or NEUTRAL,
             not_applicable=None if none is None else none.why,
         )
-        made = values.made.get(row.item)
+        made = values.perturbed.get(row.item)
         if made is not None:
             label = labels.get(value_id(made.item))
             item = made.item

@@ -68,11 +68,11 @@ def section(data: ReportData) -> Section:
     """Return what came of each dimension, group by group, and of all."""
     perturbing = data.figures_as(PerturbFigures)
     rows: list[tuple[Sequence[Cell], TableRow[Perturbing]]] = []
-    for group, whole in perturbing.groups.items():
-        names = [name for name, own in perturbing.dimensions.items() if (own.group or NEUTRAL) == group]
+    for group, group_figures in perturbing.groups.items():
+        names = [name for name, dimension in perturbing.dimensions.items() if (dimension.group or NEUTRAL) == group]
         if len(names) > 1:
-            title = Span(f"{group} {whole.title}", "strong")
-            rows.append(([title], TableRow("", whole, pointer("groups", group))))
+            title = Span(f"{group} {group_figures.title}", "strong")
+            rows.append(([title], TableRow("", group_figures, pointer("groups", group))))
         for name in names:
             rows.append(([name], TableRow("", perturbing.dimensions[name], pointer("dimensions", name))))
     rows.append(([Span("all", "strong")], TableRow("", perturbing, "")))
@@ -99,7 +99,7 @@ def items_section(data: ReportData) -> Section | None:
         by_sample.setdefault(item.sample, []).append(item)
     if not by_sample:
         return None
-    folds = [Fold(id, tuple(_sample(own, str, data.pictures))) for id, own in by_sample.items()]
+    folds = [Fold(id, tuple(_sample(sample_items, str, data.pictures))) for id, sample_items in by_sample.items()]
     lead = Paragraph(f"{data.selection.text}{_signs(data.figures_as(PerturbFigures))}", "note")
     return Section("items", "Items", (lead, *folds), only="page")
 

@@ -221,7 +221,7 @@ def choose_dimensions(task: Task, names: Sequence[str]) -> Mapping[str, ErrorDim
         )
     if not names:
         return dimensions
-    return {name: own for name, own in dimensions.items() if name in names or own.group in names}
+    return {name: dimension for name, dimension in dimensions.items() if name in names or dimension.group in names}
 
 
 def draw_dimensions(

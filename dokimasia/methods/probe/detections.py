@@ -74,7 +74,7 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
     changed = judgements[0]
     match changed, gold:
         case AxisChoices(), None:
-            return _of_pair(unit, [own.choices for own in judgements if isinstance(own, AxisChoices)])
+            return _of_pair(unit, [judgement.choices for judgement in judgements if isinstance(judgement, AxisChoices)])
         case AxisScores(), AxisScores():
             return _of_axes(unit, gold.scores, changed.scores)
         case CheckpointScores(), CheckpointScores():
@@ -132,14 +132,14 @@ def judgements_of(
     values: dict[str, Value] = {}
     for type_, some in ids_by_type.items():
         values |= find_values(home, type_, some)
-    return {name: tuple(values[id] for id in own) for name, own in ids.items()}
+    return {name: tuple(values[id] for id in value_ids) for name, value_ids in ids.items()}
 
 
 def notices_of(home: Home, rows: Mapping[str, ResultRow]) -> dict[str, list[Noticed]]:
     """Return what the reader found in the justifications of an item, by the name of the reading; of a pair in each order."""
     ids = {name: row.value_ids for name, row in rows.items() if row.kind == "reading" and row.failure is None}
-    notices = find_values(home, Noticed, [id for own in ids.values() for id in own])
-    return {name: [notices[id] for id in own] for name, own in ids.items()}
+    notices = find_values(home, Noticed, [id for value_ids in ids.values() for id in value_ids])
+    return {name: [notices[id] for id in value_ids] for name, value_ids in ids.items()}
 
 
 def _of_axes(unit: ProbeUnit, gold: Mapping[str, float], changed: Mapping[str, float]) -> JudgedDetection:

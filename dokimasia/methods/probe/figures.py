@@ -443,19 +443,19 @@ def tasks_of(every: Iterable[Detection], *, seed: int) -> dict[Task, ProbedTask]
     by_task: dict[Task, list[Detection]] = {}
     for detection in every:
         by_task.setdefault(detection.task, []).append(detection)
-    return {task: _task(own, seed=seed) for task, own in by_task.items()}
+    return {task: _task(judges, seed=seed) for task, judges in by_task.items()}
 
 
 def _task(every: Sequence[Detection], *, seed: int) -> ProbedTask:
     by_default = [detection for detection in every if not detection.new_reference]
     judges = _judges(by_default, seed=seed)
-    shown = _shown(judges)
+    displayed = _displayed_judges(judges)
     errors = [detection for detection in every if detection.case == "error"]
-    of_shown = [error for error in errors if error.judge in shown and not error.new_reference]
+    of_shown = [error for error in errors if error.judge in displayed and not error.new_reference]
     budgets, tools, references = ways_of_asking(every)
     return ProbedTask(
         dimensions={error.dimension: error.group for error in errors},
-        shown=shown,
+        shown=displayed,
         judges=judges,
         groups=_groups(of_shown, seed=seed),
         comparisons=comparisons(of_shown, seed=seed),
@@ -495,12 +495,12 @@ def _judges(every: Sequence[Detection], *, seed: int) -> dict[str, ProbedJudge]:
 
 
 def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: PairPlaces | None) -> ProbedEvaluator:
-    (whole,) = (row for row in rows if row.scope == "all")
-    controls = whole.kept
+    (overall,) = (row for row in rows if row.scope == "all")
+    controls = overall.kept
     assert controls is not None  # the row of all errors has it
     failures = cast("Iterable[FailureKind]", (detection.failure for detection in every if detection.failure))
     return ProbedEvaluator(
-        **dict(_kind(whole)),
+        **dict(_kind(overall)),
         equal=to_share(controls.equal),
         preferred=to_share(controls.preferred),
         flickers=to_share(controls.flickers),
@@ -577,14 +577,14 @@ def pair_places(every: Sequence[Detection], *, seed: int) -> PairPlaces | None:
     )
 
 
-def _shown(judges: Mapping[str, ProbedJudge]) -> tuple[str, ...]:
+def _displayed_judges(judges: Mapping[str, ProbedJudge]) -> tuple[str, ...]:
     """Return of each model the way of asking that stands in the main table: without tools, at the last budget named."""
-    shown: dict[str, str] = {}
+    displayed: dict[str, str] = {}
     for name, judge in judges.items():
-        other = shown.get(judge.model)
+        other = displayed.get(judge.model)
         if other is None or not judge.tools or judges[other].tools:
-            shown[judge.model] = name
-    return tuple(shown.values())
+            displayed[judge.model] = name
+    return tuple(displayed.values())
 
 
 def _groups(errors: Sequence[Detection], *, seed: int) -> dict[str, dict[Paradigm, Interval | None]]:
@@ -676,20 +676,22 @@ def comparisons(errors: Sequence[Detection], *, seed: int) -> ProbeComparisons:
     judges: list[ProbeComparison] = []
     evaluators: dict[Evaluator, None] = dict.fromkeys(error.evaluator for error in errors)
     for evaluator in evaluators:
-        sides = [(name, own[evaluator]) for name, own in by_judge.items() if evaluator in own]
+        sides = [
+            (name, by_evaluator[evaluator]) for name, by_evaluator in by_judge.items() if evaluator in by_evaluator
+        ]
         judges += [compare(evaluator, first, second, seed=seed) for first, second in combinations(sides, 2)]
     paradigms: list[ProbeComparison] = []
     strategies: list[ProbeComparison] = []
-    for judge, own in by_judge.items():
+    for judge, by_evaluator in by_judge.items():
         by_paradigm: dict[Paradigm, list[Side]] = {}
-        for evaluator, some in own.items():
-            by_paradigm.setdefault(paradigm_of(evaluator), []).append((evaluator, some))
-        wholes: list[Side] = []
+        for evaluator, judge_errors in by_evaluator.items():
+            by_paradigm.setdefault(paradigm_of(evaluator), []).append((evaluator, judge_errors))
+        merged: list[Side] = []
         for paradigm, sides in by_paradigm.items():
-            wholes.append((paradigm, [error for _, some in sides for error in some]))
+            merged.append((paradigm, [error for _, side_errors in sides for error in side_errors]))
             for first, second in combinations(sides, 2):
                 strategies.append(compare(f"{judge}, {paradigm}", first, second, seed=seed))
-        paradigms += [compare(judge, first, second, seed=seed) for first, second in combinations(wholes, 2)]
+        paradigms += [compare(judge, first, second, seed=seed) for first, second in combinations(merged, 2)]
     return ProbeComparisons(
         judges=tuple(adjust(judges)), paradigms=tuple(adjust(paradigms)), strategies=tuple(adjust(strategies))
     )
@@ -737,19 +739,19 @@ def ways_of_asking(every: Iterable[Detection]) -> tuple[WaysOfAsking, WaysOfAski
 def _several(ways: WaysOfAsking, order: Sequence[str] = ()) -> WaysOfAsking:
     """Return those with more than one way, the ways in an order that is given, or as they came."""
     several: WaysOfAsking = {}
-    for key, own in ways.items():
-        if len(own) > 1:
-            several[key] = {way: own[way] for way in order or own}
+    for key, variants in ways.items():
+        if len(variants) > 1:
+            several[key] = {way: variants[way] for way in order or variants}
     return several
 
 
 def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
     """Return ways of asking one judge side by side, their comparisons adjusted together."""
     entries: list[ArmsBeside] = []
-    for (model, evaluator), own in ways.items():
+    for (model, evaluator), variants in ways.items():
         sides: list[Side] = []
         arms: dict[str, ProbedArm] = {}
-        for way, some in own.items():
+        for way, some in variants.items():
             errors = [detection for detection in some if detection.case == "error"]
             neutral = [(detection.equal, detection.cluster) for detection in some if detection.case == "neutral"]
             sides.append((way, errors))
@@ -847,7 +849,7 @@ def judgement_fields(
         unit = units[row.item]
         probe, detection = unit.probe, by_name.get(row.item)
         case: Case | str = unit.case if unit.compared else "gold"
-        own = judgements.get(row.item, ())
+        unit_judgements = judgements.get(row.item, ())
         gold = judgements.get(unit.first, ()) if unit.compared else ()
         words = None
         if unit.reading in notices:
@@ -868,9 +870,9 @@ def judgement_fields(
             equal=detection and detection.equal,
             worse=detection and detection.worse,
             named=detection and detection.named,
-            scores=_scores(own),
+            scores=_scores(unit_judgements),
             gold_scores=_scores(gold),
-            justification=_justifications(own),
+            justification=_justifications(unit_judgements),
             words=words,
         )
 
@@ -900,8 +902,8 @@ def _scores(judgements: Sequence[Value]) -> tuple[str, ...] | None:
                 texts += [f"{number}: {score}" for number, score in enumerate(judgement.scores, 1)]
                 texts.append(f"overall: {judgement.score:.4g}")
             case RubricJudgement():
-                holds = (*judgement.group_a, *judgement.group_b)
-                texts += [f"{number}: {int(hold)}" for number, hold in enumerate(holds, 1)]
+                verdicts = (*judgement.group_a, *judgement.group_b)
+                texts += [f"{number}: {int(hold)}" for number, hold in enumerate(verdicts, 1)]
                 texts.append(f"overall: {judgement.score:.4g}")
             case FinalAnswer():
                 texts.append(f"verdict: {judgement.verdict}")

@@ -165,7 +165,9 @@ class TaskReport(NamedTuple):
 def tasks_of(data: ReportData) -> list[TaskReport]:
     """Return the figures of each task."""
     tasks = data.figures_as(ProbeFigures).tasks
-    return [TaskReport(task, own, pointer("tasks", task), len(tasks) == 1) for task, own in tasks.items()]
+    return [
+        TaskReport(task, task_figures, pointer("tasks", task), len(tasks) == 1) for task, task_figures in tasks.items()
+    ]
 
 
 def strategy(evaluator: Evaluator) -> str:
@@ -177,8 +179,8 @@ def strategy(evaluator: Evaluator) -> str:
 
 def short(evaluator: Evaluator) -> str:
     """Return an evaluator's name in little room, as `pairwise Ax+R`."""
-    paradigm, own = PARADIGMS[paradigm_of(evaluator)], strategy(evaluator)
-    return paradigm if own == "–" else f"{paradigm} {own}"
+    paradigm, variant = PARADIGMS[paradigm_of(evaluator)], strategy(evaluator)
+    return paradigm if variant == "–" else f"{paradigm} {variant}"
 
 
 def _scored(share: ProbeShare, place: str) -> Cell:
@@ -242,14 +244,14 @@ def _main_table(task: TaskReport) -> Table:
     for judge in task.figures.shown:
         columns.append(Column(f"{judge} undetected", meaning=LOWER))
         columns.append(Column(f"{judge} score-invariant", meaning=f"harmless changes judged equal; {HIGHER}"))
-    whole = TableRow("", task.figures, task.place)
+    overall = TableRow("", task.figures, task.place)
     rows: list[Sequence[Cell]] = []
     for evaluator in task.evaluators():
         cells: list[Cell] = []
         for judge in task.figures.shown:
             for field in ("undetected", "equal"):
-                cells.append(cell(whole, "judges", judge, "evaluators", evaluator, field))
-        if any(own is not figures.NOTHING for own in cells):
+                cells.append(cell(overall, "judges", judge, "evaluators", evaluator, field))
+        if any(entry is not figures.NOTHING for entry in cells):
             rows.append([PARADIGMS[paradigm_of(evaluator)], strategy(evaluator), *cells])
     return Table(columns, rows, task.titled("Undetected errors and harmless changes judged equal, in percent"))
 
@@ -323,9 +325,10 @@ def measured_judges(task: TaskReport) -> list[MeasuredJudge]:
     """Return every judge and evaluator of a task with a share, of every effort and with tools as well."""
     measured: list[MeasuredJudge] = []
     for name, judge in task.figures.judges.items():
-        for evaluator, own in judge.evaluators.items():
-            if own.undetected.share is not None:
-                measured.append(MeasuredJudge(name, short(evaluator), own.undetected.share, own.equal.share))
+        for evaluator, evaluator_figures in judge.evaluators.items():
+            if evaluator_figures.undetected.share is not None:
+                shares = evaluator_figures.undetected.share, evaluator_figures.equal.share
+                measured.append(MeasuredJudge(name, short(evaluator), *shares))
     return measured
 
 
@@ -396,14 +399,14 @@ def groups(data: ReportData) -> Section | None:
         cells = task.figures.groups
         if not cells:
             continue
-        paradigms: list[Paradigm] = [name for name in PARADIGMS if any(name in own for own in cells.values())]
+        paradigms: list[Paradigm] = [name for name in PARADIGMS if any(name in means for means in cells.values())]
         titled: dict[str, dict[str, Interval | None]] = {}
         rows: list[Sequence[Cell]] = []
-        for name, own in cells.items():
-            titled[task.group(name)] = {PARADIGMS[paradigm]: mean for paradigm, mean in own.items()}
+        for name, means in cells.items():
+            titled[task.group(name)] = {PARADIGMS[paradigm]: mean for paradigm, mean in means.items()}
             row: list[Cell] = [task.group(name)]
             for paradigm in paradigms:
-                row.append(percent(own.get(paradigm), f"{task.place}/groups{pointer(name, paradigm)}"))
+                row.append(percent(means.get(paradigm), f"{task.place}/groups{pointer(name, paradigm)}"))
             rows.append(row)
         columns = [Column("group", numeric=False), *(Column(PARADIGMS[paradigm]) for paradigm in paradigms)]
         about = task.titled("Undetected errors by group and paradigm, in percent")
@@ -892,9 +895,9 @@ def planted(task: Task, measured: ProbedTask, expected: Mapping[str, Mapping[Eva
     rows: list[list[Cell]] = []
     for judge, by_evaluator in expected.items():
         for evaluator, shares in by_evaluator.items():
-            own = measured.judges[judge].evaluators[evaluator]
+            evaluator_figures = measured.judges[judge].evaluators[evaluator]
             for name, truth in shares.items():
-                share = own.dimensions[name].undetected if name else own.undetected
+                share = evaluator_figures.dimensions[name].undetected if name else evaluator_figures.undetected
                 kind = report.dimension(name) if name else Span("all errors", "strong")
                 within = figures.within(truth, share.low, share.high, f"{100 * truth:.1f}")
                 rows.append([Span(judge, "strong"), short(evaluator), kind, percent(share), *within])
@@ -916,7 +919,12 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     ids = [place.sample_id for place in run_samples(home, run.id)]
     chosen_ids, selection = chosen(run, ids, failed_samples(home, run.id), samples)
     views = [item for id in chosen_ids for item in probe_items(home, run, id)]
-    images = {image.sha256: image for own in load_samples(home, run.id) if own.id in chosen_ids for image in own.images}
+    images = {
+        image.sha256: image
+        for sample in load_samples(home, run.id)
+        if sample.id in chosen_ids
+        for image in sample.images
+    }
     for probe in stored_probes(home, run.plan_as(ProbePlan)):
         edited = probe.item.perturbed_image
         if probe.item.sample_id in chosen_ids and edited is not None:

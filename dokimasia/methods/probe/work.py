@@ -238,7 +238,7 @@ async def judge(
         calls = [call for unit in units for call in _calls(unit, basis)]
         inputs |= {"judge": context.options.judge, "calls": calls}
         state = await job.walk(PROBING, inputs, name, context=context)
-        return [_outcome(own, "judgement") for own in _calls_by_unit(units, state["calls"])]
+        return [_outcome(unit_calls, "judgement") for unit_calls in _calls_by_unit(units, state["calls"])]
     state = await job.walk(graph, inputs, name, context=context)
     return [_outcome([item], "judgement") for item in state["items"]]
 
@@ -257,7 +257,7 @@ async def read(
             calls.append({**call, "judgement": id, "reader": reader, "any_error": unit.case != "error"})
     name = f"read/{digest('read', [*(unit.name for unit in units), context.attempt])[:16]}"
     state = await job.walk(PROBING, {"sample": value_id(sample), "calls": calls}, name, context=context)
-    return [_outcome(own, "noticed", "unread") for own in _calls_by_unit(units, state["calls"])]
+    return [_outcome(unit_calls, "noticed", "unread") for unit_calls in _calls_by_unit(units, state["calls"])]
 
 
 def _calls(unit: ProbeUnit, reference: str) -> list[dict[str, Any]]:

@@ -290,17 +290,17 @@ def _rounds(
     for candidate in candidates.values():
         writers.setdefault((candidate.sample, substance(candidate.text)), set()).add(candidate.author)
     chosen: dict[tuple[str, str, int], dict[str, str]] = {}
-    shown: dict[tuple[str, str, int], tuple[str, ...]] = {}
+    displayed: dict[tuple[str, str, int], tuple[str, ...]] = {}
     for source, member, value, choice in choices:
         key = (source.sample_id, source.cluster, value.cycle)
         chosen.setdefault(key, {})[member] = candidates[choice].text
-        shown.setdefault(key, value.shown)
+        displayed.setdefault(key, value.shown)
     rounds: list[Round] = []
     for key, by_member in chosen.items():
         if len(by_member) < MIN_VOTES:
             continue
         authors: dict[str, list[str]] = {}
-        for id in shown[key]:
+        for id in displayed[key]:
             candidate = candidates[id]
             authors[candidate.text] = sorted(writers[candidate.sample, substance(candidate.text)])
         rounds.append(Round(dict(sorted(by_member.items())), authors, key[1]))

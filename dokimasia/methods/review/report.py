@@ -194,12 +194,12 @@ def captions(data: ReportData) -> Section | None:
         return None
     folds = [Fold(_title(item), tuple(item_blocks(item))) for item in items]
     first = [Paragraph((Span(_title(item), "strong"), _preview(item))) for item in items[:MOST_PRINTED]]
-    more = "`dokimasia show RUN --sample ID` shows a review whole."
+    hint = "`dokimasia show RUN --sample ID` shows a review whole."
     left = len(items) - len(first)
     if left:
-        more = f"{left} more are in the report; {more}"
+        hint = f"{left} more are in the report; {hint}"
     page = Only("page", (Paragraph(data.selection.text, "note"), *folds))
-    return Section("captions", "Captions", (page, Only("terminal", (*first, Paragraph(more, "note")))))
+    return Section("captions", "Captions", (page, Only("terminal", (*first, Paragraph(hint, "note")))))
 
 
 def _title(item: ReviewItem) -> str:
@@ -257,8 +257,8 @@ def _candidate(candidate: Candidate) -> Block:
 
 def _comparison(review: PeerReview, authors: Mapping[str, str]) -> Iterator[Block]:
     ranked = " > ".join(authors[id] for id in review.ranking)
-    kept = f", and keeps the text of {authors[review.rewrite]}" if review.kept else ""
-    yield Paragraph(Span(f"{review.reviewer} compares, cycle {review.cycle}: {ranked}{kept}", "strong"))
+    kept_text = f", and keeps the text of {authors[review.rewrite]}" if review.kept else ""
+    yield Paragraph(Span(f"{review.reviewer} compares, cycle {review.cycle}: {ranked}{kept_text}", "strong"))
     yield Bullets(_critiques(review.shown, review.critiques, authors))
 
 
@@ -270,9 +270,9 @@ def _vote(vote: PeerVote, authors: Mapping[str, str]) -> Iterator[Block]:
     yield Bullets([*_critiques(vote.shown, vote.critiques, authors), Span(vote.rationale, "muted")])
 
 
-def _critiques(shown: Sequence[str], critiques: Sequence[str], authors: Mapping[str, str]) -> list[Cell]:
+def _critiques(displayed: Sequence[str], critiques: Sequence[str], authors: Mapping[str, str]) -> list[Cell]:
     cells: list[Cell] = []
-    for number, (id, critique) in enumerate(zip(shown, critiques, strict=True), start=1):
+    for number, (id, critique) in enumerate(zip(displayed, critiques, strict=True), start=1):
         if critique:
             cells.append(f"{number} ({authors[id]}): {critique}")
     return cells

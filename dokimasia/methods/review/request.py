@@ -138,10 +138,10 @@ def expected_calls(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: in
     calls: list[Asking] = []
     for spec in plan.panel:
         for size in sizes:
-            shown = INSTRUCTION_TOKENS + size.images_for(spec)
-            calls.append(Asking(spec, 1, shown, DESCRIPTION_TOKENS))
-            calls.append(Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS))
-            calls.append(Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS))
+            sent = INSTRUCTION_TOKENS + size.images_for(spec)
+            calls.append(Asking(spec, 1, sent, DESCRIPTION_TOKENS))
+            calls.append(Asking(spec, plan.cycles, sent + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS))
+            calls.append(Asking(spec, plan.cycles, sent + pool, CRITIQUE_TOKENS))
     return added_up(calls, samples, items=samples)
 
 

@@ -44,10 +44,10 @@ POWER = {
 def section(data: ReportData) -> Section:
     """Return how many rubrics there are, a sample and together, and what was dropped on the way."""
     run = data.figures_as(RubricsFigures)
-    whole = TableRow("", run, "")
+    table_row = TableRow("", run, "")
     rows: list[Sequence[Cell]] = []
     for name, title in STREAMS.items():
-        rows.append([Span(title, "strong"), cell(whole, name), cell(whole, "per_sample", name)])
+        rows.append([Span(title, "strong"), cell(table_row, name), cell(table_row, "per_sample", name)])
     columns = (Column("stream", numeric=False), Column("rubrics"), Column("per sample"))
     used = figures.used(run)
     blocks = (
@@ -151,9 +151,9 @@ def _filled(counts: Mapping[str, int]) -> dict[str, int]:
     return {str(number): counts.get(str(number), 0) for number in range(min(numbers), max(numbers) + 1)}
 
 
-def _bars(title: str, things: str, counts: Mapping[str, int], about: str) -> Table:
+def _bars(title: str, subject: str, counts: Mapping[str, int], about: str) -> Table:
     """Return a table of counts, on a terminal with a bar for each."""
-    columns = [Column(title, numeric=False), Column(things), Column("", numeric=False, only="terminal")]
+    columns = [Column(title, numeric=False), Column(subject), Column("", numeric=False, only="terminal")]
     most = max(counts.values(), default=0)
     rows: list[Sequence[Cell]] = []
     for name, count in counts.items():
@@ -165,11 +165,11 @@ def _bars(title: str, things: str, counts: Mapping[str, int], about: str) -> Tab
 def power(data: ReportData) -> Section | None:
     """Return what the sets catch; None where nothing was measured."""
     run = data.figures_as(RubricsFigures)
-    whole = TableRow("", run, "")
+    table_row = TableRow("", run, "")
     if not run.power.caught.n and not run.power.must_right.n:
         return None
-    rows = [[title, cell(whole, "power", name)] for name, title in POWER.items()]
-    by_dimension = [[name, cell(whole, "power", "dimensions", name)] for name in run.power.dimensions]
+    rows = [[title, cell(table_row, "power", name)] for name, title in POWER.items()]
+    by_dimension = [[name, cell(table_row, "power", "dimensions", name)] for name in run.power.dimensions]
     blocks: list[Block] = [
         Table((Column("what", numeric=False), Column("share")), rows, "Power of the sets"),
         Table(
@@ -262,8 +262,8 @@ def _tried(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
 
 
 def _labelled(title: str, share: Share) -> Cell:
-    written = figures.share_of(share)
-    return (title, *written) if isinstance(written, tuple) else (title, written)
+    text = figures.share_of(share)
+    return (title, *text) if isinstance(text, tuple) else (title, text)
 
 
 DRAWING = Drawing(

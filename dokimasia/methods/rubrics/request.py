@@ -160,7 +160,7 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
 def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
     """Return what the making of rubrics will ask at most; a domain is asked for where the data name none."""
     calls: list[Asking] = []
-    shown = INSTRUCTIONS + CAPTION_TOKENS
+    sent = INSTRUCTIONS + CAPTION_TOKENS
     pool = len(plan.pool)
     tried_on = 0
     if plan.protocol != "published":
@@ -172,13 +172,13 @@ def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
         for spec in plan.pool:
             calls.append(Asking(spec, 1, size.text + size.images_for(spec), CAPTION_TOKENS))
         calls += [
-            Asking(plan.judge, 1 + (source.domain is None), shown + size.images_for(plan.judge), RUBRIC_TOKENS),
-            Asking(plan.judge, 2, shown + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
-            Asking(plan.judge, 1 + bool(tried_on), shown + RUBRIC_TOKENS, PLANTED_TOKENS),
-            Asking(plan.judge, tried_on + measured_on, shown + RUBRIC_TOKENS, CHECK_TOKENS),
+            Asking(plan.judge, 1 + (source.domain is None), sent + size.images_for(plan.judge), RUBRIC_TOKENS),
+            Asking(plan.judge, 2, sent + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
+            Asking(plan.judge, 1 + bool(tried_on), sent + RUBRIC_TOKENS, PLANTED_TOKENS),
+            Asking(plan.judge, tried_on + measured_on, sent + RUBRIC_TOKENS, CHECK_TOKENS),
         ]
         for spec in plan.panel:
-            calls.append(Asking(spec, 1, shown + RUBRIC_TOKENS, CHECK_TOKENS))
+            calls.append(Asking(spec, 1, sent + RUBRIC_TOKENS, CHECK_TOKENS))
     return added_up(calls, len(captions.samples), items=len(captions.samples))
 
 
