@@ -29,11 +29,10 @@ FAILED_SHARE = share_column("share of failed atoms")
 
 
 def reasons(material: DiagnosisMaterial) -> Asset:
-    """Return how often a right final answer comes with a wrong reason, and a wrong one with right reasons alone.
+    """Return how often a right final answer has a wrong reason, and a wrong one only right reasons.
 
-    Reasons are the criteria that an answer speaks to, the final answer left out; one is wrong at a score of 3 or lower.
-    Answers that state none are counted and in neither share, and so are those of which it is not decided whether they are
-    right.
+    Reasons are the criteria that an answer addresses, except the final answer's; a score of 3 or lower makes a reason
+    wrong. Answers without reasons and undecided answers are counted, but belong to neither share.
     """
     rows: list[AssetRow] = []
     silent = decided = undecided = 0
@@ -99,7 +98,7 @@ def _reasons_sentence(decided: int, silent: int, undecided: int, *, silence_know
 
 
 def answer_tables(material: DiagnosisMaterial) -> list[Asset]:
-    """Return each model's list of right answers for the wrong reason, and the opposite; the most wrong reasons first."""
+    """Return each model's list of right answers with wrong reasons and of the opposite, most wrong reasons first."""
     tables: list[Asset] = []
     for model, slug in slugs_of(material.models).items():
         answers = [answer for answer in material.answers_of(model) if disagreement_of(answer)]
@@ -157,12 +156,12 @@ def _answer_row(answer: ScoredAnswer) -> AssetRow:
 
 
 def wrong_reasons(answer: ScoredAnswer) -> int:
-    """Return how many of the reasons that an answer states are wrong."""
+    """Return the number of wrong reasons of an answer."""
     return sum(score < SOLVED for score in answer.reasons)
 
 
 def disagreement_of(answer: ScoredAnswer) -> str:
-    """Return how an answer and its reasons disagree; empty where they agree, or where neither can be said."""
+    """Return how an answer and its reasons disagree; empty if they agree or nothing is known."""
     if answer.score is None or not answer.reasons:
         return ""
     if answer.final == "right" and wrong_reasons(answer):
@@ -173,7 +172,7 @@ def disagreement_of(answer: ScoredAnswer) -> str:
 
 
 def mode_tables(material: DiagnosisMaterial) -> Iterator[Asset]:
-    """Yield the tables of an analysis of failures, where there is one: all modes, then each model's, and its examples."""
+    """Yield the tables of failure modes, if they were analysed: all modes, then each model's modes and examples."""
     coded = material.coded
     if coded is None:
         return

@@ -1,4 +1,4 @@
-"""The atoms behind a table, a row of it, a leaf or a model: image, answer, truth, score; and a report's evidence."""
+"""The evidence behind a table, a row, a leaf or a model: atoms with image, answer, ground truth and score."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -104,7 +104,7 @@ class ReportedDiagnosis(Diagnosis):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTarget:
-    """A table or a row of it, whose atoms are wanted, at which node and of which samples (empty: all)."""
+    """What evidence is requested for: models and optionally a table, a row, a node and samples (empty for all)."""
 
     text: str
     models: tuple[str, ...]
@@ -125,18 +125,19 @@ class _Atom(NamedTuple):
 def evidence_of(
     home: Home, run: Run, gathered: Gathered, diagnosis: Diagnosis, texts: Iterable[str], *, limit: int = MOST_ATOMS
 ) -> dict[str, Evidence]:
-    """Return the atoms behind claims, by claim: the lowest scores first (behind a strength the highest).
+    """Return the atoms behind claims, by claim, lowest scores first (for a strength, highest first).
 
     Args:
-        home: where the run is, open for reading at least.
+        home: the home.
         run: an evaluation.
-        gathered: what its diagnosis was made from.
+        gathered: the data of its diagnosis.
         diagnosis: its tables.
-        texts: each `ASSET`, `ASSET:ROW` (a row's number from 1, or its first cell), a leaf's name or path, or a model's name.
-        limit: how many atoms of each are given whole.
+        texts: the claims: `ASSET`, `ASSET:ROW` (a row's number from 1, or its first cell), a leaf's name or path, or a
+            model's name.
+        limit: maximum number of atoms to return for each claim.
 
     Raises:
-        NotFound: nothing of that name is in the diagnosis; the message names near ones.
+        NotFound: the diagnosis has no such table, row, leaf or model; the message suggests similar names.
     """
     targets = {text: _find_target(diagnosis, gathered, text) for text in dict.fromkeys(texts)}
     rows = [
@@ -170,7 +171,7 @@ def evidence(
     """Return the atoms behind one claim (see `evidence_of`).
 
     Raises:
-        NotFound: nothing of that name is in the diagnosis; the message names near ones.
+        NotFound: the diagnosis has no such table, row, leaf or model; the message suggests similar names.
     """
     return evidence_of(home, run, gathered, diagnosis, [text], limit=limit)[text]
 
@@ -179,7 +180,7 @@ def _find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> Evidenc
     """Return the target that a text names.
 
     Raises:
-        NotFound: nothing of that name is in the diagnosis.
+        NotFound: the diagnosis has no such table, row, leaf or model.
     """
     name = text.strip()
     asset = diagnosis.asset(name)
@@ -221,7 +222,7 @@ def _find_row(asset: Asset, text: str) -> AssetRow:
 
 
 def _ordered(target: EvidenceTarget, atoms: Iterable[_Atom]) -> list[_Atom]:
-    """Return the atoms with the lowest scores first, behind a strength with the highest; those without a score last."""
+    """Return the atoms, lowest scores first (for a strength, highest first), those without a score last."""
     sign = -1 if target.row is not None and target.row.mark in HIGH_FIRST else 1
 
     def order(atom: _Atom) -> tuple[bool, int, str, str, int, int]:
@@ -238,7 +239,7 @@ def _atoms(
     scores: Mapping[str, tuple[int, ...]],
     addressed: Mapping[str, tuple[bool, ...]],
 ) -> Iterator[_Atom]:
-    """Yield the atoms of the target's answers; an answer that failed gives them without a score."""
+    """Yield the atoms of the target's answers; those of a failed answer have no score."""
     criteria_below = set(members_below(gathered.material.tree)[target.node]) if target.node else None
     sizes: dict[str, int] = {}
     for key in gathered.material.measured.sample_of:
@@ -295,7 +296,7 @@ def _whole_atoms(home: Home, run: Run, gathered: Gathered, atoms: Sequence[_Atom
 
 
 def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
-    """Return the `ReportedDiagnosis` of a run as plain JSON, for its page; None where the run was not diagnosed."""
+    """Return the `ReportedDiagnosis` of a run as plain JSON; None if the run was not diagnosed."""
     diagnosis = stored_diagnosis(home, run)
     if diagnosis is None:
         return None
@@ -328,7 +329,7 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
 
 
 def _reported_rows(diagnosis: Diagnosis) -> list[str]:
-    """Return the rows whose atoms a report shows: marked leaves and nodes, then the lowest three leaves of each model."""
+    """Return the rows with evidence in a report: marked leaves and nodes, then each model's three lowest leaves."""
     marked: list[str] = []
     low: list[str] = []
     for asset in diagnosis.assets:

@@ -1,4 +1,4 @@
-"""The report of failure modes: what they are, how often they are seen and where, how sure that is, and examples of each."""
+"""The report of failure modes: their definitions, frequency and reliability, and examples."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -49,14 +49,14 @@ Links = Mapping[str, str]
 
 
 def own_section(data: ReportData) -> Section:
-    """Return the modes of an analysis, on its own page; examples lead to the samples that this shows."""
+    """Return the section of modes on an analysis's own page; examples link to the samples on it."""
     names = [view["sample"]["id"] for view in data.samples if "answers" in view]
     links = {name: f"#{_anchor(name)}" for name in names}
     return Section("modes", "Failure modes", list(_blocks(data.figures_as(ModesFigures), links)))
 
 
 def section(data: ReportData) -> Section | None:
-    """Return the modes of an evaluation's failures, on its page; examples lead to its samples. None without any."""
+    """Return the section of modes on an evaluation's page, with links to its samples; None without an analysis."""
     analysis = data.addition("modes")
     if analysis is None:
         return None
@@ -65,7 +65,7 @@ def section(data: ReportData) -> Section | None:
 
 
 def samples(data: ReportData) -> Section | None:
-    """Return the samples that examples are of, each with its picture and the answers; None where none is shown."""
+    """Return the section of the examples' samples, with images and answers; None if none is shown."""
     folds: list[Block] = []
     for view in data.samples:
         if "answers" in view:
@@ -75,7 +75,7 @@ def samples(data: ReportData) -> Section | None:
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield the atoms of one sample: what was asked of each, and what coders saw."""
+    """Yield the table of a sample's atoms, with the coders' results."""
     titles = ("model", "", "criterion", "group", "mode", "words of the answer", "second coder")
     rows: list[list[Cell]] = []
     for view in views:
@@ -119,7 +119,7 @@ def _blocks(analysis: ModesFigures, links: Links) -> Iterator[Block]:
 
 
 def _making(making: Making) -> Iterator[Block]:
-    """Yield how the modes were made."""
+    """Yield the paragraphs on how the modes were made."""
     end = f"the last new mode came with note {making.notes_to_last}"
     end += ", and two further batches brought none" if making.settled else f" of {making.notes}"
     text = (
@@ -179,7 +179,7 @@ def _mode_kind(row: TableRow[ModeRate]) -> Cell:
 
 
 def _of_mode(share: Share, place: str) -> Cell:
-    """Write a share of answers; in how many answers some atom has no mode says nothing."""
+    """Return a share of answers; none for the row of atoms without a mode, where it has no meaning."""
     return figures.NOTHING if place.startswith("/none/") else figures.share_of(share, place)
 
 
@@ -204,7 +204,7 @@ def _by_model(analysis: ModesFigures) -> Table:
 
 
 def _contrasts(analysis: ModesFigures) -> Block:
-    """Return where a model's failures differ from the others', or that they do nowhere beyond chance."""
+    """Return the table of significant differences between models' failures, or that there is none."""
     marked = [contrast for contrast in analysis.contrasts if contrast.verdict in ("more often", "less often")]
     if not marked:
         tested = sum(contrast.p_value is not None for contrast in analysis.contrasts)
@@ -289,7 +289,7 @@ def _anchor(sample: str) -> str:
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of a report with the samples of its examples, and of each the answers that were coded."""
+    """Return the report data with the samples of the examples and their coded answers."""
     examples = [example for mode in data.figures_as(ModesFigures).modes for example in mode.examples]
     cited = list(dict.fromkeys(example.sample for example in examples))
     ids, selection = chosen(run, cited, (), samples)
