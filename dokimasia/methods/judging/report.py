@@ -1,4 +1,4 @@
-"""A comparison of judging methods, drawn: accuracy by judge and method as heat map and table, gaps, order, cost."""
+"""The report of a comparison of judging methods: accuracy as heat map and table, gaps, order, and cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -28,7 +28,7 @@ MethodRow = TableRow[JudgedMethod]
 
 
 def _rows(comparison: JudgingFigures) -> list[tuple[str, MethodRow]]:
-    """Return each judge with the row of each of its methods."""
+    """Return the rows of all judges and methods."""
     rows: list[tuple[str, MethodRow]] = []
     for judge in comparison.judges:
         for row in rows_of(comparison.results[judge], "results", judge, order=comparison.methods):
@@ -39,7 +39,7 @@ def _rows(comparison: JudgingFigures) -> list[tuple[str, MethodRow]]:
 def _method_table(
     comparison: JudgingFigures, columns: Sequence[TableColumn[JudgedMethod]], about: str, *, sortable: bool = False
 ) -> Table:
-    """Return a table with a row a judge and method, and the columns of these two before the others."""
+    """Return a table with a row per judge and method, in the first two columns."""
     rows = _rows(comparison)
     judges = iter([judge for judge, _ in rows])
     heading: list[TableColumn[JudgedMethod]] = [
@@ -50,7 +50,7 @@ def _method_table(
 
 
 def accuracy(data: ReportData) -> Section:
-    """Return the form of the paper's tables 1 and 2: pairwise accuracy by judge, method and category."""
+    """Return the section on pairwise accuracy by judge, method and category, as in the paper's tables 1 and 2."""
     comparison = data.figures_as(JudgingFigures)
     rankings = comparison.rankings
     people = "person" if rankings.annotators == 1 else "people"
@@ -115,7 +115,7 @@ def _accuracy_table(comparison: JudgingFigures) -> Table:
 
 
 def _by_category(categories: Sequence[str], shares: Mapping[str, Share], place: str) -> list[Cell]:
-    """Return a share of each category in percent, tinted."""
+    """Return the tinted percentages of all categories."""
     cells: list[Cell] = []
     for name in categories:
         share = shares[name].share
@@ -137,7 +137,7 @@ def _people_sentence(comparison: JudgingFigures) -> str:
 
 
 def margins(data: ReportData) -> Section:
-    """Return how ties are told: margins of each fold, and what accuracy is without any."""
+    """Return the section on ties: margins of each fold, and accuracy without margins."""
     comparison = data.figures_as(JudgingFigures)
     columns = [column("margins"), column("ties"), column("accuracy"), column("unfitted")]
     if comparison.rankings.folds > 1:
@@ -153,7 +153,7 @@ def margins(data: ReportData) -> Section:
 
 
 def gaps(data: ReportData) -> Section | None:
-    """Return the paired differences between methods, tested together."""
+    """Return the section on paired differences between methods."""
     all_gaps = data.figures_as(JudgingFigures).gaps
     if not all_gaps:
         return None
@@ -190,7 +190,7 @@ def gaps(data: ReportData) -> Section | None:
 
 
 def _points(row: TableRow[Gap]) -> Cell:
-    """Return a difference in points, marked where it is sure."""
+    """Return a difference in points, marked if it is significant."""
     gap = row.figures
     difference = gap.difference
     if difference is None:
@@ -201,7 +201,7 @@ def _points(row: TableRow[Gap]) -> Cell:
 
 
 def order(data: ReportData) -> Section | None:
-    """Return what the order in which a batch is shown does to its ranking."""
+    """Return the section on the effect of the displayed order on batch rankings."""
     effects = data.figures_as(JudgingFigures).order
     if not effects:
         return None
@@ -221,7 +221,7 @@ def order(data: ReportData) -> Section | None:
 
 
 def cost(data: ReportData) -> Section:
-    """Return what each method used, and what a point of accuracy comes to."""
+    """Return the section on usage by method, and per point of accuracy."""
     comparison = data.figures_as(JudgingFigures)
     columns: list[TableColumn[JudgedMethod]] = [
         column("calls", title="calls"),
@@ -257,7 +257,7 @@ def cost(data: ReportData) -> Section:
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield the judgements of one sample."""
+    """Yield the table of a sample's judgements."""
     columns = [Column(title, numeric=False) for title in ("judge", "method", "model", "draw", "judgement")]
     rows: list[Sequence[Cell]] = []
     for view in views:
@@ -273,10 +273,10 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
 
 
 def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
-    """Return judges down, methods across, coloured by accuracy in percent.
+    """Return the heat map of accuracy in percent: a row per judge, a column per method.
 
     Args:
-        shares: by judge and method, 0 to 1; None where nothing was judged.
+        shares: accuracy by judge and method, 0 to 1; None if nothing was judged.
     """
     methods = list(dict.fromkeys(method for by_method in shares.values() for method in by_method))
     values: list[list[float | None]] = []
@@ -315,11 +315,11 @@ def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
 
 
 def cost_and_accuracy(points: Sequence[tuple[str, str, float, float]], *, unit: str) -> Figure:
-    """Return accuracy over what was used, one labelled dot a judge and method, in the judge's colour.
+    """Return the chart of accuracy over usage: a labelled dot per method, in the judge's colour.
 
     Args:
-        points: judge, method, what was used, accuracy from 0 to 1.
-        unit: of what was used.
+        points: judge, method, usage, and accuracy from 0 to 1.
+        unit: unit of the usage.
     """
     judges = list(dict.fromkeys(judge for judge, *_ in points))
     keys = short_labels(judges)

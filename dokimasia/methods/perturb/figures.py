@@ -1,4 +1,4 @@
-"""The figures of a perturbing: their models and computation, what a run made, its items, and an export's columns."""
+"""The figures of a perturbation run: models, computation, items, and columns of an export."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -50,9 +50,9 @@ COLUMNS: dict[str, ColumnType] = {
 
 
 class PerturbedItem(NamedTuple):
-    """An item that was made: its id in the run, the perturbation, what a checker says of it, and what shares an image.
+    """A perturbed item: its id in the run, the perturbation, the checker's result, and the cluster.
 
-    `hint` says in words what the checker has against it, empty where it has nothing against it or nobody was asked.
+    `hint` states the checker's doubts in words; empty without doubts or without a checker.
     """
 
     id: str
@@ -63,19 +63,19 @@ class PerturbedItem(NamedTuple):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What the checker has against it."""
+        """The checker's doubts."""
         if self.record is not None and self.record.check is not None:
             return () if self.record.check.alone else ("also",)
         return () if self.check is None else self.check.doubts(self.item.dimension, neutral=self.item.neutral)
 
     @property
     def checked(self) -> bool:
-        """Whether a checker said anything."""
+        """Whether a checker examined the item."""
         return self.check is not None or (self.record is not None and self.record.check is not None)
 
     @property
     def hint(self) -> str:
-        """What a checker has against it, in words."""
+        """The checker's doubts in words."""
         if not self.doubts:
             return ""
         if self.check is None:
@@ -91,7 +91,7 @@ class PerturbedItem(NamedTuple):
 
 
 class RunValues(NamedTuple):
-    """The values that a run's rows name, by the row's item: perturbations, why there is none, and gold answers by sample."""
+    """The values of a run's rows, by item: perturbations, reasons why there is none, and gold answers by sample."""
 
     perturbed: Mapping[str, PerturbedItem]
     not_applicable: Mapping[str, NotApplicable]
@@ -104,12 +104,12 @@ def item_of(sample_id: str, dimension: str) -> str:
 
 
 def gold_item(sample_id: str) -> str:
-    """Return the name of the item in which a sample's gold answer is written."""
+    """Return the name of the item that writes a sample's gold answer."""
     return f"{GOLD}{sample_id}"
 
 
 def values_of(home: Home, run: Run) -> RunValues:
-    """Return what a run made, in the order of its samples."""
+    """Return the values of a run's rows, in the order of its samples."""
     checks = {check.of: check for _, check in made_values(home, run.id, ChangeCheck)}
     records = {record.perturbed: record for _, record in made_values(home, run.id, EditRecord)}
     perturbed: dict[str, PerturbedItem] = {}
@@ -124,12 +124,12 @@ def values_of(home: Home, run: Run) -> RunValues:
 
 
 def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
-    """Return the items that a run made, in the order of its samples."""
+    """Return a run's perturbed items, in the order of its samples."""
     return list(values_of(home, run).perturbed.values())
 
 
 def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
-    """Return the ids of the gold answers that are perturbed by sample: those of the data, and those written and found right."""
+    """Return the ids of the gold answers to perturb, by sample: from the data, or written and checked."""
     golds = dict(plan.golds)
     for where, gold in made_values(home, run.id, GoldAnswer):
         if gold.right:
@@ -138,7 +138,7 @@ def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
 
 
 def edited_items(home: Home, run: Run) -> dict[str, Perturbed]:
-    """Return the items of edited images that a file brought, by id."""
+    """Return the items of a file of edited images, by id."""
     ids: Any = run.options["brought"]
     return find_values(home, Perturbed, list(ids))
 
@@ -220,9 +220,9 @@ class PerturbFigures(Perturbing, Used, DataFigures):
 
 
 class PerturbRow(Value):
-    """What is to be said of a row: the item with both answers, why there is none, what was said of it; as in `COLUMNS`.
+    """The fields of a row in exports and views, as in `COLUMNS`.
 
-    `hint` is what the checker has against it in words, `gold_wrong` what it has against a gold answer that was written.
+    `hint` states the checker's doubts in words, `gold_wrong` its doubts about a written gold answer.
     """
 
     task: Task
@@ -304,7 +304,7 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
 
 
 def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) -> tuple[Golds, set[str]]:
-    """Return what came of the gold answers, and the samples that none can be perturbed of."""
+    """Return the figures of gold answers, and the samples without a usable one."""
     states: Counter[str] = Counter()
     blocked: set[str] = set()
     for id in plan.to_write:
@@ -331,7 +331,7 @@ def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) 
 def _perturbing(
     clusters: Mapping[str, str], too_short: int, values: RunValues, rows: Mapping[str, ResultRow]
 ) -> Perturbing:
-    """Return what came of some items, by name with their clusters, and of those that were too short to be asked about."""
+    """Return the figures of some items; `too_short` counts those too short to be perturbed."""
     perturbed: list[str] = []
     not_applicable: list[str] = []
     failed: list[ResultRow] = []
@@ -374,7 +374,7 @@ def _perturbing(
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each item, or why there is none, ready for JSON; with `sample`, only those of that one."""
+    """Yield each item, or the reason why there is none, ready for JSON; with `sample`, only those of that sample."""
     rows = rows_shown(home, run, sample)
     for row, fields in zip(rows, _fields_of(home, run, rows), strict=True):
         difference: Iterable[tuple[str, str]] = ()
@@ -392,12 +392,12 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return what an export says of each row beside what it says of every row."""
+    """Return the values of `COLUMNS` for each row."""
     return [fields.model_dump(mode="json", include=set(COLUMNS)) for fields in _fields_of(home, run, rows)]
 
 
 def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[PerturbRow]:
-    """Yield what is to be said of each row."""
+    """Yield the fields of each row."""
     plan = run.plan_as(PerturbPlan)
     values, dimensions = values_of(home, run), error_dimensions(plan.task)
     labels = checked_texts(home, run.id)
