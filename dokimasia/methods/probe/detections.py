@@ -1,4 +1,4 @@
-"""Detections: whether a judge saw the error in an item, by its judgements of the item and of the gold answer."""
+"""Detections: whether a judge noticed an item's error, from its judgements of the item and of the gold answer."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -47,7 +47,7 @@ JUDGEMENTS: dict[str, type[Value]] = {
 
 
 class JudgedDetection(NamedTuple):
-    """What of a detection comes from judgements; see `Detection`."""
+    """The part of a `Detection` that comes from judgements."""
 
     undetected: float | None = None
     strict: float | None = None
@@ -58,17 +58,17 @@ class JudgedDetection(NamedTuple):
 
     @property
     def right(self) -> float | None:
-        """How far the judge did right by the item, 0 to 1: it saw the error, or kept its judgement of what has none."""
+        """The judge's success on the item, 0 to 1: it noticed the error, or kept its judgement of a harmless change."""
         return self.equal if self.undetected is None else 1 - self.undetected
 
 
 def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> JudgedDetection:
-    """Return what came of one item.
+    """Return whether the judge noticed the error in an item.
 
     Args:
-        unit: how it was put to the judge.
+        unit: the judged unit.
         gold: the first judgement of the unchanged answer; None for pairs.
-        judgements: the judgement of the item, or of a pair that in each order, the gold answer first in the first one.
+        judgements: the judgement of the item; for a pair those in both orders, first with the gold answer first.
     """
     case = unit.case
     changed = judgements[0]
@@ -94,14 +94,14 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
 
 
 def detections_of(home: Home, run: Run) -> list[Detection]:
-    """Return what came of every item of a probe that has a result, in the run's order."""
+    """Return the detection of every item that has a result, in the run's order."""
     plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
     return list(detections(home, units, results(home, run.id)))
 
 
 def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[ResultRow]) -> Iterator[Detection]:
-    """Yield what came of the items among rows of a probe; an item without a row has come to nothing yet."""
+    """Yield the detections of the items among a probe's rows."""
     by_item = {row.item: row for row in rows}
     judgements = judgements_of(home, units, by_item)
     named: dict[str, float] = {}
@@ -121,7 +121,7 @@ def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[Result
 def judgements_of(
     home: Home, units: Mapping[str, ProbeUnit], rows: Mapping[str, ResultRow]
 ) -> dict[str, tuple[Value, ...]]:
-    """Return the judgements of each item by its name; a failed item has none."""
+    """Return the judgements of each item, by name; a failed item has none."""
     ids: dict[str, tuple[str, ...]] = {}
     ids_by_type: dict[type[Value], set[str]] = {}
     for name, unit in units.items():
@@ -136,7 +136,7 @@ def judgements_of(
 
 
 def notices_of(home: Home, rows: Mapping[str, ResultRow]) -> dict[str, list[Noticed]]:
-    """Return what the reader found in the justifications of an item, by the name of the reading; of a pair in each order."""
+    """Return the reader's findings in an item's justifications, by the name of the reading; for a pair in each order."""
     ids = {name: row.value_ids for name, row in rows.items() if row.kind == "reading" and row.failure is None}
     notices = find_values(home, Noticed, [id for value_ids in ids.values() for id in value_ids])
     return {name: [notices[id] for id in value_ids] for name, value_ids in ids.items()}
@@ -176,7 +176,7 @@ def _relevant_axes(unit: ProbeUnit) -> tuple[str, ...]:
 
 
 def _verdicts(choices: Sequence[Mapping[str, str]], axes: Sequence[str]) -> tuple[int, int]:
-    """Return the verdicts for the gold answer, shown first and shown second."""
+    """Return the verdicts for the gold answer in the first and in the second place."""
     return pair_verdict(choices[0], axes, gold="first"), pair_verdict(choices[1], axes, gold="second")
 
 
