@@ -1,6 +1,6 @@
-"""What an audit's figures say, alone, beside outside ratings, and beside another judge's audit (PerceptionRubrics, 4.3, 5).
+"""Analyses of an audit: alone, with outside ratings, and with another judge's audit (PerceptionRubrics, 4.3 and 5).
 
-Each analysis has under `says` one sentence on what its numbers mean.
+The field `says` of each analysis is a sentence on what its numbers mean.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -287,16 +287,16 @@ def analyse(
     """Return an audit's figures and its analyses; the same stored rows give the same bytes.
 
     Args:
-        home: where the audit is, open for reading at least.
+        home: the home.
         run: the audit.
-        ratings: a file of outside ratings, as `datasets.annotations` reads it.
+        ratings: a file of outside ratings, in the format of `datasets.annotations`.
         against: an audit of the same rubrics by another judge.
-        benchmarks: by name, files of another benchmark's scores of the models, in the form of ratings.
-        passports: of both judges, by which they are averaged.
+        benchmarks: by name, files with another benchmark's scores of the models, in the format of ratings.
+        passports: passports of both judges, for weighting them.
 
     Raises:
-        NotFound: a run is no audit.
-        ConfigError: the other audit went by other rubrics, or is the same; benchmarks are given without ratings, or
+        NotFound: a run is not an audit.
+        ConfigError: the other audit has other rubrics, or is the same; benchmarks are given without ratings, or
             passports without another judge.
         DataError: the ratings cannot be used.
     """
@@ -326,7 +326,7 @@ def analyse(
 def _against(
     home: Home, run: Run, plan: AuditPlan, against: Run, rows: Sequence[AuditRow], passports: Sequence[Path]
 ) -> TwoJudges:
-    """Return how the judge of an audit and that of another one differ."""
+    """Return the differences between an audit's judge and that of another audit."""
     other, _ = METHOD.read(against)
     if against.id == run.id:
         raise ConfigError("--against names the same run: name an audit by another judge")
@@ -340,7 +340,7 @@ def _against(
 
 
 def _weights(home: Home, plans: tuple[AuditPlan, AuditPlan], files: Sequence[Path]) -> tuple[float, float]:
-    """Return how much each of two judges counts, by their passports."""
+    """Return the weights of two judges from their passports."""
     first, second = (plan.judge for plan in plans)
     if first.ref == second.ref:
         raise ConfigError("--passport weights two judges, and both audits are by one")
@@ -358,7 +358,7 @@ def _overall(models: Mapping[str, AuditedModel]) -> dict[str, float]:
 
 
 def reliability_gap(models: Mapping[str, GatedScores]) -> ReliabilityGap:
-    """Return each model's must-right item accuracy, gate pass rate and gap, and the mean gap over models that see the image."""
+    """Return each model's must-right item accuracy, gate pass rate and gap, and the mean gap over models with the image."""
     gaps: dict[str, ModelGap] = {}
     for name, scores in models.items():
         item, gate, gap = scores.must_right_item, scores.gate_pass, scores.reliability_gap
@@ -387,9 +387,10 @@ def reliability_gap(models: Mapping[str, GatedScores]) -> ReliabilityGap:
 
 
 def failures_by_domain(rows: Sequence[AuditRow]) -> FailuresByDomain:
-    """Return where gates fail: for each model and over all, by domain, the rate of failure and the share of all failures.
+    """Return the rate of failed gates and the share of all failures by domain, for each model and for all.
 
-    All are the models that see the image. A sample's gate counts once a scored repeat; failed judgements are in neither count.
+    "All" are the models that see the image. A sample's gate counts once per scored repeat; failed judgements do not
+    count.
     """
     models: dict[str, dict[str, DomainFailures]] = {}
     seeing: list[Judged] = []
@@ -429,7 +430,7 @@ def _failures(samples: Sequence[Judged]) -> dict[str, DomainFailures]:
 
 
 def _extremes(rates: Mapping[str, float]) -> str:
-    """Say in which domains gates fail most and least often: all that tie, and that none stands out where all do."""
+    """Return a sentence on the domains in which gates fail most and least often."""
     highest, lowest = max(rates.values()), min(rates.values())
     worst = [name for name, rate in rates.items() if rate == highest]
     best = [name for name, rate in rates.items() if rate == lowest]
@@ -444,13 +445,12 @@ def _extremes(rates: Mapping[str, float]) -> str:
 
 
 def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, seed: int) -> Consistency:
-    """Return how well gate pass rates foretell easy-wrong means over models: R squared of a straight line.
+    """Return how well gate pass rates predict easy-wrong means over models: R squared of a straight line.
 
-    As published both axes are read from the same responses, so that models of equal skill lie on a line by what their
-    responses share. `disjoint` reads the gate pass rates from one random half of the images and the easy-wrong means from
-    the other: the mean R squared over many such halvings, and their middle 90 %. The interval of the published figure
-    leaves out one cluster of samples at a time: it speaks of other images, the models being these. Arms without images
-    are left out.
+    As published, both axes come from the same responses, which alone puts models of equal skill on a line. `disjoint`
+    takes gate pass rates from one random half of the images and easy-wrong means from the other: the mean R squared
+    over many such halvings, and their middle 90 %. The interval of the published figure is a jackknife over clusters of
+    samples, with fixed models. Arms without images are left out.
     """
     points: dict[str, tuple[float, float]] = {}
     for name, scores in models.items():
@@ -518,7 +518,7 @@ def _mean(values: Sequence[float | None]) -> float:
 
 
 def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> DisjointConsistency | None:
-    """Return R squared with gates and easy-wrong means from different halves of the images; None where no half has both."""
+    """Return R squared with gates and easy-wrong means from different halves of the images; None if no halving has both."""
     judged = judged_samples(rows)
     clusters = sorted({row.cluster for row in rows})
     values: list[float] = []
@@ -544,10 +544,10 @@ def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> D
 
 
 def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
-    """Return, for each model, the correlation of a response's length in words with its gated score, with its p-value.
+    """Return the correlation of a response's length in words with its gated score, by model, with p-values.
 
-    Interval and `p` are clustered by images, `adjusted` is p corrected for all models that see the image (Benjamini and
-    Hochberg); `p_published`, as the paper's, takes responses for independent.
+    Interval and `p` are clustered by image; `adjusted` is corrected over all models that see the image
+    (Benjamini-Hochberg); `p_published`, as in the paper, treats responses as independent.
     """
     by_model: dict[str, list[tuple[float, float, str]]] = {}
     for row in rows:
@@ -571,7 +571,7 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
 
 
 class RatedScores(NamedTuple):
-    """Three scores, with the gate, without it and of all rubrics; the rating; and the cluster."""
+    """The scores with the gate, without it and over all rubrics; the rating; and the cluster."""
 
     gated: float
     ungated: float
@@ -581,11 +581,11 @@ class RatedScores(NamedTuple):
 
 
 def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
-    """Return how scores agree with outside ratings: with the gate, without it, and as a plain share of all rubrics.
+    """Return the correlation of scores with outside ratings: with the gate, without it, and as a share of all rubrics.
 
     Ratings of responses are compared response by response, clustered by image; ratings of models, model by model. Without
-    the gate a score is the share of easy-wrong rubrics that hold. `gain` is Pearson's correlation with the gate less that
-    without it, on the same pairs, with a jackknife interval over clusters.
+    the gate, a score is the share of easy-wrong rubrics that hold. `gain` is Pearson's correlation with the gate minus
+    that without it, on the same pairs, with a jackknife interval over clusters.
     """
     of_responses = [rating for rating in ratings if rating.sample_id is not None]
     compared = of_responses or ratings
@@ -631,7 +631,7 @@ def _gain_in_words(gain: Correlation) -> str:
 
 
 def _gain(pairs: Sequence[RatedScores], value: float) -> Correlation:
-    """Return what the gate adds to the correlation, with its interval; none from fewer than ten clusters."""
+    """Return the gate's gain in correlation with its interval; no interval with fewer than ten clusters."""
 
     def gain(positions: Sequence[int]) -> float:
         sampled = [pairs[position] for position in positions]
@@ -647,7 +647,7 @@ def _gain(pairs: Sequence[RatedScores], value: float) -> Correlation:
 
 
 def _paired(judged: Mapping[str, Samples], ratings: Sequence[Rating]) -> list[RatedScores]:
-    """Return ratings with the scores of what they are of: a response's, or the means over a model's samples."""
+    """Return ratings with the scores of the rated response, or the means over the rated model's samples."""
     pairs: list[RatedScores] = []
     for rating in ratings:
         samples = judged.get(rating.model, {})
@@ -674,12 +674,12 @@ def _scores_of(sample: Judged) -> tuple[float, float, float] | None:
 def other_benchmarks(
     scores: Mapping[str, float], ratings: Sequence[Rating], others: Mapping[str, Sequence[Rating]]
 ) -> OtherBenchmarks:
-    """Return how this audit's scores and those of other benchmarks go with outside ratings, over the models that all have.
+    """Return the correlations of this audit's and other benchmarks' scores with outside ratings, over shared models.
 
     Args:
         scores: the mean gated score of each model.
-        ratings: of models; higher is better.
-        others: by the benchmark's name, its score of each model; higher is better.
+        ratings: ratings of models; higher is better.
+        others: scores of models by benchmark; higher is better.
 
     Raises:
         DataError: ratings or scores are of responses, or fewer than three models have all of them.
@@ -723,18 +723,18 @@ def two_judges(
     seed: int,
     weights: tuple[float, float] | None = None,
 ) -> TwoJudges:
-    """Return how two judges differ on the same rubrics: order of models, shift, agreement on decisions, spread over repeats.
+    """Return the differences of two judges on the same rubrics: order of models, shift, agreement, spread over repeats.
 
-    `shift` is the second judge less the first, paired by sample; `same_order` says whether no two models are the other way
-    round (equal means are in no order), and `reversed` are those that are, with the larger p-value of both judges' paired
-    differences, adjusted over all pairs of models.
+    `shift` is the second judge's score minus the first's, paired by sample; `same_order` says whether no two models
+    change places (equal means have no order), and `reversed` are those that do, with the larger p-value of both judges'
+    paired differences, adjusted over all pairs of models.
 
     Args:
-        rows: one judge's audit.
-        others: the other's.
-        names: what the judges are called.
-        seed: of the bootstrap.
-        weights: how much each judge counts where both are averaged as `together`; None averages nothing.
+        rows: the first judge's audit.
+        others: the second judge's audit.
+        names: names of the judges.
+        seed: seed of the bootstrap.
+        weights: weights of the judges in the average `together`; None for no average.
     """
     first, second = judged_samples(rows), judged_samples(others)
     models: dict[str, JudgedTwice] = {}
@@ -806,7 +806,7 @@ def _judged_twice(
 def _swapped(
     models: Mapping[str, JudgedTwice], first: Mapping[str, Samples], second: Mapping[str, Samples], *, seed: int
 ) -> tuple[ReversedPair, ...]:
-    """Return the pairs of models that two judges put the other way round, and whether both are sure of their order."""
+    """Return the pairs of models that two judges order differently, and whether both orders are significant."""
     p_values: dict[tuple[str, str], float] = {}
     turned: list[tuple[str, str]] = []
     for pair in combinations(sorted(models), 2):
@@ -822,7 +822,7 @@ def _swapped(
 
 
 def _order_p(samples: Samples, others: Samples, *, seed: int) -> float:
-    """Return the p-value of one judge's paired difference of two models; 1 where no sample has both."""
+    """Return the p-value of a judge's paired difference of two models; 1 without a shared sample."""
     pairs = pairs_of(samples, others)
     if not pairs:
         return 1.0
@@ -831,7 +831,7 @@ def _order_p(samples: Samples, others: Samples, *, seed: int) -> float:
 
 
 def _repeat_spread(samples: Samples) -> float | None:
-    """Return the standard deviation of the model's mean over repeats; None where not all samples have them all."""
+    """Return the standard deviation of a model's mean over repeats; None if a sample lacks a repeat."""
     scored = [sample.overall for sample in samples.values() if sample.overall]
     counts = {len(scores) for scores in scored}
     if len(counts) != 1 or counts == {1}:
@@ -840,7 +840,7 @@ def _repeat_spread(samples: Samples) -> float | None:
 
 
 def _decisions(rows: Sequence[AuditRow], others: Sequence[AuditRow]) -> Decisions:
-    """Return how often both judges decide a rubric alike, on responses that are word for word the same."""
+    """Return how often both judges agree on a rubric, over identical responses."""
     judged = {(row.sample_id, row.model, row.repeat, row.response): row.judged for row in others if row.response}
     first: list[bool] = []
     second: list[bool] = []

@@ -1,4 +1,4 @@
-"""An audit as it is drawn: the tables of scores, and each analysis as a sentence, a chart and a table."""
+"""The report of an audit: tables of scores, and each analysis as a sentence, a chart and a table."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -70,7 +70,7 @@ GROUPS: tuple[str | None, ...] = (*WEIGHTS, None)
 
 
 def scores(data: ReportData) -> Section:
-    """Return the gated scores of all models, best first, whole and by domain."""
+    """Return the section of gated scores, overall and by domain, best model first."""
     audit = data.figures_as(AuditFigures)
     models = audit.models
     ranked = sorted(models, key=lambda name: (-_overall(models[name]), name))
@@ -120,7 +120,7 @@ def _overall(model: AuditedModel) -> float:
 
 
 def _marked_name(chose: Sequence[str], row: TableRow[AuditedModel]) -> Cell:
-    """Return a model's name, marked where its answers had a hand in choosing the rubrics."""
+    """Return a model's name, marked if its answers were used to choose the rubrics."""
     name = Span(row.name, "strong")
     return (name, f" {CHOSE}") if row.name.removesuffix(BLIND_MARK) in chose else name
 
@@ -183,7 +183,7 @@ def _blind_line(name: str, score: BlindScore) -> Cell:
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield the responses to one sample, each with its rubrics and whether they hold."""
+    """Yield the responses to a sample, each with its rubrics' results."""
     for view in views:
         item = AuditItem.model_validate(view)
         repeat = f" · repeat {item.repeat}" if item.repeat else ""
@@ -205,7 +205,7 @@ def _rubric_line(mark: str, rubric: RubricResult) -> Cell:
 
 
 def analyses(data: ReportData) -> Section | None:
-    """Return the analyses that were made, each as a sentence, a chart and a table."""
+    """Return the section of analyses, each as a sentence, a chart and a table."""
     if not isinstance(data.figures, AnalysedAudit):
         return None
     audit_analyses = data.figures.analyses
@@ -223,7 +223,7 @@ def analyses(data: ReportData) -> Section | None:
 
 
 def _analysis(title: str, analysis: A | None, draw: Callable[[A], list[Block]]) -> list[Block]:
-    """Return an analysis under its title and its sentence; nothing where it was not made."""
+    """Return the blocks of an analysis under its title; nothing without the analysis."""
     if analysis is None:
         return []
     return [Paragraph(Span(title, "strong")), Paragraph(analysis.says, "lead"), *draw(analysis)]
@@ -416,14 +416,14 @@ _LEGEND: Figure = {"showlegend": True, "legend": {"orientation": "h", "y": 1, "y
 
 
 def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str) -> Figure:
-    """Return how models spread at each place: a shape as wide as they are many, quartiles, each model, and the mean's line.
+    """Return a violin chart of models' values: outlines, quartiles, each model as a dot, and a line of means.
 
-    Fewer than five models, and models that are all equal, have no shape and stand as dots alone. Values are 0 or more.
+    Fewer than five models, or equal ones, have no outline, only dots. Values are 0 or more.
 
     Args:
-        values: by place to the right, each model's value.
-        x: title of the axis to the right.
-        y: title of the axis upwards.
+        values: each model's value, by position on the horizontal axis.
+        x: title of the horizontal axis.
+        y: title of the vertical axis.
     """
     traces: list[Figure] = []
     for at, models in values.items():
@@ -499,11 +499,11 @@ def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str
 
 
 def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Figure:
-    """Return one bar a model that is divided among domains, in percent.
+    """Return a bar per model, divided among domains, in percent.
 
     Args:
-        shares: by model, each domain's part from 0 to 1.
-        title: of the axis.
+        shares: each domain's share from 0 to 1, by model.
+        title: title of the axis.
     """
     domains = sorted({domain for parts in shares.values() for domain in parts})
     names = [label(name) for name in shares]
@@ -532,7 +532,7 @@ def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Fig
 
 
 def _outline(values: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the half width of a violin at places from below upwards: a kernel density, Silverman's bandwidth."""
+    """Return half the width of a violin by height: a kernel density with Silverman's bandwidth."""
     if len(values) < FEWEST_FOR_SHAPE or not (spread := stdev(values)):
         return []
     width = 1.06 * spread * len(values) ** -0.2

@@ -1,4 +1,4 @@
-"""What an audit is asked, how it is accepted, and what decides its results."""
+"""The request of an audit, its plan, and its acceptance."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -67,7 +67,7 @@ class AuditRequest(DataRequest):
 
 
 class AuditPlan(AnswersPlan, JudgedPlan):
-    """An audit by its content; `rubrics` hashes what the rubric sets demand, `sets` are their ids by the sample's name."""
+    """The plan of an audit; `rubrics` is a hash of the rubric sets' demands, `sets` are their ids by sample."""
 
     KIND: ClassVar[str] = "audit"
 
@@ -76,22 +76,22 @@ class AuditPlan(AnswersPlan, JudgedPlan):
 
     @property
     def models(self) -> dict[str, ModelSpec]:
-        """Every model of the plan by its shown name; whose answers exist already may bear the judge's name."""
+        """All models of the plan by displayed name; a model with existing answers may have the judge's name."""
         if self.responses is None:
             return super().models
         return {spec.ref.name: spec for spec in (*self.candidates, self.judge)}
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graph needs it."""
+        """The options of the graph."""
         return GraphOptions(judge=self.judge.ref.name, models=self.models, show_image=self.show_image)
 
 
 class Material(NamedTuple):
-    """The samples as the models are asked about them, each with its rubric set.
+    """The samples of an audit, each with its rubric set.
 
-    `source` is where the sets are from: the file, or the id of the run that made them. `missing` are the names of samples
-    of the data without rubrics.
+    `source` is the origin of the sets: the file, or the id of the run that made them. `missing` are the names of samples
+    without rubrics.
     """
 
     samples: list[Sample]
@@ -102,7 +102,7 @@ class Material(NamedTuple):
 
 
 async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]:
-    """Read data and rubrics, and find judge and models.
+    """Read data and rubrics, and resolve judge and models.
 
     Raises:
         InputError: data, rubrics, configuration or options cannot be used.
@@ -152,21 +152,21 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
 
 
 def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest) -> None:
-    """Check that the file of descriptions is the one that the run was accepted with.
+    """Check that the file of descriptions has not changed since the run was accepted.
 
     Raises:
-        DataError: it has changed.
+        DataError: the file has changed.
     """
     check_unchanged(request.responses, plan.responses, run.id)
 
 
 def reached(home: Home, run: Run, plan: AuditPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:
-    """Return the models that an audit has to reach: the judge alone where the descriptions exist already."""
+    """Return the models that an audit has to reach; only the judge if the descriptions exist already."""
     return plan.models if plan.responses is None else {plan.judge.ref.name: plan.judge}
 
 
 def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
-    """Return an audit's rubric sets by the sample's name."""
+    """Return an audit's rubric sets by sample."""
     sets = find_values(home, RubricSet, plan.sets.values())
     return {sample: sets[id] for sample, id in plan.sets.items()}
 
@@ -174,9 +174,9 @@ def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
 def sets_for(
     samples: Sequence[Sample], sets: Sequence[RubricSet], source: str
 ) -> tuple[list[tuple[Sample, RubricSet]], list[str]]:
-    """Return each sample with its rubric set (the one of its name, else the only one of its images), and who has none.
+    """Return each sample with its rubric set, found by name or else by its images, and the names of samples without one.
 
-    A sample that has none, such as one whose review was discarded, is no part of the audit and is named.
+    Samples without a set, such as those with a discarded review, are not audited.
 
     Raises:
         DataError: no sample has a set, or the set of a sample's name was made for another image.
@@ -221,7 +221,7 @@ def _material(request: AuditRequest, session: Session) -> Material:
 
 
 def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
-    """Return the samples and rubric sets of the audit that is forked."""
+    """Return the samples and rubric sets of the forked audit."""
     samples, skipped = session.samples(request)
     sets = rubric_sets(session.opened, forked.plan_as(AuditPlan))
     missing: Any = forked.options["without_rubrics"]
@@ -229,7 +229,7 @@ def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
 
 
 def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Path, str]:
-    """Return the rubric sets that the user names, a file before a run, where they are from, and what to call them."""
+    """Return the rubric sets of the named file or else run, their origin, and a name for messages."""
     path = request.rubrics
     if path.is_file():
         return read_sets(path), path, str(path)

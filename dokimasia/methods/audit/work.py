@@ -1,4 +1,4 @@
-"""The work of an audit: sample by sample, all answers to one in a walk, each committed as its walk is finished."""
+"""The work of an audit: all answers to a sample go through the graph together, and are then committed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -18,7 +18,7 @@ from dokimasia.storage.results import ResultRow
 
 
 async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the one stage: all answers to every sample are asked and assessed."""
+    """Yield the only stage: answers to every sample are requested and judged."""
 
     responses = await asyncio.to_thread(read_given, job.request.responses)
 
@@ -44,9 +44,9 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
 async def _walk(
     job: Job[AuditPlan], sample: Sample, items: list[AnswerItem], attempt: int, response_ids: Mapping[str, str]
 ) -> list[ResultRow]:
-    """Walk answers to one sample that are asked under one attempt through the graph, and return their rows.
+    """Run the graph over the answers to a sample that have the same attempt number, and return their rows.
 
-    `given` are the ids of answers that exist already, by their item's name.
+    `response_ids` are the ids of existing answers, by item.
     """
     entered = [item.place | ({"response": response_ids[item.name]} if response_ids else {}) for item in items]
     inputs = {"sample": value_id(sample), "rubrics": job.plan.sets[sample.id], "items": entered}

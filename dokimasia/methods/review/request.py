@@ -1,4 +1,4 @@
-"""The request for a peer review, its plan, how it is accepted, and the calls that it will make."""
+"""The request of a peer review, its plan, its acceptance, and the estimate of its calls."""
 
 import asyncio
 from collections.abc import Sequence
@@ -68,7 +68,7 @@ class ReviewRequest(DataRequest):
 
 
 class ReviewPlan(DataPlan):
-    """A review by its content."""
+    """The plan of a review."""
 
     panel: tuple[ModelSpec, ...]
     cycles: int = Field(default=MAX_CYCLES, ge=1)
@@ -78,12 +78,12 @@ class ReviewPlan(DataPlan):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The panel's members by their shown names, in order."""
+        """The displayed names of the panel's members, in order."""
         return tuple(spec.ref.name for spec in self.panel)
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graph needs it."""
+        """The options of the graph."""
         return ReviewOptions(
             judge=self.names[0],
             models=self.models,
@@ -96,7 +96,7 @@ class ReviewPlan(DataPlan):
 
 
 async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPlan]:
-    """Read the images and find the panel.
+    """Read the images and resolve the panel.
 
     Raises:
         ConfigError: the panel has fewer than two members, names one twice, or a passport cannot be used with it.
@@ -133,7 +133,7 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
 
 
 def expected_calls(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> Estimate:
-    """Return what a review will ask at most; samples that share their images are asked about once."""
+    """Return the maximum number of calls; samples with the same images are reviewed once."""
     pool = len(plan.panel) * DESCRIPTION_TOKENS
     calls: list[Asking] = []
     for spec in plan.panel:
@@ -146,7 +146,7 @@ def expected_calls(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: in
 
 
 def previews(plan: ReviewPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
-    """Return the prompts as they would be put to every member, models and people alike; what these write is a placeholder."""
+    """Return the prompts for every member (models and people), with placeholders for what members write."""
     texts = tuple(f"(description {number})" for number in range(1, len(plan.panel) + 1))
     published = plan.protocol == "published"
     asks = (
