@@ -1,4 +1,4 @@
-"""The figures of the density filter: their models, and how they are computed from the stored ratings."""
+"""The figures of the density filter: models, and computation from stored ratings."""
 
 from collections.abc import Sequence
 from functools import partial

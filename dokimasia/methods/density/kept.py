@@ -1,4 +1,4 @@
-"""The samples that the density filter rated, as items of the figures, and those that it kept, as a data file with images."""
+"""The rated samples as items, and the kept ones as a data file with images."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,7 +17,7 @@ from dokimasia.storage.runs import Run, load_samples
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each sample with its rating or its failure, ready for JSON; with `sample`, only that one."""
+    """Yield each sample with its rating or failure, ready for JSON; with `sample`, only that one."""
     ratings = {value.sample_id: rating for value, rating in made_values(home, run.id, DensityRating)}
     for row in rows_shown(home, run, sample):
         rating = ratings.get(row.sample_id)
@@ -31,15 +31,15 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
 
 
 def after(home: Home, run: Run, request: FilterRequest) -> Iterable[str]:
-    """Write the samples that were kept, where a file was named for them."""
+    """Write the kept samples if a file was named."""
     if request.output is not None:
         yield f"{write_kept(home, run, request.output)} samples written to {request.output}"
 
 
 def write_kept(home: Home, run: Run, output: Path) -> int:
-    """Write the samples that were kept as a data file, each with its domain and ratings; return how many.
+    """Write the kept samples as a data file, each with its domain and ratings, and return their number.
 
-    Images are copied into the folder `images` beside the file, by their content's name, so that both can be moved.
+    Images are copied into the folder `images` next to the file, named by content, so that both can be moved.
 
     Raises:
         InputError: the file is the data file of the run, or cannot be written.

@@ -1,4 +1,4 @@
-"""The report of the filter: ratings and shares by domain, and each image's ratings beside its thresholds."""
+"""The report of the filter: ratings and shares by domain, and each image's ratings with its thresholds."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,7 +21,7 @@ ITEM_COLUMNS = (
 
 
 def section(data: ReportData) -> Section:
-    """Return the ratings and what was kept, by domain and over all."""
+    """Return the section on ratings and kept images, by domain and in total."""
     filtered = data.figures_as(FilterFigures)
     rows: list[TableRow[KeptSamples]] = []
     for name, domain in filtered.domains.items():
@@ -38,7 +38,7 @@ def section(data: ReportData) -> Section:
 
 
 def images(data: ReportData) -> Section | None:
-    """Return each image that is shown with its ratings, on a terminal those that failed; None where none is shown."""
+    """Return the section of displayed images with ratings (on a terminal, failed ones only); None if none is shown."""
     failed = [item for item in data.samples if item["failure"]]
     if not data.samples:
         return None
@@ -47,7 +47,7 @@ def images(data: ReportData) -> Section | None:
 
 
 def sample(*items: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield images' ratings as a table."""
+    """Yield a table of images' ratings."""
     if items:
         yield Table(ITEM_COLUMNS, [_item(item) for item in items], "Images with their ratings", sortable=True)
 

@@ -1,4 +1,4 @@
-"""Fingerprints: whether reports without names can be matched to the models' answers (ATOM, G.1)."""
+"""Fingerprints: a test whether anonymous reports can be matched to the models' answers (ATOM, G.1)."""
 
 from collections.abc import Iterable
 from functools import partial

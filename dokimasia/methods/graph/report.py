@@ -1,4 +1,4 @@
-"""A run of a plug-in's graph as it is drawn: counts by model, and the items with the values that they made."""
+"""The report of a run of a plug-in's graph: counts by model, and the items with their values."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ MOST_PRINTED, PREVIEW = 20, 160
 
 
 def section(data: ReportData) -> Section:
-    """Return how the items ended, by model; what a score means is the graph's affair."""
+    """Return the section with the items' outcomes by model."""
     graph = data.figures_as(GraphFigures)
     counts = table(
         GraphModel,
@@ -34,7 +34,7 @@ def section(data: ReportData) -> Section:
 
 
 def items_section(data: ReportData) -> Section | None:
-    """Return the items that are shown with what they made; None where none is shown."""
+    """Return the section of displayed items with their values; None if none is shown."""
     if not data.samples:
         return None
     items = [GraphItem.model_validate(view) for view in data.samples]
@@ -51,7 +51,7 @@ def items_section(data: ReportData) -> Section | None:
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield the items of one sample whole."""
+    """Yield the items of a sample with all values."""
     for view in views:
         yield from _whole(GraphItem.model_validate(view))
 

@@ -1,4 +1,4 @@
-"""The figures of a rating of criteria: their models and computation, its items and export, and the ratings for comparisons."""
+"""The figures of a rating of criteria: models, computation, items, export, and ratings to compare with people's."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -69,7 +69,7 @@ class QualityFigures(CriteriaRating, Used, Heading):
 
 
 def ratings_of(home: Home, rows: Sequence[ResultRow]) -> dict[str, CriterionRating]:
-    """Return the ratings of rows, by the rows' items."""
+    """Return the ratings of rows, by item."""
     ids = {row.item: row.value_ids[0] for row in rows if row.outcome == "made"}
     values = find_values(home, CriterionRating, ids.values())
     return {item: values[id] for item, id in ids.items()}
@@ -130,7 +130,7 @@ def _rating(
 
 
 def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
-    """Return the rating of each criterion, as people are asked for it."""
+    """Return the rating of each criterion, by the unit that people rate."""
     criteria = _criteria_by_item(home, run)
     values: dict[AnnotationUnit, float] = {}
     for item, rating in ratings_of(home, results(home, run.id)).items():
@@ -153,7 +153,7 @@ COLUMNS: dict[str, ColumnType] = {
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each criterion with its ratings or its failure, ready for JSON; with `sample`, only those of that one."""
+    """Yield each criterion with its ratings or failure, ready for JSON; with `sample`, only those of that sample."""
     rows = rows_shown(home, run, sample)
     for row, rated in zip(rows, _rated(home, run, rows), strict=True):
         ending = {"failure": row.failure, "reason": row.reason, "calls": list(row.calls)}

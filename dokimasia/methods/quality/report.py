@@ -22,7 +22,7 @@ ITEM_COLUMNS = (
 
 
 def section(data: ReportData) -> Section:
-    """Return the ratings by category and over all."""
+    """Return the section of ratings, by category and in total."""
     quality = data.figures_as(QualityFigures)
     rows: list[TableRow[CriteriaRating]] = []
     for name, group in quality.groups.items():
@@ -53,7 +53,7 @@ def _rated(row: TableRow[CriteriaRating]) -> Cell:
 
 
 def criteria(data: ReportData) -> Section | None:
-    """Return each criterion with its ratings, on a terminal those that failed or were rated low; None without any."""
+    """Return the section of criteria with ratings (on a terminal, failed and low-rated ones); None without any."""
     low = [item for item in data.samples if item["failure"] or min(item["accuracy"], item["necessity"]) == 1]
     if not data.samples:
         return None
@@ -62,7 +62,7 @@ def criteria(data: ReportData) -> Section | None:
 
 
 def sample(*items: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield criteria with their ratings as a table."""
+    """Yield a table of criteria with their ratings."""
     if items:
         yield Table(ITEM_COLUMNS, [_item(item) for item in items], "Criteria with their ratings", sortable=True)
 
