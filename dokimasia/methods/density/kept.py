@@ -6,7 +6,9 @@ from typing import Any, cast
 
 import orjson
 
-from dokimasia.domain.density import DensityRating
+from dokimasia.domain.density import Density, DensityRating, Domain, Threshold
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import Provenance
 from dokimasia.errors import InputError
 from dokimasia.methods.density.request import FilterRequest
 from dokimasia.runs.figures import rows_shown
@@ -16,18 +18,40 @@ from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run, load_samples
 
 
+class ImageRating(Value):
+    """A sample's domain, ratings and verdict, as in `DensityRating`."""
+
+    domain: Domain
+    density: Density
+    threshold: Threshold
+    kept: bool
+    provenance: Provenance
+    domain_provenance: Provenance | None
+
+
+class FilterItem(Value):
+    """A sample with its rating, or its failure."""
+
+    sample: str
+    failure: str | None
+    reason: str | None
+    rating: ImageRating | None
+    calls: tuple[str, ...]
+
+
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each sample with its rating or failure, ready for JSON; with `sample`, only that one."""
+    """Yield each `FilterItem`, ready for JSON; with `sample`, only that one."""
     ratings = {value.sample_id: rating for value, rating in made_values(home, run.id, DensityRating)}
     for row in rows_shown(home, run, sample):
         rating = ratings.get(row.sample_id)
-        yield {
-            "sample": row.sample_id,
-            "failure": row.failure,
-            "reason": row.reason,
-            "rating": None if rating is None else rating.model_dump(mode="json", exclude={"sample"}),
-            "calls": list(row.calls),
-        }
+        item = FilterItem(
+            sample=row.sample_id,
+            failure=row.failure,
+            reason=row.reason,
+            rating=None if rating is None else ImageRating(**rating.model_dump(exclude={"sample"})),
+            calls=row.calls,
+        )
+        yield item.model_dump(mode="json")
 
 
 def after(home: Home, run: Run, request: FilterRequest) -> Iterable[str]:

@@ -1,9 +1,9 @@
 """The report of the filter: ratings and shares by domain, and each image's ratings with its thresholds."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from dokimasia.methods.density.figures import FilterFigures, KeptSamples
+from dokimasia.methods.density.kept import FilterItem
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table
 from dokimasia.report.data import Drawing, ReportData
@@ -39,38 +39,38 @@ def section(data: ReportData) -> Section:
 
 def images(data: ReportData) -> Section | None:
     """Return the section of displayed images with ratings (on a terminal, failed ones only); None if none is shown."""
-    failed = [item for item in data.samples if item["failure"]]
     if not data.samples:
         return None
-    blocks = (Only("page", tuple(sample(*data.samples))), Only("terminal", tuple(sample(*failed))))
+    items = [FilterItem.model_validate(item) for item in data.samples]
+    failed = [item for item in items if item.failure]
+    blocks = (Only("page", tuple(_ratings_table(items))), Only("terminal", tuple(_ratings_table(failed))))
     return Section("images", "Images", blocks)
 
 
-def sample(*items: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield a table of images' ratings."""
+def _ratings_table(items: Sequence[FilterItem]) -> Iterator[Block]:
     if items:
         yield Table(ITEM_COLUMNS, [_item(item) for item in items], "Images with their ratings", sortable=True)
 
 
-def _item(item: Mapping[str, Any]) -> list[Cell]:
-    name, rating = Span(item["sample"], "strong"), item["rating"]
+def _item(item: FilterItem) -> list[Cell]:
+    name, rating = Span(item.sample, "strong"), item.rating
     if rating is None:
-        failed = Span(f"{item['failure']}: {item['reason'] or ''}", "bad")
+        failed = Span(f"{item.failure}: {item.reason or ''}", "bad")
         return [name, "", figures.NOTHING, figures.NOTHING, failed]
-    outcome = Span("kept", "good") if rating["kept"] else Span("dropped", "muted")
-    density, threshold = rating["density"], rating["threshold"]
-    complexity = (str(density["visual_complexity"]), _least(threshold["visual_complexity"]))
-    informativeness = (str(density["informativeness"]), _least(threshold["informativeness"]))
-    return [name, rating["domain"], complexity, informativeness, outcome]
+    outcome = Span("kept", "good") if rating.kept else Span("dropped", "muted")
+    density, threshold = rating.density, rating.threshold
+    complexity = (str(density.visual_complexity), _at_least(threshold.visual_complexity))
+    informativeness = (str(density.informativeness), _at_least(threshold.informativeness))
+    return [name, rating.domain, complexity, informativeness, outcome]
 
 
-def _least(threshold: float) -> Span:
+def _at_least(threshold: float) -> Span:
     return Span(f" from {threshold:g}", "muted")
 
 
 DRAWING = Drawing(
     "filter",
     (section, images, skipped.section, provenance.section),
-    sample=lambda views, cut: sample(*views),
+    sample=lambda views, cut: _ratings_table([FilterItem.model_validate(view) for view in views]),
     figures=FilterFigures,
 )

@@ -171,7 +171,7 @@ def numbered(base: str) -> Iterator[str]:
         yield f"{base}-{number}"
 
 
-class Gathered(NamedTuple):
+class DiagnosisData(NamedTuple):
     """The data of a diagnosis, its tree if there is one, and notes for the reader."""
 
     material: DiagnosisMaterial
@@ -179,7 +179,7 @@ class Gathered(NamedTuple):
     notes: tuple[str, ...]
 
 
-def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = None) -> Gathered:
+def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = None) -> DiagnosisData:
     """Return the data of a run's diagnosis; equal rows give equal data.
 
     Args:
@@ -211,10 +211,10 @@ def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = 
             f"dokimasia tree grow {run.id} --judge NAME"
         )
     notes = (*_mapping_notes(home, run, loaded, measured), *_run_notes(home, run))
-    return Gathered(_material(home, run, measured, loaded.tree, "tree", seed), loaded, notes)
+    return DiagnosisData(_material(home, run, measured, loaded.tree, "tree", seed), loaded, notes)
 
 
-def by_category(home: Home, run: Run, *, seed: int | None = None) -> Gathered:
+def by_category(home: Home, run: Run, *, seed: int | None = None) -> DiagnosisData:
     """Return the data of a run's diagnosis by the data's categories, even if the run has a tree.
 
     Raises:
@@ -226,7 +226,7 @@ def by_category(home: Home, run: Run, *, seed: int | None = None) -> Gathered:
     tree = category_tree(
         {criterion: categories.get(sample, UNNAMED) for criterion, sample in measured.sample_of.items()}
     )
-    return Gathered(_material(home, run, measured, tree, "category", seed), None, tuple(_run_notes(home, run)))
+    return DiagnosisData(_material(home, run, measured, tree, "category", seed), None, tuple(_run_notes(home, run)))
 
 
 def category_tree(category_of: Mapping[str, str]) -> "Tree":

@@ -7,7 +7,7 @@ from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.domain.identity import value_id
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.answer_tables import answer_tables, mode_tables, reasons
-from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, Gathered, by_category, gather
+from dokimasia.methods.diagnosis.evidence_data import DiagnosisData, DiagnosisMaterial, by_category, gather
 from dokimasia.methods.diagnosis.leaf_tables import (
     categories,
     change_tables,
@@ -81,10 +81,10 @@ def diagnose(home: Home, run: Run, *, tree: str | None = None, seed: int | None 
     return diagnosis_of(run, gather(home, run, tree=tree, seed=seed))
 
 
-def diagnosis_of(run: Run, gathered: Gathered) -> Diagnosis:
+def diagnosis_of(run: Run, diagnosis_data: DiagnosisData) -> Diagnosis:
     """Return the tables computed from a run's data."""
-    stored = gathered.loaded.stored if gathered.loaded else None
-    material = gathered.material
+    stored = diagnosis_data.loaded.stored if diagnosis_data.loaded else None
+    material = diagnosis_data.material
     return Diagnosis(
         run=run.id,
         status=run.status,
@@ -95,7 +95,7 @@ def diagnosis_of(run: Run, gathered: Gathered) -> Diagnosis:
         version=stored.id if stored else "",
         models=material.models,
         simulated=tuple(simulated(EVALUATION.read(run)[0].models.values())),
-        notes=gathered.notes,
+        notes=diagnosis_data.notes,
         assets=assets_of(material),
     )
 

@@ -488,9 +488,9 @@ def expected_calls(
             calls.append(Asking(plan.describer, images, described, ANSWER_TOKENS))
             if plan.descriptions == "specific":
                 calls.append(Asking(plan.describer, 1, frames["observe"] + size.text, OBSERVED_TOKENS))
-            shown = frames["candidate_described"] + size.text + images * ANSWER_TOKENS
+            described_case = frames["candidate_described"] + size.text + images * ANSWER_TOKENS
             for spec in plan.answering_described:
-                calls.append(Asking(spec, plan.repeats, shown, ANSWER_TOKENS))
+                calls.append(Asking(spec, plan.repeats, described_case, ANSWER_TOKENS))
         judgements = plan.per_sample * len(plan.places)
         for name, text, sees in (
             ("duel_verdict", case_criteria.subjective, plan.judge_sees),

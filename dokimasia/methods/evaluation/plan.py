@@ -88,7 +88,7 @@ def from_step(name: str | None) -> tuple[GraphStep, ...]:
     raise InputError(f"{problem}; its steps are, in order:\n{listed}")
 
 
-def redone(changed: Collection[str]) -> frozenset[str]:
+def steps_to_rerun(changed: Collection[str]) -> frozenset[str]:
     """Return the steps to run again when some have changed: these, and all that depend on them."""
     again: set[str] = set()
     for step in STEPS:

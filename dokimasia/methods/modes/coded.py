@@ -117,7 +117,7 @@ def modes_of(home: Home, run: Run) -> ModeList | None:
     return None if id is None else find_values(home, ModeList, [id])[id]
 
 
-def book_of(home: Home, run: Run) -> NoteBook | None:
+def codebook_of(home: Home, run: Run) -> NoteBook | None:
     """Return how the modes were made; None if they were given or are not made yet."""
     row = get_result(home, run.id, BOOK)
     if row is None or not row.value_ids:
@@ -154,7 +154,7 @@ def coded_of(home: Home, run: Run) -> Coded:
                     )
                 )
     criteria = find_values(home, CriteriaSet, (atom.answer.criteria for atom in atoms))
-    return Coded(run, plan, split, modes.modes if modes else (), book_of(home, run), atoms, criteria)
+    return Coded(run, plan, split, modes.modes if modes else (), codebook_of(home, run), atoms, criteria)
 
 
 def latest_modes(home: Home, source: str) -> Run | None:

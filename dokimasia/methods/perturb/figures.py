@@ -415,10 +415,10 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
             group=dimensions[name].group or NEUTRAL,
             not_applicable=None if none is None else none.why,
         )
-        made = values.perturbed.get(row.item)
-        if made is not None:
-            label = labels.get(value_id(made.item))
-            item = made.item
+        perturbed_item = values.perturbed.get(row.item)
+        if perturbed_item is not None:
+            label = labels.get(value_id(perturbed_item.item))
+            item = perturbed_item.item
             update = {
                 "gold": item.gold or None,
                 "perturbed": item.perturbed or None,
@@ -426,9 +426,9 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
                 "instruction": item.instruction or None,
                 "gold_image": item.gold_image and item.gold_image.sha256,
                 "perturbed_image": item.perturbed_image and item.perturbed_image.sha256,
-                "checked_as": made.check and (made.check.kind or "none"),
-                "doubts": ",".join(made.doubts) or None,
-                "hint": made.hint or None,
+                "checked_as": perturbed_item.check and (perturbed_item.check.kind or "none"),
+                "doubts": ",".join(perturbed_item.doubts) or None,
+                "hint": perturbed_item.hint or None,
                 "label": label.state if label and label.settled_by else None,
             }
             fields = fields.model_copy(update=update)

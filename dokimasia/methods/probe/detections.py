@@ -104,9 +104,9 @@ def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[Result
     """Yield the detections of the items among a probe's rows."""
     by_item = {row.item: row for row in rows}
     judgements = judgements_of(home, units, by_item)
-    named: dict[str, float] = {}
+    shares_named: dict[str, float] = {}
     for name, notices in notices_of(home, by_item).items():
-        named[name] = sum(notice.named for notice in notices) / len(notices)
+        shares_named[name] = sum(notice.named for notice in notices) / len(notices)
     for name, unit in units.items():
         row = by_item.get(name)
         if row is None or not unit.compared:
@@ -115,7 +115,7 @@ def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[Result
         if name in judgements:
             gold = judgements[unit.first][0] if unit.first in judgements else None
             detection = detect(unit, gold, judgements[name])
-        yield _detection(unit, detection, row.failure or "", named.get(unit.reading))
+        yield _detection(unit, detection, row.failure or "", shares_named.get(unit.reading))
 
 
 def judgements_of(
@@ -187,7 +187,7 @@ def _of_score(case: Case, gold: float, changed: float, *, missed: bool) -> Judge
     return JudgedDetection(undetected=float(missed), strict=float(undetected_score(gold, changed)), worse=worse)
 
 
-def _detection(unit: ProbeUnit, detection: JudgedDetection, failure: str, named: float | None) -> Detection:
+def _detection(unit: ProbeUnit, detection: JudgedDetection, failure: str, share_named: float | None) -> Detection:
     dimension = group = ""
     if unit.probe is not None:
         dimension = unit.probe.item.dimension
@@ -202,7 +202,7 @@ def _detection(unit: ProbeUnit, detection: JudgedDetection, failure: str, named:
         cluster=unit.gold.probes[0].cluster,
         item=unit.item,
         **detection._asdict(),
-        named=named,
+        named=share_named,
         failure=failure,
         model=unit.arm.judge,
         budget=unit.arm.budget,

@@ -152,18 +152,32 @@ COLUMNS: dict[str, ColumnType] = {
 """Columns of an export for a rated criterion: its number in its set, the group that it was drawn in, and both ratings."""
 
 
+class QualityItem(Value):
+    """A drawn criterion with its ratings, or its failure."""
+
+    sample: str
+    criterion: int
+    group: str
+    question: str
+    ground_truth: str
+    accuracy: int | None
+    necessity: int | None
+    failure: str | None
+    reason: str | None
+    calls: tuple[str, ...]
+
+
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each criterion with its ratings or failure, ready for JSON; with `sample`, only those of that sample."""
-    rows = rows_shown(home, run, sample)
-    for row, rated in zip(rows, _rated(home, run, rows), strict=True):
-        ending = {"failure": row.failure, "reason": row.reason, "calls": list(row.calls)}
-        yield {"sample": row.sample_id, **rated, **ending}
+    """Yield each `QualityItem`, ready for JSON; with `sample`, only those of that sample."""
+    for item in _rated_items(home, run, rows_shown(home, run, sample)):
+        yield item.model_dump(mode="json")
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return the values of an export's columns for each row."""
     plan = run.plan_as(QualityPlan)
-    return [rated | {"judge": plan.judge_name} for rated in _rated(home, run, rows)]
+    rated = _rated_items(home, run, rows)
+    return [item.model_dump(mode="json", include=set(COLUMNS)) | {"judge": plan.judge_name} for item in rated]
 
 
 def _criteria_by_item(home: Home, run: Run) -> dict[str, DrawnCriterion]:
@@ -171,22 +185,22 @@ def _criteria_by_item(home: Home, run: Run) -> dict[str, DrawnCriterion]:
     return {item_of(criterion): criterion for criterion in draw.criteria}
 
 
-def _rated(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+def _rated_items(home: Home, run: Run, rows: Sequence[ResultRow]) -> Iterator[QualityItem]:
     criteria = _criteria_by_item(home, run)
     sets = find_values(home, CriteriaSet, {criterion.criteria for criterion in criteria.values()})
     ratings = ratings_of(home, rows)
-    lines: list[dict[str, Any]] = []
     for row in rows:
-        entry, rating = criteria[row.item], ratings.get(row.item)
-        criterion = sets[entry.criteria].criteria[entry.number - 1]
-        lines.append(
-            {
-                "criterion": entry.number,
-                "group": entry.group,
-                "question": criterion.question,
-                "ground_truth": criterion.ground_truth,
-                "accuracy": None if rating is None else rating.quality.accuracy,
-                "necessity": None if rating is None else rating.quality.necessity,
-            }
+        drawn, rating = criteria[row.item], ratings.get(row.item)
+        criterion = sets[drawn.criteria].criteria[drawn.number - 1]
+        yield QualityItem(
+            sample=row.sample_id,
+            criterion=drawn.number,
+            group=drawn.group,
+            question=criterion.question,
+            ground_truth=criterion.ground_truth,
+            accuracy=None if rating is None else rating.quality.accuracy,
+            necessity=None if rating is None else rating.quality.necessity,
+            failure=row.failure,
+            reason=row.reason,
+            calls=row.calls,
         )
-    return lines

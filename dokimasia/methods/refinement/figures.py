@@ -290,7 +290,7 @@ def refinement_figures(
             optional_parts["by_capability"] = parts.by_node(nodes, COMPARISONS_OF_LEAVES)
             by_branch[name] = parts.by_node(branches, COMPARISONS_OF_PARTS)
         if threshold is not None:
-            optional_parts["apart"] = _apart(taken_up, arms, seed)
+            optional_parts["apart"] = _by_verdict(taken_up, arms, seed)
         measured[name] = model.model_copy(update=optional_parts)
     (measured,) = _adjust([measured])
     for kind in ("by_options", "by_category", "by_capability", "apart"):
@@ -422,7 +422,7 @@ def _placed(rows: Sequence[RefinementRow], node_of: Mapping[str, str]) -> Placed
     return PlacedCriteria(failed_atoms=len(failed), on_the_tree=sum(key in node_of for key in failed))
 
 
-def _apart(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> dict[Answered, TakenUp]:
+def _by_verdict(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> dict[Answered, TakenUp]:
     apart: dict[Answered, TakenUp] = {}
     verdicts: set[Answered] = {row.answered_before for row in rows}
     for answered in sorted(verdicts):

@@ -522,7 +522,7 @@ def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> LeakFigures:
     )
 
 
-def unlooked(leaks: LeakFigures) -> list[str]:
+def unchecked_texts(leaks: LeakFigures) -> list[str]:
     """Return sentences on texts that no judge checked; none if a judge checked all."""
     lines: list[str] = []
     if leaks.not_looked_for:
