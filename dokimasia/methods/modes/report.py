@@ -4,7 +4,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Response
+from dokimasia.domain.sample import Sample
 from dokimasia.methods.modes.coded import coded_of
 from dokimasia.methods.modes.figures import (
     NO_MODE,
@@ -48,10 +50,31 @@ Links = Mapping[str, str]
 """Where on the page the samples are, by their names."""
 
 
+class CodedAnswer(Value):
+    """The text of a coded answer."""
+
+    model: str
+    repeat: int
+    text: str
+
+
+class CodedSample(Value):
+    """A sample of the examples with its coded answers, as the page shows it."""
+
+    sample: Sample
+    answers: tuple[CodedAnswer, ...]
+
+
+SHOWN_FIELDS: dict[str, Any] = {"sample": {"id", "prompt", "images"}, "answers": True}
+
+
+def _coded_samples(data: ReportData) -> list[CodedSample]:
+    return [CodedSample.model_validate(view) for view in data.samples if "answers" in view]
+
+
 def own_section(data: ReportData) -> Section:
     """Return the section of modes on an analysis's own page; examples link to the samples on it."""
-    names = [view["sample"]["id"] for view in data.samples if "answers" in view]
-    links = {name: f"#{_anchor(name)}" for name in names}
+    links = {coded.sample.id: f"#{_anchor(coded.sample.id)}" for coded in _coded_samples(data)}
     return Section("modes", "Failure modes", list(_blocks(data.figures_as(ModesFigures), links)))
 
 
@@ -67,10 +90,9 @@ def section(data: ReportData) -> Section | None:
 def samples(data: ReportData) -> Section | None:
     """Return the section of the examples' samples, with images and answers; None if none is shown."""
     folds: list[Block] = []
-    for view in data.samples:
-        if "answers" in view:
-            name = view["sample"]["id"]
-            folds.append(Fold(name, tuple(_sample_blocks(view, data)), _anchor(name)))
+    for coded in _coded_samples(data):
+        name = coded.sample.id
+        folds.append(Fold(name, tuple(_sample_blocks(coded, data)), _anchor(name)))
     return Section("samples", "Samples of the examples", folds, only="page") if folds else None
 
 
@@ -269,15 +291,15 @@ def _example(example: Example, links: Links) -> Cell:
     )
 
 
-def _sample_blocks(view: Mapping[str, Any], data: ReportData) -> Iterator[Block]:
-    for image in view["sample"]["images"]:
-        picture = data.pictures.get(image["sha256"])
-        about = f"image, {image['width']} × {image['height']}"
+def _sample_blocks(coded: CodedSample, data: ReportData) -> Iterator[Block]:
+    for image in coded.sample.images:
+        picture = data.pictures.get(image.sha256)
+        about = f"image, {image.width} × {image.height}"
         if picture and picture.problem:
             about += f": {picture.problem}"
         yield Image(picture.uri if picture else "", about)
-    yield Paragraph(Span(view["sample"]["prompt"], "strong"))
-    yield Texts([(Span(answer["model"], "strong"), _cut(answer["text"])) for answer in view["answers"]])
+    yield Paragraph(Span(coded.sample.prompt, "strong"))
+    yield Texts([(Span(answer.model, "strong"), _cut(answer.text)) for answer in coded.answers])
 
 
 def _cut(text: str) -> str:
@@ -296,14 +318,14 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     stored = samples_of(home, run.id, ids)
     answers = {atom.answer.key: atom.answer for atom in coded_of(home, run).atoms if atom.answer.sample_id in stored}
     texts = find_values(home, Response, (answer.response for answer in answers.values()))
-    lines: dict[str, list[dict[str, Any]]] = {id: [] for id in ids}
+    coded_answers: dict[str, list[CodedAnswer]] = {id: [] for id in ids}
     for answer in answers.values():
         text = texts[answer.response].text
-        lines[answer.sample_id].append({"model": answer.model, "repeat": answer.repeat, "text": text})
+        coded_answers[answer.sample_id].append(CodedAnswer(model=answer.model, repeat=answer.repeat, text=text))
     views: list[dict[str, Any]] = []
     for id in ids:
-        sample = stored[id].model_dump(mode="json", include={"id", "prompt", "images"})
-        views.append({"sample": sample, "answers": lines[id]})
+        coded = CodedSample(sample=stored[id], answers=tuple(coded_answers[id]))
+        views.append(coded.model_dump(mode="json", include=SHOWN_FIELDS))
     images = {image.sha256: image for entry in stored.values() for image in entry.images}
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
 
