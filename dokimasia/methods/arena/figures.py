@@ -43,10 +43,10 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, run_samples
 
 FEWEST_CORRELATED = 3
-"""Over fewer models a correlation says nothing."""
+"""A correlation over fewer models is meaningless."""
 
 DRAW = "arena_draw"
-"""The kind of row that keeps a round as it was drawn."""
+"""The kind of a row that stores a drawn round."""
 
 
 class ArenaModel(VerdictFigures):

@@ -47,19 +47,19 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 MIN_MODELS = 3
-"""Over fewer models a line, or a correlation, says nothing."""
+"""A line or a correlation over fewer models is meaningless."""
 
 SPLITS = 200
-"""Halvings of the images, over which gate pass rates and easy-wrong means are read from different images."""
+"""Number of random halvings of the images for `DisjointConsistency`."""
 
 FEWEST_CLUSTERS = 10
-"""With fewer the difference of two correlations has no interval."""
+"""With fewer clusters, the difference of two correlations has no interval."""
 
 SHARES = (20, 40, 60, 80)
 DRAWS = 3
 
 OWN = "gated score"
-"""What this audit's scores are called among the benchmarks."""
+"""Name of this audit's scores among the benchmarks."""
 
 
 class ModelGap(Value):

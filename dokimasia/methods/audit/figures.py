@@ -234,7 +234,7 @@ class Judged:
 
 
 Samples = dict[str, Judged]
-"""What was judged of one model, by sample."""
+"""A model's judged samples, by name."""
 
 
 def judged_samples(rows: Iterable[AuditRow]) -> dict[str, Samples]:
@@ -518,7 +518,7 @@ COLUMNS: dict[str, ColumnType] = {
     "easy_wrong": "integers",
     **ANSWERED,
 }
-"""What an export says of a response: `must_right` and `easy_wrong` have a 1 for each rubric that holds, a 0 for others."""
+"""Columns of a response in an export; `must_right` and `easy_wrong` have a 1 for each rubric that holds, else a 0."""
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:

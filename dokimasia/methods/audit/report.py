@@ -60,13 +60,13 @@ A = TypeVar(
 PERCENT = [0.0, 100.0]
 MOST_NAMED = 5
 CHOSE = "†"
-"""Marks models whose answers had a hand in choosing the rubrics."""
+"""Marks models whose answers were used to choose the rubrics."""
 
 HOLDS: Mapping[bool | None, tuple[str, Tone]] = {None: ("·", "muted"), True: ("✓", "good"), False: ("✗", "bad")}
-"""How a rubric's verdict is marked; None is one that the judge did not answer."""
+"""Mark and tone of a rubric's verdict; None is a rubric that the judge did not answer."""
 
 GROUPS: tuple[str | None, ...] = (*WEIGHTS, None)
-"""The order of groups where the configuration says whether weights are open; best first within each."""
+"""The order of groups by open or closed weights, if configured; best first within each group."""
 
 
 def scores(data: ReportData) -> Section:
@@ -407,10 +407,10 @@ def _coverage(analysis: RubricCoverage) -> list[Block]:
 
 
 FEWEST_FOR_SHAPE = 5
-"""Fewer models are dots: their shape would be the bandwidth's."""
+"""Fewer models are drawn as dots, since an outline would only show the bandwidth."""
 
 HALF_WIDTH, STEPS = 8.0, 48
-"""How far a violin reaches to each side, in the axis' unit, and how many pieces its sides have."""
+"""Half width of a violin in units of the axis, and number of segments of its sides."""
 
 _LEGEND: Figure = {"showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
 

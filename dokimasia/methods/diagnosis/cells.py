@@ -14,7 +14,7 @@ NOTHING: Final = Figure()
 """A cell without a measurement."""
 
 POINTS, STEPS = "points of 100", "points, 1 to 5"
-"""Units: of criteria's scores and of samples' weighted scores."""
+"""Units of criteria's scores, and of samples' weighted scores."""
 
 Better = Literal["higher", "lower"]
 

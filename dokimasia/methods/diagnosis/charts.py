@@ -13,7 +13,7 @@ from dokimasia.report.labels import label, short_labels, ticks
 WEAK, STRONG, BELOW, PLAIN = "#cf4a4a", "#2f9e6e", "#d9972d", "#3f7fd9"
 COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
 SPOKES = range(3, 41)
-"""How many leaves a radar may have."""
+"""Possible numbers of leaves of a radar chart."""
 
 SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#6ba0ea"]]
 ROW = 24

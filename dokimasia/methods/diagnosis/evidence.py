@@ -28,10 +28,10 @@ from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
 MOST_ATOMS = 10
 REPORTED_ATOMS = 5
 MOST_MARKED = 60
-"""Rows whose evidence a report holds, at most: the marked ones first, then each model's lowest leaves."""
+"""Maximum number of rows with evidence in a report: marked ones first, then each model's lowest leaves."""
 
 MOST_CITED = 120
-"""Further rows that the places of the words lead to, at most."""
+"""Maximum number of additional rows that sentences refer to."""
 
 HIGH_FIRST = frozenset({"strong", "better"})
 

@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
 
 LIMIT = 0.05
-"""The expected share of false marks among all marks of a diagnosis."""
+"""The permitted share of false marks among all marks of a diagnosis."""
 
 MIN_SUPPORT = 5
-"""A leaf with fewer scored criteria of a model is shown, and never marked."""
+"""A leaf with fewer scored criteria is shown, but never marked."""
 
 OWN_INTERVAL = ", each with its own 95 % interval, clustered by images"
-"""Part of the sentences of tables whose cells have intervals; left out where the intervals are not drawn."""
+"""Part of a table's sentence if its cells have intervals; removed where intervals are not drawn."""
 
 UNNAMED = "uncategorised"
 ARM = "#"
 """What the displayed name of an arm contains before the arm's own name."""
 
 FinalAnswer = Literal["right", "wrong", "undecided", "no reference"]
-"""Whether an answer's final answer is right; undecided where neither a rule nor the judge could say."""
+"""Whether an answer's final answer is right; undecided if neither a rule nor the judge decided."""
 
 _FINAL_ANSWERS: Mapping[str | None, FinalAnswer] = {"right": "right", "wrong": "wrong", None: "no reference"}
 _EDIT_PHASES = frozenset({"edit", "restore", "import"})

@@ -33,7 +33,7 @@ COLUMNS: dict[str, ColumnType] = {
     "prompt_version": "integer",
     "prompt_hash": "text",
 }
-"""What an export says of a report: `text` has its sentences with their places printed, a paragraph a line."""
+"""Columns of a report in an export; `text` has its sentences with all figures, one paragraph per line."""
 
 
 class MissingReport(Value):

@@ -22,7 +22,7 @@ from dokimasia.runs.reading.exporting import csv_text, make_folder, write_whole
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 SCALE = 2
-"""Pixels for one point of the design."""
+"""Pixels per point."""
 
 WIDTH, LEFT, ROW, TOP, FOOT = 900, 300, 26, 92, 54
 INK, MUTED, LINE, PAPER = "#1d2733", "#66707c", "#dfe3e8", "#ffffff"
@@ -32,7 +32,7 @@ LOW, MIDDLE, HIGH = (221, 116, 46), (236, 238, 241), (47, 111, 206)
 
 MOST_ROWS = 160
 _WITH_GLYPHS = str.maketrans("\u2013\u2014\u2212\u00d7", "---x")
-"""Replaces signs that the built-in font lacks."""
+"""Replaces characters that the built-in font lacks."""
 
 SIMULATED = "simulated models: this says nothing about any real model"
 

@@ -40,21 +40,21 @@ GROUPS = {
     "reasoning and generation": ("Reasoning", "Generation"),
     "knowledge and trustworthiness": ("Knowledge", "Trustworthiness"),
 }
-"""Which categories share a radar (ATOM, figure 16)."""
+"""The categories of each radar chart (ATOM, figure 16)."""
 
 OTHERS = "other categories"
 FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 2_000, 20_000
 FEWEST_SAMPLES = 5
-"""A leaf with fewer samples in both runs is shown, and its change is not tested."""
+"""A leaf with fewer samples in both runs is shown, but its change is not tested."""
 
 Verdicts = Mapping[str, Mapping[str, NodeFinding]]
-"""Model to node to its finding."""
+"""Findings by model and node."""
 
 LeafMeans = Mapping[tuple[str, str], float | None]
-"""Sample and leaf to the mean score of its criteria there; None where none has a score."""
+"""Mean score of a sample's criteria at a leaf, by sample and leaf; None if none has a score."""
 
 SharedSamples = Sequence[tuple[SampleRef, SampleRef]]
-"""The samples that two runs have in common, as the first has them and as the second has."""
+"""The samples that two runs share, as references in the first and in the second run."""
 
 
 def verdicts_of(material: DiagnosisMaterial, *, permutations: int | None = None) -> Verdicts:

@@ -51,13 +51,13 @@ FAULTS = {
     "no_such_place": "it names a figure that is in no table",
     "no_test": "it compares what no paired test compares",
 }
-"""What makes a sentence unverified, by kind of fault; `--json` has the reasons as its writer was told them."""
+"""Why a sentence is unverified, by kind of fault; `--json` has the reasons as sent to the writer."""
 
 UNPRINTED = "[no figure]"
-"""Stands for a place of a sentence that could not be printed."""
+"""Replaces a reference in a sentence that could not be resolved."""
 
 MOST_IN_PARAGRAPH = 4
-"""Sentences that a paragraph has at most; more of them are a list."""
+"""Maximum number of sentences in a paragraph; more become a list."""
 
 _PLACE = re.compile(r"\{[^{}]*\}")
 

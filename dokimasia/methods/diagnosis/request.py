@@ -25,10 +25,10 @@ NAME = "diagnosis"
 """The method's name."""
 
 WRITING = ("diagnosis_across", "diagnosis_report", "diagnosis_salient", "repair")
-"""The prompts that reports are written by."""
+"""The prompts for writing reports."""
 
 REPORT = "report"
-"""The kind of a result row that stands for a report; its `model` is its subject, empty for the one across models."""
+"""The kind of a report's result row; its `model` is the subject, empty for the report across models."""
 
 TABLE_TOKENS, REPORT_TOKENS, PICK_TOKENS = 4_000, 700, 120
 

@@ -36,13 +36,13 @@ TIE = 1e-9
 """Two scores that differ by no more than this are equal."""
 
 MOST_RANKS = 12
-"""With more models than this, shares of ranks are given for the first and the last alone."""
+"""With more models, shares are only listed for the first and the last rank."""
 
 MOST_PATTERNS = 20
-"""Groups of models that share the highest score, at most, the most frequent first."""
+"""Maximum number of listed groups of models that share the highest score."""
 
 NAMED_MODELS = 6
-"""Models of a group that are named; of more the rest is counted."""
+"""Maximum number of named models of a group; the others are counted."""
 
 
 def overall(material: DiagnosisMaterial) -> Asset:

@@ -12,10 +12,10 @@ from dokimasia.runs.work import Job, Stage, ending, one_stage
 from dokimasia.storage.results import ResultRow
 
 THREAD = "reports"
-"""The name of the one thread; it ends in a row for each report."""
+"""The name of the only graph thread, which makes a row for each report."""
 
 STEPS = 3
-"""Steps of a report that are counted as progress: rows picked, a text written, and the report stored."""
+"""Steps of a report in the progress: picking rows, writing the text, and storing the report."""
 
 
 def stages(job: Job[WordsPlan]) -> AsyncIterator[Stage[Any]]:

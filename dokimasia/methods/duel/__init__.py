@@ -31,7 +31,7 @@ from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
 with_cases = lazily("dokimasia.methods.duel.report", "with_cases")
-"""Adds the cases that a page shows whole to its data."""
+"""Adds the cases that a page shows to its data."""
 
 METHOD: Method[DuelRequest, DuelPlan] = Method(
     name="duel",

@@ -44,10 +44,10 @@ VERDICTS = {
     "worse": "worse",
     "much_worse": "much worse",
 }
-"""What each count of verdicts is called, best first."""
+"""Displayed names of the verdict counts, best first."""
 
 signed_reward = partial(measured, ends=1, signed=True)
-"""Writes a reward, or a difference of rewards."""
+"""Formats a reward, or a difference of rewards."""
 
 factuality_score = partial(measured, ends=2)
 

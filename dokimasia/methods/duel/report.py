@@ -47,7 +47,7 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples
 
 SHOWN_INSTEAD = {BLIND: "nothing", TEXT: "a description"}
-"""What a model is shown in place of the images, by arm."""
+"""What a model sees instead of the images, by arm."""
 
 REWARDS = (-100.0, 100.0)
 ONE_ORDER = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
@@ -62,12 +62,12 @@ COLOURS = {
     "much_worse": "#b53a2b",
 }
 OUTWARD = (("tie", 0.5), ("better", 1.0), ("much_better", 1.0), ("tie", -0.5), ("worse", -1.0), ("much_worse", -1.0))
-"""What is stacked from the middle outwards, to the right and to the left; half of the equal ones lie on either side."""
+"""The parts of a bar from the middle outwards, to the right and to the left; ties are split between both sides."""
 
 LONGEST_TEXT = 6_000
-"""Characters of a text that a page shows of a case."""
+"""Characters of a case's text on a page."""
 LONGEST_REASONING = 600
-"""Characters of what a judge said that are shown of each judgement."""
+"""Characters of a judgement's reasoning on a page."""
 
 
 def duels(data: ReportData) -> Section:

@@ -59,7 +59,7 @@ MOST_NAMED = 5
 PLACEHOLDER_RESPONSES = ("(one answer)", "(the other answer)")
 
 ResponsesByModel = dict[str, dict[str, tuple[Response, ...]]]
-"""Existing answers, one a repeat, by model and sample."""
+"""Existing answers, one per repeat, by model and sample."""
 
 Sees = Literal["image", "text"]
 

@@ -25,12 +25,12 @@ from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
 
 FORMAT = "dokimasia-criteria/2"
 EARLIER = "dokimasia-criteria/1"
-"""Files of this form are read, too: they say neither which criterion is the final answer nor what a second look found."""
+"""Older format that is still read; it marks no final answer and has no results of the review."""
 
 ID_LENGTH = 16
 
 PAGE = 500
-"""Lines that are stored at once."""
+"""Lines to store at once."""
 
 
 def _rows_with_criteria(home: Home, run: Run) -> dict[str, ResultRow]:

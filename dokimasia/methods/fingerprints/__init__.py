@@ -20,7 +20,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 write_all = lazily("dokimasia.methods.fingerprints.human_matching", "write_all")
-"""Writes a test's figures, and its trials for a reader, given home, run and folder; yields what to tell the user."""
+"""Writes a test's figures, and its trials for a reader, given home, run and folder; yields messages for the user."""
 
 
 def _after(home: Home, run: Run, request: FingerprintRequest) -> Iterable[str]:

@@ -32,10 +32,10 @@ CHANCE = 0.5
 """The accuracy of guessing."""
 
 LIMIT = 0.05
-"""The expected share of false marks among all pairs that are marked as told apart."""
+"""The permitted share of false marks among all pairs marked as distinguishable."""
 
 BY_HAND = "match by hand"
-"""The kind of a result row of a person's."""
+"""The kind of the result row of a person's match."""
 
 COLUMNS: dict[str, ColumnType] = {
     "task": "text",
@@ -48,10 +48,10 @@ COLUMNS: dict[str, ColumnType] = {
     "prompt_version": "integer",
     "prompt_hash": "text",
 }
-"""What an export says of a trial of the judge's; a score of 1 says that both reports were given to the right models."""
+"""Columns of a judge's trial in an export; a score of 1 means that both reports were matched correctly."""
 
 FEW = 30
-"""Fewer responses of each model than the paper's 30 to 50 are said to be so."""
+"""With fewer responses per model than the paper's 30 to 50, a note says so."""
 
 FEW_TRIALS = 5
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")

@@ -33,7 +33,7 @@ NAME = "fingerprint"
 """The method's name."""
 
 MATCH = "match"
-"""The kind of a result row of the judge's; its `model` and `arm` are the trial's two models."""
+"""The kind of the result row of the judge's match; its `model` and `arm` are the trial's two models."""
 
 MATCHING = ("fingerprint_match",)
 ANSWER_TOKENS = 350

@@ -24,13 +24,13 @@ from dokimasia.storage.runs import Run, load_samples, run_samples
 T = TypeVar("T")
 
 LONGEST = 2_000
-"""Characters of an answer, or a question, that are shown."""
+"""Characters of an answer or a question in a trial."""
 
 READ = 10 * LONGEST
-"""Characters of an answer that are read for names; more than are shown, since names are taken out."""
+"""Characters of an answer that are searched for names; more than are shown, since removed names shorten the text."""
 
 FEWEST = 2
-"""Answers of each model that make a trial."""
+"""Minimum number of answers of each model in a trial."""
 
 
 class TrialDraw(NamedTuple):

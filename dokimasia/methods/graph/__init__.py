@@ -52,6 +52,8 @@ METHOD: Method[GraphRequest, GraphPlan] = Method(
 )
 
 run_graph = partial(run_method, METHOD)
-"""Run a graph over a data set: `await run_graph(GraphRequest(...), given=module)`; by default the plug-in's of the name."""
+"""Run a graph over a data set: `await run_graph(GraphRequest(...), given=module)`.
+
+`given` defaults to the plug-in's graph of that name."""
 
 __all__ = ["METHOD", "GraphRequest", "run_graph"]

@@ -52,10 +52,10 @@ POINTS = 100.0
 MARGIN_DIGITS = 2
 
 COLUMNS: dict[str, ColumnType] = {"judge": "text", "method": "text", "draw": "integer", "ranks": "texts"}
-"""What an export says of a judgement; `ranks` are those of a batch, as `model: place`, in the order shown."""
+"""Columns of a judgement in an export; `ranks` are those of a batch, as `model: place`, in displayed order."""
 
 Scores = Mapping[tuple[str, str], float]
-"""Of one judge and method, the score of each response by sample and model; higher is better. What failed is not there."""
+"""A judge's scores by a method, by sample and model; higher is better. Failed judgements are missing."""
 
 PValue = Annotated[Fraction | None, Field(description="two-sided sign flips of whole images; null without a test")]
 Tokens = Annotated[Count | None, Field(description="null where any call's is unknown")]

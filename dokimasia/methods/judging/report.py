@@ -20,7 +20,7 @@ from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed, table
 
 COLOURS = [[0, "#d9782d"], [0.5, "#f4f1e8"], [1, "#6ba0ea"]]
-"""From pairs ordered the wrong way to all right; a three-way guess lies near a third."""
+"""Colours of accuracy from 0 to 1; guessing among three outcomes is near a third."""
 
 _AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
 

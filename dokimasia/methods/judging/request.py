@@ -51,7 +51,7 @@ METHODS = (
     "atom-no-decomposition",
     "atom-no-weights",
 )
-"""In the order of the paper's tables: the baselines, atomic criteria, and these without one of their parts."""
+"""All methods, in the order of the paper's tables: baselines, atomic criteria, and ablations."""
 
 PROMPTS: dict[str, tuple[str, ...]] = {
     "pointwise": ("pointwise",),
@@ -73,7 +73,7 @@ COMPARED = ComparedCriteria(
     provenance=Provenance(call="", model="", prompt="", prompt_version=0, prompt_hash=""),
 )
 RESPONSE, OTHER_RESPONSE = "(a response)", "(another response)"
-"""These five stand in previews for what models would write."""
+"""Placeholders in previews for text that models write."""
 
 ResponseTexts = dict[str, dict[str, str]]
 """Texts of responses by sample and model."""
@@ -91,7 +91,7 @@ RESTS_ON: dict[str, tuple[Basis, ...]] = {
     "atom-no-decomposition": ("chain",),
     "atom-no-weights": ("chain", "criteria"),
 }
-"""By method, what has to be there before a response is judged, in order."""
+"""What must exist before a response is judged, in order, by method."""
 
 
 class JudgingRequest(DataRequest):

@@ -43,7 +43,7 @@ RESPONSE_JUDGING = cast("GraphFile", response_judging)
 SCORING = cast("GraphFile", checkpoint_scoring)
 
 KINDS = {"atom": "", "atom-no-chain": "", "pointwise": "pointwise", "scan": "scan", "atom-no-decomposition": "aspects"}
-"""By method, how responses are judged one at a time; empty: by checkpoint scoring."""
+"""How responses are judged one at a time, by method; empty for checkpoint scoring."""
 
 
 async def stages(job: Job[JudgingPlan]) -> AsyncIterator[Stage[Sample]]:

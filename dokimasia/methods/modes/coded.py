@@ -18,10 +18,10 @@ from dokimasia.storage.runs import Run, get_run, list_runs
 from dokimasia.storage.trees.lookup import criterion_key
 
 BOOK = "making"
-"""The item in which modes are made, and the kind of its row."""
+"""The item that makes modes, and the kind of its row."""
 
 SECOND = "second coding"
-"""The kind of the rows of atoms that were coded again."""
+"""The kind of the rows of second codings."""
 
 EXAMPLES = 2
 """Examples of a mode for each model."""

@@ -28,13 +28,13 @@ from dokimasia.storage.results import ResultRow, get_result, results
 from dokimasia.storage.runs import Run, get_run
 
 NO_MODE = "none of these"
-"""Stands in the place of a mode's name for atoms in which none was seen."""
+"""Name for atoms without a mode."""
 
 LIMIT = 0.05
-"""The expected share of false marks among all marks of an analysis."""
+"""The permitted share of false marks among all marks of an analysis."""
 
 FEWEST = 5
-"""Samples that a comparison of a model with others rests on, at least."""
+"""Minimum number of samples for a comparison of a model with others."""
 
 
 class Making(Value):
@@ -434,8 +434,8 @@ COLUMNS: dict[str, ColumnType] = {
     "prompt_version": "integer",
     "prompt_hash": "text",
 }
-"""Columns of an export for an atom: `group` is failed or met, `mode` is `none of these` where none was seen, and null where
-it was not coded; `second` is what the second coder saw, null where there is none."""
+"""Columns of an atom in an export: `group` is failed or met; `mode` is `none of these` for an atom without a mode, and null
+if it was not coded; `second` is the second coder's mode, null without one."""
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:

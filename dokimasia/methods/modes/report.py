@@ -47,7 +47,7 @@ from dokimasia.storage.runs import Run
 MOST_LEAVES = 40
 MOST_TEXT = 1_500
 Links = Mapping[str, str]
-"""Where on the page the samples are, by their names."""
+"""Links to samples on the page, by name."""
 
 
 class CodedAnswer(Value):

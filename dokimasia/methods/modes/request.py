@@ -31,7 +31,7 @@ ANSWER_TOKENS, LINE_TOKENS, MODE_TOKENS = 350, 50, 70
 TYPICAL_MODES = 10
 
 NAME = "modes"
-"""What the method is called, and the kind of the rows that say which mode an atom was put under."""
+"""The method's name, and the kind of the rows with codings of atoms."""
 
 MAKING = ("modes_note", "modes_sort", "modes_merge")
 ASSIGNING = ("modes_assign",)

@@ -29,7 +29,7 @@ from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run, run_samples
 
 GOLD = "gold/"
-"""What the items of gold answers that are written are called after; every other item is one of a dimension."""
+"""Prefix of items that write gold answers; all other items belong to a dimension."""
 
 COLUMNS: dict[str, ColumnType] = {
     "task": "text",
@@ -46,7 +46,7 @@ COLUMNS: dict[str, ColumnType] = {
     "doubts": "text",
     "label": "text",
 }
-"""What an export says of a row: the item with both answers, why there is none, what the checker says, and the label of people."""
+"""Columns of a row in an export: the item with both answers or its failure, the checker's result, and people's label."""
 
 
 class PerturbedItem(NamedTuple):

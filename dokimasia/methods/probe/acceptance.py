@@ -69,7 +69,7 @@ from dokimasia.storage.runs import load_samples
 from dokimasia.tools.registry import named
 
 ITEMS = "items.jsonl"
-"""What the file is called in a folder of perturbations."""
+"""Name of the file in a folder of perturbations."""
 
 WHY_LEFT_OUT = {
     "incorrect": "people found them incorrect",
@@ -78,20 +78,20 @@ WHY_LEFT_OUT = {
     "undecided": "nobody has decided on them (--unchecked takes them as they were meant)",
     "valid_of_neutral": "people found harm in what was meant to be harmless",
 }
-"""Why a perturbation does not enter, by its label."""
+"""Why a perturbation is left out, by its label."""
 
 REFERENCE_TEMPERATURE = 1.0
-"""The temperature at which new references are written, unless the configuration says another one."""
+"""The default temperature for writing new references."""
 
 PROMPTS_IN_USE: dict[str, tuple[str, ...]] = {
     "checkpoints": ("solver", "equivalence", "criteria", "criteria_check", "checkpoints"),
     "gated": (*(f"must_right_{domain}" for domain in DOMAINS), "domain", "rubric_repair", "rubric_assessment"),
     "right-or-wrong": ("equivalence",),
 }
-"""By evaluator, the prompts of `evaluate` and `audit` that it asks by."""
+"""The prompts of `evaluate` and `audit` that an evaluator uses."""
 
 FRAME_TOKENS = 700
-"""Of a prompt of the published evaluators, its axes and their levels among it."""
+"""Tokens of a published evaluator's prompt, including axes and levels."""
 JUDGEMENT_TOKENS, READING_TOKENS, WORD_TOKENS = 300, 40, 60
 CHAIN_TOKENS, CRITERIA_TOKENS, CHECK_TOKENS, RUBRIC_TOKENS = 600, 400, 120, 500
 LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60

@@ -43,7 +43,7 @@ JUDGEMENTS: dict[str, type[Value]] = {
     "gated": RubricJudgement,
     "right-or-wrong": FinalAnswer,
 }
-"""What a judgement is kept as, by paradigm."""
+"""The stored type of a judgement, by paradigm."""
 
 
 class JudgedDetection(NamedTuple):

@@ -64,7 +64,7 @@ from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, run_samples
 
 CHOSEN = 2
-"""A verdict of a pair on the scale of duels' verdicts, so that a place that always wins has a bias of 100."""
+"""A pair's verdict on the scale of duels, so that a place that always wins has a bias of 100."""
 
 WITHOUT, WITH = "without", "with"
 ORIGINAL, NEW = "original", "new"
@@ -94,7 +94,7 @@ COLUMNS: dict[str, ColumnType] = {
     "words": "texts",
     "looks": "integer",
 }
-"""What an export says of a judgement; `scores` are `axis: points`, or of a pair `axis: choice` in each order. The gold
+"""Columns of a judgement in an export; `scores` are `axis: points`, or for a pair `axis: choice` in each order. The gold
 answer's own judgement has the case `gold`."""
 
 
@@ -707,7 +707,7 @@ def adjust(family: Sequence[ProbeComparison]) -> list[ProbeComparison]:
 
 
 WaysOfAsking = dict[tuple[str, Evaluator], dict[str, list[Detection]]]
-"""By model and evaluator the detections under each of several ways of asking, by the name of the way."""
+"""Detections by model and evaluator, and by variant (budget, tools or reference)."""
 
 
 def ways_of_asking(every: Iterable[Detection]) -> tuple[WaysOfAsking, WaysOfAsking, WaysOfAsking]:

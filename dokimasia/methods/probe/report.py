@@ -97,13 +97,13 @@ HONEST_TIES = (
 )
 
 NAMED_AT_MOST = 3
-"""How many of those with the same share are named."""
+"""Maximum number of names with the same share."""
 
 FEW = 30
-"""With fewer errors of a kind than this a blind spot is easily overlooked, which is said."""
+"""With fewer errors of a kind, a note says that a blind spot is easily missed."""
 
 LONGEST_TEXT, LONGEST_JUSTIFICATION = 3_000, 400
-"""Characters that a page shows of a text of a sample, and of a justification."""
+"""Characters of a sample's text, and of a justification, on a page."""
 
 
 class EvaluatorRow(NamedTuple):
@@ -639,14 +639,14 @@ COMPARISON: list[TableColumn[ProbeComparison]] = [
     column("n"),
     column("adjusted", linked=False),
 ]
-"""The columns of a comparison: both shares, the difference, over how many items, the adjusted p-value."""
+"""The columns of a comparison: both shares, difference, number of items, adjusted p-value."""
 
 COMPARED: dict[Literal["judges", "paradigms", "strategies"], tuple[str, str]] = {
     "judges": ("Judges under the same evaluator", "evaluator"),
     "paradigms": ("Paradigms of the same judge", "judge"),
     "strategies": ("Strategies of the same judge and paradigm", "judge and paradigm"),
 }
-"""By list of comparisons, what its table is about, and what both sides share."""
+"""Title of a list of comparisons, and what both sides share."""
 
 LabelledComparison = tuple[Sequence[Cell], TableRow[ProbeComparison]]
 

@@ -23,19 +23,19 @@ GRAPHS: dict[str, tuple[str, ...]] = {
     "gated": ("gold_rubrics", "rubric_audit"),
     "right-or-wrong": ("deciding",),
 }
-"""By evaluator in use, the graphs that it asks by; all others ask by the one that probes."""
+"""The graphs of evaluators in use; all others use the probe's graph."""
 
 BLIND_TO_IMAGES: tuple[Evaluator, ...] = ("gated", "right-or-wrong")
-"""Evaluators that show no image, as they are used: with tools there would be nothing to look closer at."""
+"""Evaluators that do not show the image, so that tools would have nothing to look at."""
 
 TOOLS, TOOLS_MARK = "tools", "+tools"
 HIGHEST_EFFORT = "high"
-"""The reasoning effort that judges are asked under unless something else says otherwise."""
+"""The judges' default reasoning effort."""
 
 _EFFORT = re.compile(r"[a-z]{2,16}")
 
 SamplingBy = Literal["published", "own"]
-"""`published`: at temperature 0 and the highest reasoning effort where the configuration says neither; `own`: as configured."""
+"""`published`: temperature 0 and the highest reasoning effort unless configured; `own`: as configured."""
 
 
 class ProbeRequest(RunRequest):

@@ -11,10 +11,10 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 
 Basis = Literal["criteria", "rubrics", "reference"]
-"""Atomic criteria of a sample; must-right rubrics of a gold answer; a reference that is made anew for a sample."""
+"""Atomic criteria of a sample; must-right rubrics of a gold answer; a new reference for a sample."""
 
 READ: tuple[str, ...] = ("single", "pairwise", "reference")
-"""Paradigms whose judges justify themselves, so that a reader can read it."""
+"""Paradigms whose judges write justifications, which a reader can read."""
 
 
 class StoredProbe(NamedTuple):

@@ -48,7 +48,7 @@ BEYOND_RULES = (
     "sums",
     "what is left over once all else is ruled out",
 )
-"""Forms of leaks that the certain rules do not look for; the judge does."""
+"""Kinds of leaks that the reliable rules do not detect, but the judge does."""
 
 Measure = Literal["accuracy", "spoken", "atoms", "shown", "withheld"]
 """`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over those of
@@ -60,7 +60,7 @@ Kind = TypeVar("Kind", bound=str)
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 Part = Callable[[RefinementRow], Sequence[int]]
-"""Which atoms of an answer, by number from 1, a figure is about."""
+"""Selects the atoms of an answer (numbers from 1) that a figure covers."""
 
 PValue = Annotated[Fraction | None, Field(description="two-sided, by sign flips of whole images; null without a pair")]
 Adjusted = Annotated[

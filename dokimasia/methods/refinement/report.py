@@ -73,7 +73,7 @@ OVER_ORIGINAL_NOTE = (
 )
 
 LONGEST_TEXT = 1_500
-"""Characters of one text of a sample; what is longer is cut, and says so."""
+"""Longest text of a sample in characters; longer ones are cut, with a note."""
 
 SCORES_BEFORE_AND_AFTER = (
     (("spoken", "before"), "score of what is spoken to, before", "1 to 5, of the atoms that both answers speak to"),
@@ -81,7 +81,7 @@ SCORES_BEFORE_AND_AFTER = (
     (("atoms", "before"), "score of all atoms, before", "1 to 5"),
     (("atoms", "after"), "score of all atoms, after", "1 to 5"),
 )
-"""Fields of an arm's figures, with the titles of their columns and what these mean."""
+"""Fields of an arm's figures, with titles and meanings of their columns."""
 
 ArmRow = tuple[Sequence[Cell], TableRow[ArmFigures]]
 

@@ -41,7 +41,7 @@ from dokimasia.storage.reviews import ReviewedValue, golden_captions, made_value
 from dokimasia.storage.runs import Run, load_samples, run_samples
 
 CheckState = Literal["unverified", "accepted", "edited", "rejected"]
-"""How a golden caption stands by what a person decided."""
+"""State of a golden caption after a person's decision."""
 
 
 class Preference(Value):

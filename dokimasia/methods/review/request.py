@@ -31,10 +31,10 @@ from dokimasia.runs.requests import DataRequest, Models, Option
 from dokimasia.runs.session import Accepted, Session
 
 DESCRIPTION_TOKENS, CRITIQUE_TOKENS = 800, 300
-"""By rule of thumb: captions of the paper have 569 words in the median."""
+"""Estimated tokens; the paper's captions have a median of 569 words."""
 
 MOST_CYCLES = 100
-"""The most cycles of review that can be asked for."""
+"""Upper limit of the number of cycles."""
 
 Rule = Literal["unanimous", "majority"]
 

@@ -29,10 +29,10 @@ from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, run_samples
 
 STEP = 100
-"""Words from one step of the captions' histogram to the next."""
+"""Width of a bin of the captions' histogram, in words."""
 
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
-"""A number that stays whole where it is."""
+"""A number that stays an integer if it is one."""
 
 COLUMNS: dict[str, ColumnType] = {
     "domain": "text",
@@ -48,8 +48,8 @@ COLUMNS: dict[str, ColumnType] = {
     "rubrics_tried": "integer",
     "rubrics_failed": "integer",
 }
-"""What an export says of a sample's set: of `planted` errors so many were `caught`, with the interval of that share, and
-of its rubrics, so many of those that were tried were failed by a text that had no part in choosing them."""
+"""Columns of a sample's set in an export: numbers of `planted` and `caught` errors with the interval of the share, and of
+rubrics tried on, and failed by, texts that were not used to choose them."""
 
 
 class PerSample(Value):

@@ -22,7 +22,7 @@ from dokimasia.storage.runs import Run
 FORMAT = "dokimasia-rubrics/1"
 MAX_BYTES = 256 * 1024 * 1024
 MAX_RUBRICS = 100
-"""Rubrics of one stream and sample; far more than any set has."""
+"""Maximum number of rubrics of a stream and sample; far more than any set has."""
 
 
 class RubricEntry(Value):
@@ -58,7 +58,7 @@ class RubricLine(Value):
 
 _ENTRY = set(RubricEntry.model_fields)
 _WHOLE = RubricLine.model_fields.keys() & RubricSet.model_fields.keys()
-"""What of a rubric, and of a set, stands in a file as it is."""
+"""Fields of rubrics and sets that a file contains unchanged."""
 
 
 def schema() -> dict[str, Any]:
