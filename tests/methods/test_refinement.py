@@ -10,7 +10,7 @@ from dokimasia.algorithms.statistics import clopper_pearson
 from dokimasia.domain.refinement import ARMS, FeedbackPoint, FoundLeak, HintWording, RefinementRow, UnusedAtom
 from dokimasia.methods.refinement import measures
 from dokimasia.methods.refinement.figures import refinement_figures
-from dokimasia.methods.refinement.measures import unlooked, value_of
+from dokimasia.methods.refinement.measures import unchecked_texts, value_of
 from dokimasia.report.fields import as_json
 from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.usage import LedgerUsage
@@ -392,12 +392,12 @@ def test_what_no_judge_looked_at_is_said() -> None:
     ]
     found = leak_figures(rows, judged=True)
     assert (found["judge"], found["not_looked_for"], found["unjudged"]) == (True, [], 2)
-    assert unlooked(measures.leak_figures(rows, judged=True)) == [
+    assert unchecked_texts(measures.leak_figures(rows, judged=True)) == [
         "On 2 texts the judge gave no verdict that could be read; they passed on the word of the certain rules alone."
     ]
-    [said] = unlooked(measures.leak_figures([], judged=False))
+    [said] = unchecked_texts(measures.leak_figures([], judged=False))
     assert said.startswith("No judge looked for leaks (--no-leak-judge): paraphrases, ")
-    assert unlooked(measures.leak_figures([], judged=True)) == []
+    assert unchecked_texts(measures.leak_figures([], judged=True)) == []
 
 
 def test_the_order_of_rows_is_of_no_account() -> None:

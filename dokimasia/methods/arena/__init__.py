@@ -1,4 +1,4 @@
-"""Arenas: many models meet each other on the same cases, and are rated from the verdicts (duels of all with all)."""
+"""Arenas: models are compared pairwise on the same cases, and rated from the verdicts."""
 
 from functools import partial
 

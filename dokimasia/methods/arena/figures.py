@@ -1,4 +1,4 @@
-"""The figures of an arena: their models, and how they are computed from its verdicts.
+"""The figures of an arena: models, and computation from verdicts.
 
 Rewards are from -100 to 100, rates in percent, ratings of mean 1000.
 """
@@ -41,10 +41,10 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, run_samples
 
 FEWEST_CORRELATED = 3
-"""Over fewer models a correlation says nothing."""
+"""A correlation over fewer models is meaningless."""
 
 DRAW = "arena_draw"
-"""The kind of row that keeps a round as it was drawn."""
+"""The kind of a row that stores a drawn round."""
 
 
 class ArenaModel(VerdictFigures):
@@ -164,7 +164,7 @@ class ArenaTables(Value):
 
 
 class Meeting(NamedTuple):
-    """Answers of two models to one case: what the judge said for the first of them, and the name of the other."""
+    """Answers of two models to a case: the judgement from the view of the first model, and the name of the other."""
 
     row: DuelRow
     other: str
@@ -209,19 +209,19 @@ def arena_tables(
     scores: Mapping[str, float] | None = None,
     seed: int,
 ) -> ArenaTables:
-    """Return the figures of an arena that follow from its verdicts.
+    """Return the figures of an arena that depend on its verdicts.
 
     Args:
-        meetings: in the run's order.
-        names: of all models that take part.
-        parts: in how many parts of the cases it was drawn apart who meets whom.
-        scores: what models have elsewhere, higher is better.
-        seed: of the bootstrap.
+        meetings: the meetings in the run's order.
+        names: names of all models.
+        parts: number of parts of the cases whose pairs were drawn separately.
+        scores: scores of models elsewhere, higher is better.
+        seed: seed of the bootstrap.
     """
     outcomes: list[PairOutcome] = []
     clusters: list[str] = []
     for meeting in meetings:
-        for verdict in meeting.row.both or ():  # one order alone would count the place
+        for verdict in meeting.row.verdict_pair or ():  # A single order would mix in the effect of the place.
             outcomes.append(PairOutcome(*meeting.pair, _winner(verdict)))
             clusters.append(meeting.row.cluster)
     groups = rate_models(outcomes, clusters=clusters, models=names, parts=parts, seed=seed)
@@ -247,7 +247,7 @@ def arena_tables(
 
 
 def _winner(verdict: int) -> int:
-    """Return 1 where the first of two models is better, -1 where the second is, 0 for a tie."""
+    """Return 1 if the first of two models is better, -1 if the second is, 0 for a tie."""
     return (verdict > 0) - (verdict < 0)
 
 
@@ -256,30 +256,30 @@ def _rating(model: ArenaModel) -> float:
 
 
 def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedModels], *, seed: int) -> ArenaModel:
-    own = [meeting for meeting in meetings if name in meeting.pair]
+    own_meetings = [meeting for meeting in meetings if name in meeting.pair]
     number, group = next((number, group) for number, group in enumerate(groups) if name in group.models)
     words: dict[tuple[str, int], int] = {}
     met: set[str] = set()
-    for meeting in own:
+    for meeting in own_meetings:
         met |= {*meeting.pair}
         count = _words(name, meeting.row)
         if count is not None:
             words[meeting.row.sample_id, meeting.row.repeat] = count
     ranks = group.ranks.get(name)
     return ArenaModel(
-        **dict(_verdicts(name, own, seed=seed)),
+        **dict(_verdicts(name, own_meetings, seed=seed)),
         rating=interval_of(group.ratings[name], group.intervals[name]) if name in group.ratings else None,
         group=number,
         ranks=None if ranks is None else tuple(rounded(100 * share) for share in ranks),
-        n=len({meeting.row.sample_id for meeting in own}),
+        n=len({meeting.row.sample_id for meeting in own_meetings}),
         met=tuple(sorted(met - {name})),
         words=mean(list(words.values())),
-        failures=failures_by_kind(meeting.row.failure for meeting in own if meeting.row.failure),
+        failures=failures_by_kind(meeting.row.failure for meeting in own_meetings if meeting.row.failure),
     )
 
 
 def _verdicts(name: str, meetings: Sequence[Meeting], *, seed: int) -> VerdictFigures:
-    """Return the figures of the verdicts on a model, whichever side it stood on."""
+    """Return the figures of the verdicts on a model, on either side."""
     answers: list[tuple[list[int | None], str]] = []
     for row, _ in meetings:
         sign = 1 if name == row.model else -1
@@ -289,7 +289,7 @@ def _verdicts(name: str, meetings: Sequence[Meeting], *, seed: int) -> VerdictFi
 
 
 def _words(name: str, row: DuelRow) -> int | None:
-    """Return how many words a model's answer has; None where it is not known."""
+    """Return the number of words of a model's answer; None if it is unknown."""
     if name == row.model or row.words is None:
         return row.words
     return None if row.longer is None else row.words - row.longer
@@ -298,17 +298,17 @@ def _words(name: str, row: DuelRow) -> int | None:
 def _pairs(
     meetings: Sequence[Meeting], groups: Sequence[ConnectedModels], ranked: Sequence[str], *, seed: int
 ) -> list[ArenaPair]:
-    """Return every pair that met, or that can be compared, the better one first."""
+    """Return every pair of models that met or whose ratings are comparable, the better model first."""
     differences = {pair: difference for group in groups for pair, difference in group.differences.items()}
     p_values = adjusted([difference.p_value for difference in differences.values()])
     adjusted_p = dict(zip(differences, p_values, strict=True))
     pairs: list[ArenaPair] = []
     for first, second in combinations(ranked, 2):
-        own = [meeting for meeting in meetings if {*meeting.pair} == {first, second}]
+        pair_meetings = [meeting for meeting in meetings if {*meeting.pair} == {first, second}]
         turned = (first, second) not in differences
         pair = (second, first) if turned else (first, second)
         tested = differences.get(pair)
-        if not own and tested is None:
+        if not pair_meetings and tested is None:
             continue
         difference = p = None
         if tested is not None:
@@ -318,10 +318,10 @@ def _pairs(
             difference = interval_of(value, interval)
         pairs.append(
             ArenaPair(
-                **dict(_verdicts(first, own, seed=seed)),
+                **dict(_verdicts(first, pair_meetings, seed=seed)),
                 first=first,
                 second=second,
-                n=len({meeting.row.sample_id for meeting in own}),
+                n=len({meeting.row.sample_id for meeting in pair_meetings}),
                 difference=difference,
                 p=_rounded(p),
                 adjusted=_rounded(adjusted_p.get(pair)),
@@ -335,7 +335,7 @@ def _rounded(p_value: float | None) -> float | None:
 
 
 def _wins(name: str, pairs: Sequence[ArenaPair], order: Sequence[str]) -> dict[str, float]:
-    """Return how often a model wins against each that it met, in percent of the valid verdicts; ties are no wins."""
+    """Return the percentage of valid verdicts that a model wins against each opponent; ties are not wins."""
     wins: dict[str, float] = {}
     for pair in pairs:
         verdicts = pair.verdicts
@@ -347,7 +347,7 @@ def _wins(name: str, pairs: Sequence[ArenaPair], order: Sequence[str]) -> dict[s
 
 
 def _elsewhere(models: Mapping[str, ArenaModel], scores: Mapping[str, float]) -> ScoresElsewhere:
-    """Return how rewards and ratings go with scores elsewhere, over the models that have them (figure 6 and D.1)."""
+    """Return the correlations of rewards and ratings with scores elsewhere (figure 6 and D.1)."""
     rewards = {name: model.reward for name, model in models.items()}
     ratings = {name: model.rating for name, model in models.items()}
     groups = {models[name].group for name in scores if name in models and ratings[name] is not None}
@@ -367,9 +367,9 @@ def _beside_scores(
             points[model] = (scores[model], figure.mean)
     spearman = pearson = r_squared = None
     if len(points) >= FEWEST_CORRELATED and comparable:
-        own = [figure for _, figure in points.values()]
-        other = [score for score, _ in points.values()]
-        by_method = correlations(own, other, list(points))
+        arena_figures = [figure for _, figure in points.values()]
+        elsewhere = [score for score, _ in points.values()]
+        by_method = correlations(arena_figures, elsewhere, list(points))
         if by_method["spearman"] is not None:
             spearman = ArenaCorrelation.model_validate(by_method["spearman"])
         if by_method["pearson"] is not None:
@@ -379,13 +379,13 @@ def _beside_scores(
 
 
 def drawn_rounds(home: Home, run_id: str) -> list[ArenaRound]:
-    """Return the rounds that were drawn, in order."""
+    """Return the drawn rounds, in order."""
     ids = [row.value_ids[0] for row in results(home, run_id) if row.kind == DRAW]
     return sorted(find_values(home, ArenaRound, ids).values(), key=lambda arena_round: arena_round.number)
 
 
 def halves(home: Home, run_id: str, seed: int) -> dict[str, int]:
-    """Return which half, 0 or 1, each case belongs to; cases that share an image belong to the same one."""
+    """Return the half, 0 or 1, of each case; cases that share an image are in the same half."""
     samples = run_samples(home, run_id)
     clusters = sorted({sample.cluster for sample in samples})
     Random(seed).shuffle(clusters)
@@ -394,7 +394,7 @@ def halves(home: Home, run_id: str, seed: int) -> dict[str, int]:
 
 
 def outcomes(home: Home, run: Run, plan: ArenaPlan) -> Iterator[tuple[str, str, str, int]]:
-    """Yield of each verdict of meetings judged in both orders the case, both models, and 1, 0 or -1 for the first."""
+    """Yield case, both models and outcome (1, 0 or -1 for the first) of each verdict of meetings judged in both orders."""
     rows = [row for row in results(home, run.id) if row.kind == plan.KIND]
     judged = judgements(home, rows)
     for row in rows:

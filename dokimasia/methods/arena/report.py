@@ -1,4 +1,4 @@
-"""An arena as it is drawn: ratings, ranks, the win matrix, pairs, places, scores elsewhere, one case whole."""
+"""The report of an arena: ratings, ranks, win matrix, pairs, places, scores elsewhere, and cases."""
 
 from collections.abc import Iterator, Sequence
 from functools import partial
@@ -26,7 +26,7 @@ from dokimasia.report.tables import TableColumn, column, computed, name_column, 
 
 
 def ratings(data: ReportData) -> Section:
-    """Return all models, best first, with what cannot be compared said."""
+    """Return the section of ratings, best first, with a note on models that cannot be compared."""
     run = data.figures_as(ArenaFigures)
     rows = rows_of(run.models, "models")
     blocks: list[Block] = [Paragraph(text, "warning") for text in _group_warnings(run)]
@@ -89,7 +89,7 @@ def _notes(run: ArenaFigures) -> Iterator[str]:
 
 
 def ranks(data: ReportData) -> Section | None:
-    """Return how often each model takes each rank when cases are drawn anew."""
+    """Return the section on how often each model has each rank in bootstrap samples of cases."""
     run = data.figures_as(ArenaFigures)
     ranked = {name: model.ranks for name, model in run.models.items() if model.ranks is not None}
     if not ranked or len(run.groups) > 1:
@@ -109,7 +109,7 @@ def ranks(data: ReportData) -> Section | None:
 
 
 def wins(data: ReportData) -> Section:
-    """Return who wins against whom, as a heat map, and every pair in numbers."""
+    """Return the section with the heat map of wins and the table of pairs."""
     run = data.figures_as(ArenaFigures)
     names = list(run.wins)
     values = [[run.wins[name].get(other) for other in names] for name in names]
@@ -162,7 +162,7 @@ def _apart_sentence(pairs: Sequence[ArenaPair]) -> str:
 
 
 def places(data: ReportData) -> Section | None:
-    """Return what the order of places does to the verdicts."""
+    """Return the section on the effect of the order on verdicts."""
     effect = data.figures_as(ArenaFigures).places
     if effect is None:
         return None
@@ -176,7 +176,7 @@ def places(data: ReportData) -> Section | None:
 
 
 def elsewhere(data: ReportData) -> Section | None:
-    """Return rewards and ratings beside the models' scores elsewhere."""
+    """Return the section that compares rewards and ratings with scores elsewhere."""
     comparison = data.figures_as(ArenaFigures).elsewhere
     if comparison is None:
         return None

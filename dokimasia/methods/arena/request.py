@@ -1,4 +1,4 @@
-"""The request for an arena, its plan, how it is accepted, and the calls that it will make."""
+"""The request of an arena, its plan, its acceptance, and the estimate of its calls."""
 
 import asyncio
 from collections.abc import Iterator, Sequence
@@ -55,7 +55,7 @@ class ArenaRequest(DataRequest):
 
 
 class ArenaPlan(DuelPlan):
-    """An arena by its content: each of the `candidates` may stand on either side; `scores` are what they have elsewhere."""
+    """The plan of an arena: any two of the `candidates` may meet; `scores` are their scores elsewhere."""
 
     KIND: ClassVar[str] = "arena"
 
@@ -65,32 +65,32 @@ class ArenaPlan(DuelPlan):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The models that meet, in alphabetical order."""
+        """Names of the models, in alphabetical order."""
         return tuple(sorted(spec.ref.name for spec in self.candidates))
 
     @property
     def parts(self) -> int:
-        """In how many parts of the cases it is drawn apart who meets whom."""
+        """Number of parts of the cases whose pairs are drawn separately."""
         return 1 if self.draw == "all" else 2
 
     @property
     def pairs_a_round(self) -> int:
-        """How many pairs a case is judged for in a round that is not drawn yet, at most."""
+        """Maximum number of pairs per case in a round that is not drawn yet."""
         count = len(self.candidates)
         return count * (count - 1) // 2 if self.draw == "all" else count // 2
 
     @property
     def per_sample(self) -> int:
-        """How many pairs of answers to a sample are judged at most."""
+        """Maximum number of judged pairs of answers to a sample."""
         return self.rounds * self.pairs_a_round * self.repeats
 
     def meeting(self, sample_id: str, pair: Pair) -> Iterator[AnswerItem]:
-        """The items of a pair on a case: the answers of its first model, which are held against those of its second."""
+        """Return the items of a pair on a case: the answers of the first model, compared with those of the second."""
         for repeat in range(self.repeats):
             yield AnswerItem(self._item(sample_id, pair, repeat), pair[0], "", repeat)
 
     def opponent_of(self, row: ResultRow) -> str:
-        """Return the name of the model that the answer of a result was held against."""
+        """Return the name of the model that a result's answer was compared with."""
         return next(name for name in self.names if self._item(row.sample_id, (row.model, name), row.repeat) == row.item)
 
     def _item(self, sample_id: str, pair: Pair, repeat: int) -> str:
@@ -98,10 +98,10 @@ class ArenaPlan(DuelPlan):
 
 
 def rounds_of(request: ArenaRequest) -> int:
-    """Return how many rounds an arena has.
+    """Return the number of rounds of an arena.
 
     Raises:
-        ConfigError: it cannot be held so, naming a way out.
+        ConfigError: the options are impossible; the message names a solution.
     """
     models = len(set(request.models))
     if models < len(request.models):
@@ -124,7 +124,7 @@ def rounds_of(request: ArenaRequest) -> int:
 
 
 async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]:
-    """Read the cases, the answers that exist and the scores, and find the models: as duels of all with the first.
+    """Read the cases, existing answers and scores, and resolve the models, as for duels of all with the first one.
 
     Raises:
         InputError: data, answers, scores, configuration or options cannot be used.
@@ -161,7 +161,7 @@ async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]
 
 
 def _first_model(duels: DuelPlan) -> ModelSpec:
-    """Return the model that stood in the baseline's place; one whose answers exist is not asked."""
+    """Return the model in the baseline's place; it is not asked if its answers exist."""
     name = duels.baseline_name
     return duels.baseline or ModelSpec(ref=ModelRef(name=name, model=name, endpoint="file"))
 
@@ -178,7 +178,7 @@ def _scores(path: Path, models: tuple[str, ...]) -> dict[str, float]:
 
 
 def expected_calls(plan: ArenaPlan, samples: Sequence[Sample]) -> Estimate:
-    """Return how many calls an arena will make at most, and their tokens."""
+    """Return the maximum number of calls and their tokens."""
     calls: list[Asking] = []
     for size in map(size_of, samples):
         for spec in plan.answering:
@@ -187,5 +187,5 @@ def expected_calls(plan: ArenaPlan, samples: Sequence[Sample]) -> Estimate:
         if plan.judge_sees == "image":
             sent += size.images_for(plan.judge)
         calls.append(Asking(plan.judge, plan.per_sample * len(plan.places), sent, JUDGED_TOKENS))
-    items = plan.rounds + len(samples) * plan.per_sample  # who meets whom in a round is a row, too
+    items = plan.rounds + len(samples) * plan.per_sample  # The draw of a round is a row, too.
     return added_up(calls, len(samples), items=items)

@@ -1,4 +1,4 @@
-"""The work of an arena: round by round, each drawn from the rows of those before, and in it case by case."""
+"""The work of an arena: rounds of cases; each round is drawn from the results of earlier ones."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from dokimasia.storage.results import record_results
 
 
 async def stages(job: Job[ArenaPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield a stage a round; where the budget ends before a round is done, a resume goes on with it."""
+    """Yield a stage per round; if the budget ends within a round, a resume continues it."""
     half_of = halves(job.home, job.run.id, job.plan.seed)
     for number in range(1, job.plan.rounds + 1):
         arena_round = await _round(job, number, half_of)
@@ -42,7 +42,7 @@ def _stage(job: Job[ArenaPlan], arena_round: ArenaRound, half_of: Mapping[str, i
 
 
 async def _round(job: Job[ArenaPlan], number: int, half_of: Mapping[str, int]) -> ArenaRound:
-    """Return a round as it was drawn; a drawn round stays, also where failed items of those before are asked anew."""
+    """Return a round's pairs, drawn once: they are kept even if failed items of earlier rounds are retried."""
     earlier = drawn_rounds(job.home, job.run.id)
     if number <= len(earlier):
         return earlier[number - 1]
@@ -61,9 +61,9 @@ async def _round(job: Job[ArenaPlan], number: int, half_of: Mapping[str, int]) -
 def _swiss_pairs(
     job: Job[ArenaPlan], earlier: Sequence[ArenaRound], half: int, half_of: Mapping[str, int]
 ) -> tuple[Pair, ...]:
-    """Draw the pairs of one half of the cases from the points on the other half.
+    """Draw the pairs for one half of the cases from the points on the other half.
 
-    Were a half drawn by its own results, luck would decide who meets whom and count again in the rating: intervals would
+    If a half's own results decided its pairs, luck would count twice, in the draw and in the rating, and intervals would
     be too narrow.
     """
     points: dict[str, list[float]] = {}

@@ -1,12 +1,13 @@
-"""What an audit's figures say, alone, beside outside ratings, and beside another judge's audit (PerceptionRubrics, 4.3, 5).
+"""Analyses of an audit: alone, with outside ratings, and with another judge's audit (PerceptionRubrics, 4.3 and 5).
 
-Each analysis has under `says` one sentence on what its numbers mean.
+The field `says` of each analysis is a sentence on what its numbers mean.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from itertools import combinations, pairwise
+from operator import eq
 from pathlib import Path
 from random import Random
 from typing import Annotated, NamedTuple
@@ -52,19 +53,19 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 MIN_MODELS = 3
-"""Over fewer models a line, or a correlation, says nothing."""
+"""A line or a correlation over fewer models is meaningless."""
 
 SPLITS = 200
-"""Halvings of the images, over which gate pass rates and easy-wrong means are read from different images."""
+"""Number of random halvings of the images for `DisjointConsistency`."""
 
 FEWEST_CLUSTERS = 10
-"""With fewer the difference of two correlations has no interval."""
+"""With fewer clusters, the difference of two correlations has no interval."""
 
 SHARES = (20, 40, 60, 80)
 DRAWS = 3
 
 OWN = "gated score"
-"""What this audit's scores are called among the benchmarks."""
+"""Name of this audit's scores among the benchmarks."""
 
 
 class ModelGap(Value):
@@ -292,16 +293,16 @@ def analyse(
     """Return an audit's figures and its analyses; the same stored rows give the same bytes.
 
     Args:
-        home: where the audit is, open for reading at least.
+        home: the home.
         run: the audit.
-        ratings: a file of outside ratings, as `datasets.annotations` reads it.
+        ratings: a file of outside ratings, in the format of `datasets.annotations`.
         against: an audit of the same rubrics by another judge.
-        benchmarks: by name, files of another benchmark's scores of the models, in the form of ratings.
-        passports: of both judges, by which they are averaged.
+        benchmarks: by name, files with another benchmark's scores of the models, in the format of ratings.
+        passports: passports of both judges, for weighting them.
 
     Raises:
-        NotFound: a run is no audit.
-        ConfigError: the other audit went by other rubrics, or is the same; benchmarks are given without ratings, or
+        NotFound: a run is not an audit.
+        ConfigError: the other audit has other rubrics, or is the same; benchmarks are given without ratings, or
             passports without another judge.
         DataError: the ratings cannot be used.
     """
@@ -331,7 +332,7 @@ def analyse(
 def _against(
     home: Home, run: Run, plan: AuditPlan, against: Run, rows: Sequence[AuditRow], passports: Sequence[Path]
 ) -> TwoJudges:
-    """Return how the judge of an audit and that of another one differ."""
+    """Return the differences between an audit's judge and that of another audit."""
     other, _ = METHOD.read(against)
     if against.id == run.id:
         raise ConfigError("--against names the same run: name an audit by another judge")
@@ -345,7 +346,7 @@ def _against(
 
 
 def _weights(home: Home, plans: tuple[AuditPlan, AuditPlan], files: Sequence[Path]) -> tuple[float, float]:
-    """Return how much each of two judges counts, by their passports."""
+    """Return the weights of two judges from their passports."""
     first, second = (plan.judge for plan in plans)
     if first.ref == second.ref:
         raise ConfigError("--passport weights two judges, and both audits are by one")
@@ -363,7 +364,7 @@ def _overall(models: Mapping[str, AuditedModel]) -> dict[str, float]:
 
 
 def reliability_gap(models: Mapping[str, GatedScores]) -> ReliabilityGap:
-    """Return each model's must-right item accuracy, gate pass rate and gap, and the mean gap over models that see the image."""
+    """Return each model's must-right item accuracy, gate pass rate and gap, and the mean gap over models with the image."""
     gaps: dict[str, ModelGap] = {}
     for name, scores in models.items():
         item, gate, gap = scores.must_right_item, scores.gate_pass, scores.reliability_gap
@@ -376,25 +377,26 @@ def reliability_gap(models: Mapping[str, GatedScores]) -> ReliabilityGap:
         return ReliabilityGap(models=gaps, mean=None, says="No response to an image was judged.")
     average = sum(gaps[name].gap.mean for name in seeing) / len(seeing)
     if average < 1:
-        says = f"Single must-right facts and whole gates lie close together ({average:.1f} points on average)."
-        return ReliabilityGap(models=gaps, mean=rounded(average), says=says)
+        sentence = f"Single must-right facts and whole gates lie close together ({average:.1f} points on average)."
+        return ReliabilityGap(models=gaps, mean=rounded(average), says=sentence)
     most = max(gaps[name].gap.mean for name in seeing)
     widest = [name for name in seeing if gaps[name].gap.mean == most]
     parts = "; ".join(
         f"{name} gets {gaps[name].item:.0f} % of single facts right and passes {gaps[name].gate:.0f} % of gates"
         for name in widest
     )
-    says = (
+    sentence = (
         f"On average {average:.1f} points lie between single must-right facts and whole gates; they are most for "
         f"{in_words(widest)} ({most:.1f}): {parts}."
     )
-    return ReliabilityGap(models=gaps, mean=rounded(average), says=says)
+    return ReliabilityGap(models=gaps, mean=rounded(average), says=sentence)
 
 
 def failures_by_domain(rows: Sequence[AuditRow]) -> FailuresByDomain:
-    """Return where gates fail: for each model and over all, by domain, the rate of failure and the share of all failures.
+    """Return the rate of failed gates and the share of all failures by domain, for each model and for all.
 
-    All are the models that see the image. A sample's gate counts once a scored repeat; failed judgements are in neither count.
+    "All" are the models that see the image. A sample's gate counts once per scored repeat; failed judgements do not
+    count.
     """
     models: dict[str, dict[str, DomainFailures]] = {}
     seeing: list[Judged] = []
@@ -405,12 +407,12 @@ def failures_by_domain(rows: Sequence[AuditRow]) -> FailuresByDomain:
     pooled = _failures(seeing)
     rates = {domain: failures.rate.mean for domain, failures in pooled.items() if failures.rate is not None}
     if not rates:
-        says = "No response was judged."
+        sentence = "No response was judged."
     elif not any(rates.values()):
-        says = "No gate failed in any domain."
+        sentence = "No gate failed in any domain."
     else:
-        says = _extremes(rates)
-    return FailuresByDomain(models=models, all=pooled, says=says)
+        sentence = _extremes(rates)
+    return FailuresByDomain(models=models, all=pooled, says=sentence)
 
 
 def _failures(samples: Sequence[Judged]) -> dict[str, DomainFailures]:
@@ -434,7 +436,7 @@ def _failures(samples: Sequence[Judged]) -> dict[str, DomainFailures]:
 
 
 def _extremes(rates: Mapping[str, float]) -> str:
-    """Say in which domains gates fail most and least often: all that tie, and that none stands out where all do."""
+    """Return a sentence on the domains in which gates fail most and least often."""
     highest, lowest = max(rates.values()), min(rates.values())
     worst = [name for name, rate in rates.items() if rate == highest]
     best = [name for name, rate in rates.items() if rate == lowest]
@@ -449,13 +451,12 @@ def _extremes(rates: Mapping[str, float]) -> str:
 
 
 def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, seed: int) -> Consistency:
-    """Return how well gate pass rates foretell easy-wrong means over models: R squared of a straight line.
+    """Return how well gate pass rates predict easy-wrong means over models: R squared of a straight line.
 
-    As published both axes are read from the same responses, so that models of equal skill lie on a line by what their
-    responses share. `disjoint` reads the gate pass rates from one random half of the images and the easy-wrong means from
-    the other: the mean R squared over many such halvings, and their middle 90 %. The interval of the published figure
-    leaves out one cluster of samples at a time: it speaks of other images, the models being these. Arms without images
-    are left out.
+    As published, both axes come from the same responses, which alone puts models of equal skill on a line. `disjoint`
+    takes gate pass rates from one random half of the images and easy-wrong means from the other: the mean R squared
+    over many such halvings, and their middle 90 %. The interval of the published figure is a jackknife over clusters of
+    samples, with fixed models. Arms without images are left out.
     """
     points: dict[str, tuple[float, float]] = {}
     for name, scores in models.items():
@@ -463,20 +464,24 @@ def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, 
             points[name] = (scores.gate_pass.mean, scores.easy_wrong_mean.mean)
     no_line = Consistency(n=len(points), points=points, r_squared=None, low=None, high=None, disjoint=None, says="")
     if len(points) < MIN_MODELS:
-        says = f"With {several(len(points), 'model')} a line through gate pass rates and easy-wrong means says nothing."
-        return no_line.model_copy(update={"says": says})
+        sentence = (
+            f"With {several(len(points), 'model')} a line through gate pass rates and easy-wrong means says nothing."
+        )
+        return no_line.model_copy(update={"says": sentence})
     try:
         value = r_squared([gate for gate, _ in points.values()], [easy for _, easy in points.values()])
     except ValueError:
-        says = "All models have one gate pass rate or one easy-wrong mean, so there is no line."
-        return no_line.model_copy(update={"says": says})
+        sentence = "All models have one gate pass rate or one easy-wrong mean, so there is no line."
+        return no_line.model_copy(update={"says": sentence})
     strength = "hardly"
     if value >= 0.3:
         strength = "closely" if value >= 0.8 else "loosely"
-    says = f"Over {several(len(points), 'model')} easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
+    sentence = (
+        f"Over {several(len(points), 'model')} easy-wrong means follow gate pass rates {strength} (R² {value:.2f})."
+    )
     disjoint = _disjoint(rows, list(points), seed=seed)
     if disjoint is not None:
-        says += (
+        sentence += (
             f" Read from different images it is {disjoint.r_squared:.2f}; {len(points)} equal models would bring "
             f"{1 / (len(points) - 1):.2f}."
         )
@@ -487,7 +492,7 @@ def consistency(rows: Sequence[AuditRow], models: Mapping[str, GatedScores], *, 
         r_squared=rounded(value),
         **limits(ends),
         disjoint=disjoint,
-        says=says,
+        says=sentence,
     )
 
 
@@ -519,7 +524,7 @@ def _mean(values: Sequence[float | None]) -> float:
 
 
 def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> DisjointConsistency | None:
-    """Return R squared with gates and easy-wrong means from different halves of the images; None where no half has both."""
+    """Return R squared with gates and easy-wrong means from different halves of the images; None if no halving has both."""
     judged = judged_samples(rows)
     clusters = sorted({row.cluster for row in rows})
     values: list[float] = []
@@ -545,10 +550,10 @@ def _disjoint(rows: Sequence[AuditRow], names: Sequence[str], *, seed: int) -> D
 
 
 def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
-    """Return, for each model, the correlation of a response's length in words with its gated score, with its p-value.
+    """Return the correlation of a response's length in words with its gated score, by model, with p-values.
 
-    Interval and `p` are clustered by images, `adjusted` is p corrected for all models that see the image (Benjamini and
-    Hochberg); `p_published`, as the paper's, takes responses for independent.
+    Interval and `p` are clustered by image; `adjusted` is corrected over all models that see the image
+    (Benjamini-Hochberg); `p_published`, as in the paper, treats responses as independent.
     """
     by_model: dict[str, list[tuple[float, float, str]]] = {}
     for row in rows:
@@ -561,18 +566,18 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
     untested = next((model.reason for model in models.values() if model.reason), "")
     if tested and marked:
         directed = directions({name: correlated[name]["r"] for name in marked}, "it")
-        says = f"Length goes with the score for {len(marked)} of {tested} models. {directed}"
+        sentence = f"Length goes with the score for {len(marked)} of {tested} models. {directed}"
     elif tested:
-        says = f"For none of {tested} models does length go with the score (adjusted p above {ALPHA:g} for each)."
+        sentence = f"For none of {tested} models does length go with the score (adjusted p above {ALPHA:g} for each)."
     elif untested:
-        says = f"Length bias was not tested: {untested}."
+        sentence = f"Length bias was not tested: {untested}."
     else:
-        says = "Lengths or scores do not vary, so there is no length bias to measure."
-    return LengthAnalysis(models=models, says=says)
+        sentence = "Lengths or scores do not vary, so there is no length bias to measure."
+    return LengthAnalysis(models=models, says=sentence)
 
 
 class RatedScores(NamedTuple):
-    """Three scores, with the gate, without it and of all rubrics; the rating; and the cluster."""
+    """The scores with the gate, without it and over all rubrics; the rating; and the cluster."""
 
     gated: float
     ungated: float
@@ -582,11 +587,11 @@ class RatedScores(NamedTuple):
 
 
 def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
-    """Return how scores agree with outside ratings: with the gate, without it, and as a plain share of all rubrics.
+    """Return the correlation of scores with outside ratings: with the gate, without it, and as a share of all rubrics.
 
     Ratings of responses are compared response by response, clustered by image; ratings of models, model by model. Without
-    the gate a score is the share of easy-wrong rubrics that hold. `gain` is Pearson's correlation with the gate less that
-    without it, on the same pairs, with a jackknife interval over clusters.
+    the gate, a score is the share of easy-wrong rubrics that hold. `gain` is Pearson's correlation with the gate minus
+    that without it, on the same pairs, with a jackknife interval over clusters.
     """
     of_responses = [rating for rating in ratings if rating.sample_id is not None]
     compared = of_responses or ratings
@@ -598,10 +603,10 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
     ungated = _correlations([pair.ungated for pair in pairs], values, clusters)
     gain: Correlation | None = None
     if gated.pearson is None or ungated.pearson is None:
-        says = f"{len(pairs)} pairs of score and rating do not suffice, or do not vary: nothing can be said."
+        sentence = f"{len(pairs)} pairs of score and rating do not suffice, or do not vary: nothing can be said."
     else:
         gain = _gain(pairs, gated.pearson.value - ungated.pearson.value)
-        says = (
+        sentence = (
             f"Over {len(pairs)} {level}s Pearson's correlation with the ratings is {ungated.pearson.value:.2f} without "
             f"the gate and {gated.pearson.value:.2f} with it; {_gain_in_words(gain)}"
         )
@@ -613,7 +618,7 @@ def agreement(rows: Sequence[AuditRow], ratings: Sequence[Rating]) -> Agreement:
         gated=gated,
         ungated=ungated,
         plain=_correlations([pair.plain for pair in pairs], values, clusters),
-        says=says,
+        says=sentence,
     )
 
 
@@ -632,7 +637,7 @@ def _gain_in_words(gain: Correlation) -> str:
 
 
 def _gain(pairs: Sequence[RatedScores], value: float) -> Correlation:
-    """Return what the gate adds to the correlation, with its interval; none from fewer than ten clusters."""
+    """Return the gate's gain in correlation with its interval; no interval with fewer than ten clusters."""
 
     def gain(positions: Sequence[int]) -> float:
         sampled = [pairs[position] for position in positions]
@@ -648,7 +653,7 @@ def _gain(pairs: Sequence[RatedScores], value: float) -> Correlation:
 
 
 def _paired(judged: Mapping[str, Samples], ratings: Sequence[Rating]) -> list[RatedScores]:
-    """Return ratings with the scores of what they are of: a response's, or the means over a model's samples."""
+    """Return ratings with the scores of the rated response, or the means over the rated model's samples."""
     pairs: list[RatedScores] = []
     for rating in ratings:
         samples = judged.get(rating.model, {})
@@ -675,12 +680,12 @@ def _scores_of(sample: Judged) -> tuple[float, float, float] | None:
 def other_benchmarks(
     scores: Mapping[str, float], ratings: Sequence[Rating], others: Mapping[str, Sequence[Rating]]
 ) -> OtherBenchmarks:
-    """Return how this audit's scores and those of other benchmarks go with outside ratings, over the models that all have.
+    """Return the correlations of this audit's and other benchmarks' scores with outside ratings, over shared models.
 
     Args:
         scores: the mean gated score of each model.
-        ratings: of models; higher is better.
-        others: by the benchmark's name, its score of each model; higher is better.
+        ratings: ratings of models; higher is better.
+        others: scores of models by benchmark; higher is better.
 
     Raises:
         DataError: ratings or scores are of responses, or fewer than three models have all of them.
@@ -708,8 +713,8 @@ def other_benchmarks(
     parts = "; ".join(
         f"{name} {_value(benchmark.pearson)} and {_value(benchmark.spearman)}" for name, benchmark in compared.items()
     )
-    says = f"Pearson's and Spearman's correlation with the ratings, over the same {len(models)} models: {parts}."
-    return OtherBenchmarks(models=tuple(models), scores=compared, says=says)
+    sentence = f"Pearson's and Spearman's correlation with the ratings, over the same {len(models)} models: {parts}."
+    return OtherBenchmarks(models=tuple(models), scores=compared, says=sentence)
 
 
 def _value(correlation: Correlation | None) -> str:
@@ -724,18 +729,18 @@ def two_judges(
     seed: int,
     weights: tuple[float, float] | None = None,
 ) -> TwoJudges:
-    """Return how two judges differ on the same rubrics: order of models, shift, agreement on decisions, spread over repeats.
+    """Return the differences of two judges on the same rubrics: order of models, shift, agreement, spread over repeats.
 
-    `shift` is the second judge less the first, paired by sample; `same_order` says whether no two models are the other way
-    round (equal means are in no order), and `reversed` are those that are, with the larger p-value of both judges' paired
-    differences, adjusted over all pairs of models.
+    `shift` is the second judge's score minus the first's, paired by sample; `same_order` says whether no two models
+    change places (equal means have no order), and `reversed` are those that do, with the larger p-value of both judges'
+    paired differences, adjusted over all pairs of models.
 
     Args:
-        rows: one judge's audit.
-        others: the other's.
-        names: what the judges are called.
-        seed: of the bootstrap.
-        weights: how much each judge counts where both are averaged as `together`; None averages nothing.
+        rows: the first judge's audit.
+        others: the second judge's audit.
+        names: names of the judges.
+        seed: seed of the bootstrap.
+        weights: weights of the judges in the average `together`; None for no average.
     """
     first, second = judged_samples(rows), judged_samples(others)
     models: dict[str, JudgedTwice] = {}
@@ -807,7 +812,7 @@ def _judged_twice(
 def _swapped(
     models: Mapping[str, JudgedTwice], first: Mapping[str, Samples], second: Mapping[str, Samples], *, seed: int
 ) -> tuple[ReversedPair, ...]:
-    """Return the pairs of models that two judges put the other way round, and whether both are sure of their order."""
+    """Return the pairs of models that two judges order differently, and whether both orders are significant."""
     p_values: dict[tuple[str, str], float] = {}
     turned: list[tuple[str, str]] = []
     for pair in combinations(sorted(models), 2):
@@ -823,7 +828,7 @@ def _swapped(
 
 
 def _order_p(samples: Samples, others: Samples, *, seed: int) -> float:
-    """Return the p-value of one judge's paired difference of two models; 1 where no sample has both."""
+    """Return the p-value of a judge's paired difference of two models; 1 without a shared sample."""
     pairs = pairs_of(samples, others)
     if not pairs:
         return 1.0
@@ -832,7 +837,7 @@ def _order_p(samples: Samples, others: Samples, *, seed: int) -> float:
 
 
 def _repeat_spread(samples: Samples) -> float | None:
-    """Return the standard deviation of the model's mean over repeats; None where not all samples have them all."""
+    """Return the standard deviation of a model's mean over repeats; None if a sample lacks a repeat."""
     scored = [sample.overall for sample in samples.values() if sample.overall]
     counts = {len(scores) for scores in scored}
     if len(counts) != 1 or counts == {1}:
@@ -841,7 +846,7 @@ def _repeat_spread(samples: Samples) -> float | None:
 
 
 def _decisions(rows: Sequence[AuditRow], others: Sequence[AuditRow]) -> Decisions:
-    """Return how often both judges decide a rubric alike, on responses that are word for word the same."""
+    """Return how often both judges agree on a rubric, over identical responses."""
     judged = {(row.sample_id, row.model, row.repeat, row.response): row.judged for row in others if row.response}
     first: list[bool] = []
     second: list[bool] = []
@@ -849,13 +854,13 @@ def _decisions(rows: Sequence[AuditRow], others: Sequence[AuditRow]) -> Decision
         other = judged.get((row.sample_id, row.model, row.repeat, row.response))
         if row.judged is None or other is None:
             continue
-        mine, theirs = [*row.judged[0], *row.judged[1]], [*other[0], *other[1]]
-        if len(mine) == len(theirs):
-            first += mine
-            second += theirs
+        first_decisions, second_decisions = [*row.judged[0], *row.judged[1]], [*other[0], *other[1]]
+        if len(first_decisions) == len(second_decisions):
+            first += first_decisions
+            second += second_decisions
     if not first:
         return Decisions(n=0, equal=None, kappa=None)
-    equal = sum(mine == theirs for mine, theirs in zip(first, second, strict=True)) / len(first)
+    equal = sum(map(eq, first, second)) / len(first)
     kappa: float | None = None
     with suppress(ValueError):
         kappa = rounded(cohen_kappa(first, second))

@@ -1,4 +1,4 @@
-"""The figures of an audit: their models, and how they are computed from the stored rows (PerceptionRubrics, tables 2 and 4).
+"""The figures of an audit: models, and computation from stored rows (PerceptionRubrics, tables 2 and 4).
 
 Scores and rates are in percent.
 """
@@ -183,10 +183,10 @@ class AuditItem(Value):
 
 @dataclass(frozen=True, slots=True)
 class AuditRow:
-    """One response of a model to a sample: which rubrics of group A and B hold, or the kind of failure.
+    """A response of a model to a sample: which rubrics of groups A and B hold, or the kind of failure.
 
-    `rubrics` are how many each group has, `words` the length of the response (None where there is none), `response` tells
-    its text from others, `model` the shown name with its arm.
+    `rubrics` are the sizes of the groups, `words` is the length of the response (None without one), `response` identifies
+    its text, and `model` is the displayed name with the arm.
     """
 
     sample_id: str
@@ -208,7 +208,7 @@ class AuditRow:
 
 @dataclass(slots=True)
 class Judged:
-    """A sample of one model, over its repeats: gated scores, gates and easy-wrong shares in percent, one a scored repeat."""
+    """A model's results on a sample: gated score, gate and easy-wrong share in percent of each scored repeat."""
 
     cluster: str
     domain: str
@@ -220,7 +220,7 @@ class Judged:
     failures: list[FailureKind] = field(default_factory=list[FailureKind])
 
     def add(self, row: AuditRow) -> None:
-        """Take in one repeat."""
+        """Add a repeat."""
         if row.judged is None:
             self.failures.append(row.failure or "unparsable")
             return
@@ -233,22 +233,22 @@ class Judged:
         self.hits[1].extend(easy_wrong)
 
     def values(self, outcome: Outcome) -> list[float]:
-        """A figure of each scored repeat."""
+        """Return a figure of each scored repeat."""
         values: list[float] = getattr(self, outcome)
         return values
 
     def mean(self, outcome: Outcome) -> float | None:
-        """The mean of a figure over the sample's scored repeats; None where it has none."""
+        """Return the mean of a figure over the sample's scored repeats; None without any."""
         values = self.values(outcome)
         return sum(values) / len(values) if values else None
 
 
 Samples = dict[str, Judged]
-"""What was judged of one model, by sample."""
+"""A model's judged samples, by name."""
 
 
 def judged_samples(rows: Iterable[AuditRow]) -> dict[str, Samples]:
-    """Return what was judged, by model and sample, both in the order of the rows."""
+    """Return the judged samples by model, in the order of the rows."""
     models: dict[str, Samples] = {}
     for row in rows:
         samples = models.setdefault(row.model, {})
@@ -259,7 +259,7 @@ def judged_samples(rows: Iterable[AuditRow]) -> dict[str, Samples]:
 
 
 def pairs_of(first: Samples, second: Samples) -> list[tuple[float, float, str]]:
-    """Return both mean gated scores, and the cluster, of each sample that was judged on both sides."""
+    """Return both mean gated scores and the cluster of each sample judged on both sides."""
     pairs: list[tuple[float, float, str]] = []
     for id, sample in first.items():
         if id in second:
@@ -303,7 +303,7 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
 def models_of(
     home: Home, plan: AuditPlan, stored: Sequence[ResultRow], judged: dict[str, Samples], *, seed: int
 ) -> dict[str, AuditedModel]:
-    """Return the figures of each model: its scores, what it used, and what the configuration says of it."""
+    """Return the figures of each model: scores, usage and configuration."""
     specs = {spec.ref.name: spec for spec in plan.candidates}
     models: dict[str, AuditedModel] = {}
     for name, scores in scores_by_model(judged, seed=seed).items():
@@ -316,7 +316,7 @@ def models_of(
 
 
 def samples_by_domain(judged: dict[str, Samples]) -> dict[str, int]:
-    """Return how many samples each domain has."""
+    """Return the number of samples by domain."""
     domains: dict[str, set[str]] = {}
     for samples in judged.values():
         for id, sample in samples.items():
@@ -372,7 +372,7 @@ def gated_scores(samples: Sequence[Judged], *, seed: int) -> GatedScores:
 
 
 def average(samples: Sequence[Judged], outcome: Outcome, *, seed: int) -> Interval | None:
-    """Return the mean of a figure over samples with its interval; None where no sample has it."""
+    """Return the mean of a figure over samples with its interval; None if no sample has it."""
     values: list[float] = []
     clusters: list[str] = []
     for sample in samples:
@@ -384,7 +384,7 @@ def average(samples: Sequence[Judged], outcome: Outcome, *, seed: int) -> Interv
 
 
 def rate(hits: Sequence[bool], clusters: Sequence[str]) -> RubricRate | None:
-    """Return the share of hits in percent with its interval, clustered; None without any."""
+    """Return the share of hits in percent with its clustered interval; None without trials."""
     if not hits:
         return None
     interval = limits(rate_interval(hits, clusters=clusters), unit=100)
@@ -412,7 +412,7 @@ def _domain(samples: Sequence[Judged], *, seed: int) -> AuditedDomain:
 
 
 def _gap(samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval | None) -> Interval | None:
-    """Return must-right item accuracy less gate pass rate, with a jackknife interval over clusters of samples."""
+    """Return must-right item accuracy minus gate pass rate, with a jackknife interval over clusters of samples."""
     if item is None or gate_pass is None:
         return None
 
@@ -434,14 +434,14 @@ def _gap(samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval
 
 
 def _difference(first: Interval, second: Interval) -> ConfidenceInterval | None:
-    """Return the widest ends that a difference may have; None where either has no interval."""
+    """Return the widest possible interval of a difference; None if either side has no interval."""
     if first.low is None or first.high is None or second.low is None or second.high is None:
         return None
     return ConfidenceInterval(first.low - second.high, first.high - second.low)
 
 
 def _bounds(samples: Sequence[Judged], outcome: Outcome) -> Bounds | None:
-    """Return what a mean over all samples would be if every failed judgement had 0, or 100."""
+    """Return the bounds of a mean over all samples, if every failed judgement had 0, or 100."""
     counted = [sample for sample in samples if outcome != "easy_wrong_mean" or sample.rubrics[1] > 0]
     return bounds_over_failures(((sample.values(outcome), len(sample.failures)) for sample in counted), 0, 100)
 
@@ -483,7 +483,7 @@ def audit_rows(home: Home, run: Run) -> list[AuditRow]:
 
 
 def rubrics_used(home: Home, run: Run) -> dict[str, str]:
-    """Return what tells apart what an audit demanded of descriptions, by the sample's name: streams and statements."""
+    """Return the rubrics of an audit by sample, as streams and statements that can be compared."""
     demanded: dict[str, str] = {}
     for sample, rubrics in rubric_sets(home, run.plan_as(AuditPlan)).items():
         demanded[sample] = digest("rubrics", [[rubric.stream, rubric.statement] for rubric in rubrics.rubrics])
@@ -491,7 +491,7 @@ def rubrics_used(home: Home, run: Run) -> dict[str, str]:
 
 
 def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each finished response with its text, each rubric and whether it holds; with `sample`, only its."""
+    """Yield each finished response with its text and its rubrics' results; with `sample`, only those of the sample."""
     sets = rubric_sets(home, run.plan_as(AuditPlan))
     rows = rows_shown(home, run, sample)
     judgements = _judgements(home, rows)
@@ -513,11 +513,11 @@ def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
         yield as_json(item)
 
 
-def _results(rubrics: Sequence[Rubric], holds: Sequence[bool]) -> tuple[RubricResult, ...]:
-    verdicts = holds or [None] * len(rubrics)
+def _results(rubrics: Sequence[Rubric], verdicts: Sequence[bool]) -> tuple[RubricResult, ...]:
+    verdict_of_each = verdicts or [None] * len(rubrics)
     return tuple(
         RubricResult(statement=rubric.statement, holds=verdict)
-        for rubric, verdict in zip(rubrics, verdicts, strict=True)
+        for rubric, verdict in zip(rubrics, verdict_of_each, strict=True)
     )
 
 
@@ -528,11 +528,11 @@ COLUMNS: dict[str, ColumnType] = {
     "easy_wrong": "integers",
     **ANSWERED,
 }
-"""What an export says of a response: `must_right` and `easy_wrong` have a 1 for each rubric that holds, a 0 for others."""
+"""Columns of a response in an export; `must_right` and `easy_wrong` have a 1 for each rubric that holds, else a 0."""
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return what an export says of each response: its text, and which rubrics hold; what there is not is null."""
+    """Return the values of `COLUMNS` for each response; missing ones are null."""
     plan = run.plan_as(AuditPlan)
     sets = rubric_sets(home, plan)
     judgements = _judgements(home, rows)
@@ -554,7 +554,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 
 
 def _judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, RubricJudgement]:
-    """Return what was judged, by item; a failed item has none."""
+    """Return the judgements by item; a failed item has none."""
     ids: dict[str, str] = {}
     for row in rows:
         if row.outcome != "scored":

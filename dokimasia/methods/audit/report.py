@@ -1,4 +1,4 @@
-"""An audit as it is drawn: the tables of scores, and each analysis as a sentence, a chart and a table."""
+"""The report of an audit: tables of scores, and each analysis as a sentence, a chart and a table."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -60,17 +60,17 @@ A = TypeVar(
 PERCENT = [0.0, 100.0]
 MOST_NAMED = 5
 CHOSE = "†"
-"""Marks models whose answers had a hand in choosing the rubrics."""
+"""Marks models whose answers were used to choose the rubrics."""
 
 HOLDS: Mapping[bool | None, tuple[str, Tone]] = {None: ("·", "muted"), True: ("✓", "good"), False: ("✗", "bad")}
-"""How a rubric's verdict is marked; None is one that the judge did not answer."""
+"""Mark and tone of a rubric's verdict; None is a rubric that the judge did not answer."""
 
 GROUPS: tuple[str | None, ...] = (*WEIGHTS, None)
-"""The order of groups where the configuration says whether weights are open; best first within each."""
+"""The order of groups by open or closed weights, if configured; best first within each group."""
 
 
 def scores(data: ReportData) -> Section:
-    """Return the gated scores of all models, best first, whole and by domain."""
+    """Return the section of gated scores, overall and by domain, best model first."""
     audit = data.figures_as(AuditFigures)
     models = audit.models
     ranked = sorted(models, key=lambda name: (-_overall(models[name]), name))
@@ -120,7 +120,7 @@ def _overall(model: AuditedModel) -> float:
 
 
 def _marked_name(chose: Sequence[str], row: TableRow[AuditedModel]) -> Cell:
-    """Return a model's name, marked where its answers had a hand in choosing the rubrics."""
+    """Return a model's name, marked if its answers were used to choose the rubrics."""
     name = Span(row.name, "strong")
     return (name, f" {CHOSE}") if row.name.removesuffix(BLIND_MARK) in chose else name
 
@@ -178,12 +178,12 @@ def _notes(audit: AuditFigures) -> Iterator[Block]:
 
 
 def _blind_line(name: str, score: BlindScore) -> Cell:
-    kept = "nothing to compare" if score.share is None else f"{score.share:.0%} of its score survives"
-    return (Span(name, "strong"), f": {kept} without the image ({figures.several(score.n, 'sample')})")
+    surviving = "nothing to compare" if score.share is None else f"{score.share:.0%} of its score survives"
+    return (Span(name, "strong"), f": {surviving} without the image ({figures.several(score.n, 'sample')})")
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield the responses to one sample, each with its rubrics and whether they hold."""
+    """Yield the responses to a sample, each with its rubrics' results."""
     for view in views:
         item = AuditItem.model_validate(view)
         repeat = f" · repeat {item.repeat}" if item.repeat else ""
@@ -205,25 +205,25 @@ def _rubric_line(mark: str, rubric: RubricResult) -> Cell:
 
 
 def analyses(data: ReportData) -> Section | None:
-    """Return the analyses that were made, each as a sentence, a chart and a table."""
+    """Return the section of analyses, each as a sentence, a chart and a table."""
     if not isinstance(data.figures, AnalysedAudit):
         return None
-    made = data.figures.analyses
+    audit_analyses = data.figures.analyses
     blocks = [
-        *_analysis("Reliability gap", made.reliability_gap, _gap),
-        *_analysis("Failures by domain", made.failures_by_domain, _failures),
-        *_analysis("Consistency", made.consistency, _consistency),
-        *_analysis("Agreement", made.agreement, _agreement),
-        *_analysis("Other benchmarks", made.other_benchmarks, _benchmarks),
-        *_analysis("Length bias", made.length_bias, _length),
-        *_analysis("Two judges", made.two_judges, _judges),
-        *_analysis("Coverage", made.coverage, _coverage),
+        *_analysis("Reliability gap", audit_analyses.reliability_gap, _gap),
+        *_analysis("Failures by domain", audit_analyses.failures_by_domain, _failures),
+        *_analysis("Consistency", audit_analyses.consistency, _consistency),
+        *_analysis("Agreement", audit_analyses.agreement, _agreement),
+        *_analysis("Other benchmarks", audit_analyses.other_benchmarks, _benchmarks),
+        *_analysis("Length bias", audit_analyses.length_bias, _length),
+        *_analysis("Two judges", audit_analyses.two_judges, _judges),
+        *_analysis("Coverage", audit_analyses.coverage, _coverage),
     ]
     return Section("analyses", "What the figures say", blocks, menu="Analyses")
 
 
 def _analysis(title: str, analysis: A | None, draw: Callable[[A], list[Block]]) -> list[Block]:
-    """Return an analysis under its title and its sentence; nothing where it was not made."""
+    """Return the blocks of an analysis under its title; nothing without the analysis."""
     if analysis is None:
         return []
     return [Paragraph(Span(title, "strong")), Paragraph(analysis.says, "lead"), *draw(analysis)]
@@ -407,23 +407,23 @@ def _coverage(analysis: RubricCoverage) -> list[Block]:
 
 
 FEWEST_FOR_SHAPE = 5
-"""Fewer models are dots: their shape would be the bandwidth's."""
+"""Fewer models are drawn as dots, since an outline would only show the bandwidth."""
 
 HALF_WIDTH, STEPS = 8.0, 48
-"""How far a violin reaches to each side, in the axis' unit, and how many pieces its sides have."""
+"""Half width of a violin in units of the axis, and number of segments of its sides."""
 
 _LEGEND: Figure = {"showlegend": True, "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0}}
 
 
 def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str) -> Figure:
-    """Return how models spread at each place: a shape as wide as they are many, quartiles, each model, and the mean's line.
+    """Return a violin chart of models' values: outlines, quartiles, each model as a dot, and a line of means.
 
-    Fewer than five models, and models that are all equal, have no shape and stand as dots alone. Values are 0 or more.
+    Fewer than five models, or equal ones, have no outline, only dots. Values are 0 or more.
 
     Args:
-        values: by place to the right, each model's value.
-        x: title of the axis to the right.
-        y: title of the axis upwards.
+        values: each model's value, by position on the horizontal axis.
+        x: title of the horizontal axis.
+        y: title of the vertical axis.
     """
     traces: list[Figure] = []
     for at, models in values.items():
@@ -444,34 +444,36 @@ def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str
                     "hoverinfo": "skip",
                 }
             )
-    each = [(at, name, value) for at, models in values.items() for name, value in models.items()]
+    points = [(at, name, value) for at, models in values.items() for name, value in models.items()]
     traces.append(
         {
             "type": "scatter",
             "mode": "markers",
             "name": "each model",
-            "x": [at for at, _, _ in each],
-            "y": [value for _, _, value in each],
-            "text": [label(name) for _, name, _ in each],
+            "x": [at for at, _, _ in points],
+            "y": [value for _, _, value in points],
+            "text": [label(name) for _, name, _ in points],
             "marker": {"size": 5, "color": PALETTE[0], "opacity": 0.6},
             "hovertemplate": "%{text}, %{x:g}: <b>%{y:.2f}</b><extra></extra>",
         }
     )
-    known = {at: list(models.values()) for at, models in values.items() if models}
-    middle = {at: quantiles(one, n=4, method="inclusive") if len(one) > 1 else one * 3 for at, one in known.items()}
-    boxes = {at: (one[0], one[1], one[2]) for at, one in middle.items()}
+    measured = {at: list(models.values()) for at, models in values.items() if models}
+    boxes: dict[float, tuple[float, float, float]] = {}
+    for at, shares in measured.items():
+        low, middle, high = quantiles(shares, n=4, method="inclusive") if len(shares) > 1 else shares * 3
+        boxes[at] = (low, middle, high)
     traces.append(
         {
             "type": "scatter",
             "mode": "markers",
             "name": "median and quartiles",
             "x": list(boxes),
-            "y": [one[1] for one in boxes.values()],
+            "y": [box[1] for box in boxes.values()],
             "error_y": {
                 "type": "data",
                 "symmetric": False,
-                "array": [round(one[2] - one[1], 6) for one in boxes.values()],
-                "arrayminus": [round(one[1] - one[0], 6) for one in boxes.values()],
+                "array": [round(box[2] - box[1], 6) for box in boxes.values()],
+                "arrayminus": [round(box[1] - box[0], 6) for box in boxes.values()],
                 "thickness": 5,
                 "width": 0,
                 "color": PALETTE[1],
@@ -485,8 +487,8 @@ def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str
             "type": "scatter",
             "mode": "lines+markers",
             "name": "mean",
-            "x": list(known),
-            "y": [sum(one) / len(one) for one in known.values()],
+            "x": list(measured),
+            "y": [sum(shares) / len(shares) for shares in measured.values()],
             "line": {"width": 2, "dash": "dash", "color": PALETTE[2]},
             "hovertemplate": "%{x:g}: mean <b>%{y:.2f}</b><extra></extra>",
         }
@@ -497,11 +499,11 @@ def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str
 
 
 def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Figure:
-    """Return one bar a model that is divided among domains, in percent.
+    """Return a bar per model, divided among domains, in percent.
 
     Args:
-        shares: by model, each domain's part from 0 to 1.
-        title: of the axis.
+        shares: each domain's share from 0 to 1, by model.
+        title: title of the axis.
     """
     domains = sorted({domain for parts in shares.values() for domain in parts})
     names = [label(name) for name in shares]
@@ -530,13 +532,13 @@ def share_chart(shares: Mapping[str, Mapping[str, float]], *, title: str) -> Fig
 
 
 def _outline(values: Sequence[float]) -> list[tuple[float, float]]:
-    """Return the half width of a violin at places from below upwards: a kernel density, Silverman's bandwidth."""
+    """Return half the width of a violin by height: a kernel density with Silverman's bandwidth."""
     if len(values) < FEWEST_FOR_SHAPE or not (spread := stdev(values)):
         return []
     width = 1.06 * spread * len(values) ** -0.2
     low, high = max(0.0, min(values) - 2 * width), max(values) + 2 * width
     places = [low + (high - low) * step / STEPS for step in range(STEPS + 1)]
-    heights = [sum(exp(-(((place - one) / width) ** 2) / 2) for one in values) for place in places]
+    heights = [sum(exp(-(((place - value) / width) ** 2) / 2) for value in values) for place in places]
     return [(place, HALF_WIDTH * height / max(heights)) for place, height in zip(places, heights, strict=True)]
 
 

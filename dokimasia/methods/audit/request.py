@@ -1,4 +1,4 @@
-"""What an audit is asked, how it is accepted, and what decides its results."""
+"""The request of an audit, its plan, and its acceptance."""
 
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
@@ -67,7 +67,7 @@ class AuditRequest(DataRequest):
 
 
 class AuditPlan(AnswersPlan, JudgedPlan):
-    """An audit by its content; `rubrics` hashes what the rubric sets demand, `sets` are their ids by the sample's name."""
+    """The plan of an audit; `rubrics` is a hash of the rubric sets' demands, `sets` are their ids by sample."""
 
     KIND: ClassVar[str] = "audit"
 
@@ -76,22 +76,22 @@ class AuditPlan(AnswersPlan, JudgedPlan):
 
     @property
     def models(self) -> dict[str, ModelSpec]:
-        """Every model of the plan by its shown name; whose answers exist already may bear the judge's name."""
+        """All models of the plan by displayed name; a model with existing answers may have the judge's name."""
         if self.responses is None:
             return super().models
         return {spec.ref.name: spec for spec in (*self.candidates, self.judge)}
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graph needs it."""
+        """The options of the graph."""
         return GraphOptions(judge=self.judge.ref.name, models=self.models, show_image=self.show_image)
 
 
 class Material(NamedTuple):
-    """The samples as the models are asked about them, each with its rubric set.
+    """The samples of an audit, each with its rubric set.
 
-    `source` is where the sets are from: the file, or the id of the run that made them. `missing` are the names of samples
-    of the data without rubrics.
+    `source` is the origin of the sets: the file, or the id of the run that made them. `missing` are the names of samples
+    without rubrics.
     """
 
     samples: list[Sample]
@@ -102,7 +102,7 @@ class Material(NamedTuple):
 
 
 async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]:
-    """Read data and rubrics, and find judge and models.
+    """Read data and rubrics, and resolve judge and models.
 
     Raises:
         InputError: data, rubrics, configuration or options cannot be used.
@@ -152,21 +152,21 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
 
 
 def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest) -> None:
-    """Check that the file of descriptions is the one that the run was accepted with.
+    """Check that the file of descriptions has not changed since the run was accepted.
 
     Raises:
-        DataError: it has changed.
+        DataError: the file has changed.
     """
     check_unchanged(request.responses, plan.responses, run.id)
 
 
 def reached(home: Home, run: Run, plan: AuditPlan, retry: Collection[FailureKind] = ()) -> Mapping[str, ModelSpec]:
-    """Return the models that an audit has to reach: the judge alone where the descriptions exist already."""
+    """Return the models that an audit has to reach; only the judge if the descriptions exist already."""
     return plan.models if plan.responses is None else {plan.judge.ref.name: plan.judge}
 
 
 def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
-    """Return an audit's rubric sets by the sample's name."""
+    """Return an audit's rubric sets by sample."""
     sets = find_values(home, RubricSet, plan.sets.values())
     return {sample: sets[id] for sample, id in plan.sets.items()}
 
@@ -174,9 +174,9 @@ def rubric_sets(home: Home, plan: AuditPlan) -> dict[str, RubricSet]:
 def sets_for(
     samples: Sequence[Sample], sets: Sequence[RubricSet], source: str
 ) -> tuple[list[tuple[Sample, RubricSet]], list[str]]:
-    """Return each sample with its rubric set (the one of its name, else the only one of its images), and who has none.
+    """Return each sample with its rubric set, found by name or else by its images, and the names of samples without one.
 
-    A sample that has none, such as one whose review was discarded, is no part of the audit and is named.
+    Samples without a set, such as those with a discarded review, are not audited.
 
     Raises:
         DataError: no sample has a set, or the set of a sample's name was made for another image.
@@ -190,13 +190,13 @@ def sets_for(
     missing: list[str] = []
     for sample in samples:
         images = tuple(image.sha256 for image in sample.images)
-        named, same = by_name.get(sample.id), by_images.get(images, [])
+        by_id, same_images = by_name.get(sample.id), by_images.get(images, [])
         chosen: RubricSet | None = None
-        if named is not None and (not named.images or named.images == images):
-            chosen = named
-        elif len(same) == 1:
-            chosen = same[0]
-        elif named is not None:
+        if by_id is not None and (not by_id.images or by_id.images == images):
+            chosen = by_id
+        elif len(same_images) == 1:
+            chosen = same_images[0]
+        elif by_id is not None:
             raise DataError(
                 f"{source}: the rubrics of sample {sample.id!r} were made for another image than the data has under that "
                 "name; rubrics can only be used on the images that they were made for"
@@ -213,15 +213,15 @@ def sets_for(
 def _material(request: AuditRequest, session: Session) -> Material:
     if session.forked is not None:
         return _of_fork(request, session, session.forked)
-    sets, source, named = _sets(request, session)
+    sets, source, names = _sets(request, session)
     read, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
-    wanted = request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST
-    matched, missing = sets_for([sample.asked(wanted) for sample in read], sets, named)
+    prompt = request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST
+    matched, missing = sets_for([sample.asked(prompt) for sample in read], sets, names)
     return Material([sample for sample, _ in matched], [rubrics for _, rubrics in matched], source, skipped, missing)
 
 
 def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
-    """Return the samples and rubric sets of the audit that is forked."""
+    """Return the samples and rubric sets of the forked audit."""
     samples, skipped = session.samples(request)
     sets = rubric_sets(session.opened, forked.plan_as(AuditPlan))
     missing: Any = forked.options["without_rubrics"]
@@ -229,7 +229,7 @@ def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
 
 
 def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Path, str]:
-    """Return the rubric sets that the user names, a file before a run, where they are from, and what to call them."""
+    """Return the rubric sets of the named file or else run, their origin, and a name for messages."""
     path = request.rubrics
     if path.is_file():
         return read_sets(path), path, str(path)
@@ -242,7 +242,7 @@ def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Pat
 
 
 def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
-    asked: list[Asking] = []
+    calls: list[Asking] = []
     for size in map(size_of, samples):
         judged = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS
         if plan.show_image:
@@ -251,6 +251,6 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
             for arm in plan.arms:
                 sent = size.text + (0 if arm else size.images_for(spec))
                 if plan.responses is None:
-                    asked.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
-                asked.append(Asking(plan.judge, plan.repeats, judged, RESULT_TOKENS))
-    return added_up(asked, len(samples), items=len(samples) * plan.per_sample)
+                    calls.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
+                calls.append(Asking(plan.judge, plan.repeats, judged, RESULT_TOKENS))
+    return added_up(calls, len(samples), items=len(samples) * plan.per_sample)

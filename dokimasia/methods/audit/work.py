@@ -1,4 +1,4 @@
-"""The work of an audit: sample by sample, all answers to one in a walk, each committed as its walk is finished."""
+"""The work of an audit: all answers to a sample go through the graph together, and are then committed."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
@@ -18,7 +18,7 @@ from dokimasia.storage.results import ResultRow
 
 
 async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the one stage: all answers to every sample are asked and assessed."""
+    """Yield the only stage: answers to every sample are requested and judged."""
 
     responses = await asyncio.to_thread(read_given, job.request.responses)
 
@@ -28,32 +28,32 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
 
     async def answers(sample: Sample, items: list[AnswerItem]) -> None:
         left = [item for item in items if job.finished(item.name) is None]
-        given: dict[str, str] = {}
+        response_ids: dict[str, str] = {}
         if responses is not None:
-            kept = {item.name: await responses.kept(sample, item, job.context.store) for item in left}
-            given = {name: id for name, id in kept.items() if id is not None}
-            job.progress.items -= len(left) - len(given)
-            left = [item for item in left if item.name in given]
+            existing = {item.name: await responses.kept(sample, item, job.context.store) for item in left}
+            response_ids = {name: id for name, id in existing.items() if id is not None}
+            job.progress.items -= len(left) - len(response_ids)
+            left = [item for item in left if item.name in response_ids]
         left.sort(key=lambda item: job.attempt(item.name))
         for attempt, several in groupby(left, key=lambda item: job.attempt(item.name)):
-            await job.finish(*await _walk(job, sample, list(several), attempt, given))
+            await job.finish(*await _walk(job, sample, list(several), attempt, response_ids))
 
     yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
 
 
 async def _walk(
-    job: Job[AuditPlan], sample: Sample, items: list[AnswerItem], attempt: int, given: Mapping[str, str]
+    job: Job[AuditPlan], sample: Sample, items: list[AnswerItem], attempt: int, response_ids: Mapping[str, str]
 ) -> list[ResultRow]:
-    """Walk answers to one sample that are asked under one attempt through the graph, and return their rows.
+    """Run the graph over the answers to a sample that have the same attempt number, and return their rows.
 
-    `given` are the ids of answers that exist already, by their item's name.
+    `response_ids` are the ids of existing answers, by item.
     """
-    entered = [item.place | ({"response": given[item.name]} if given else {}) for item in items]
+    entered = [item.place | ({"response": response_ids[item.name]} if response_ids else {}) for item in items]
     inputs = {"sample": value_id(sample), "rubrics": job.plan.sets[sample.id], "items": entered}
     name = f"audit/{sample.id}/{digest('items', [attempt, entered])[:8]}"
     context = job.context.at_attempt(attempt) if attempt else job.context
     state = await job.walk(rubric_audit, inputs, name, context=context)
-    return [_row(job, sample, item, one) for item, one in zip(items, state["items"], strict=True)]
+    return [_row(job, sample, item, answer_state) for item, answer_state in zip(items, state["items"], strict=True)]
 
 
 def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, ended: AnswerState) -> ResultRow:

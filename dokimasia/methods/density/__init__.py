@@ -1,4 +1,4 @@
-"""The density filter: images that hold enough to be perceived (PerceptionRubrics, 3.2)."""
+"""The density filter: selects images with enough content (PerceptionRubrics, 3.2)."""
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.density.figures import FilterFigures, filter_figures

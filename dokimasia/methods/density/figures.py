@@ -1,4 +1,4 @@
-"""The figures of the density filter: their models, and how they are computed from the stored ratings."""
+"""The figures of the density filter: models, and computation from stored ratings."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -71,8 +71,8 @@ def filter_figures(home: Home, run: Run) -> FilterFigures:
     domains: dict[Domain, DomainKept] = {}
     for domain, part in by_domain.items():
         if part:
-            given = sum(rating.domain_provenance is None for _, rating in part)
-            domains[domain] = DomainKept(**dict(_kept(part)), title=DOMAIN_TITLES[domain], given=given)
+            n_given = sum(rating.domain_provenance is None for _, rating in part)
+            domains[domain] = DomainKept(**dict(_kept(part)), title=DOMAIN_TITLES[domain], given=n_given)
     return FilterFigures(
         **heading(run, plan),
         **dict(_kept(rated, unknown=n - len(rated))),

@@ -1,4 +1,4 @@
-"""The samples that the density filter rated, as items of the figures, and those that it kept, as a data file with images."""
+"""The rated samples as items, and the kept ones as a data file with images."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -6,7 +6,9 @@ from typing import Any, cast
 
 import orjson
 
-from dokimasia.domain.density import DensityRating
+from dokimasia.domain.density import Density, DensityRating, Domain, Threshold
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import Provenance
 from dokimasia.errors import InputError
 from dokimasia.methods.density.request import FilterRequest
 from dokimasia.runs.figures import rows_shown
@@ -16,30 +18,52 @@ from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run, load_samples
 
 
+class ImageRating(Value):
+    """A sample's domain, ratings and verdict, as in `DensityRating`."""
+
+    domain: Domain
+    density: Density
+    threshold: Threshold
+    kept: bool
+    provenance: Provenance
+    domain_provenance: Provenance | None
+
+
+class FilterItem(Value):
+    """A sample with its rating, or its failure."""
+
+    sample: str
+    failure: str | None
+    reason: str | None
+    rating: ImageRating | None
+    calls: tuple[str, ...]
+
+
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each sample with its rating or its failure, ready for JSON; with `sample`, only that one."""
+    """Yield each `FilterItem`, ready for JSON; with `sample`, only that one."""
     ratings = {value.sample_id: rating for value, rating in made_values(home, run.id, DensityRating)}
     for row in rows_shown(home, run, sample):
         rating = ratings.get(row.sample_id)
-        yield {
-            "sample": row.sample_id,
-            "failure": row.failure,
-            "reason": row.reason,
-            "rating": None if rating is None else rating.model_dump(mode="json", exclude={"sample"}),
-            "calls": list(row.calls),
-        }
+        item = FilterItem(
+            sample=row.sample_id,
+            failure=row.failure,
+            reason=row.reason,
+            rating=None if rating is None else ImageRating(**rating.model_dump(exclude={"sample"})),
+            calls=row.calls,
+        )
+        yield item.model_dump(mode="json")
 
 
 def after(home: Home, run: Run, request: FilterRequest) -> Iterable[str]:
-    """Write the samples that were kept, where a file was named for them."""
+    """Write the kept samples if a file was named."""
     if request.output is not None:
         yield f"{write_kept(home, run, request.output)} samples written to {request.output}"
 
 
 def write_kept(home: Home, run: Run, output: Path) -> int:
-    """Write the samples that were kept as a data file, each with its domain and ratings; return how many.
+    """Write the kept samples as a data file, each with its domain and ratings, and return their number.
 
-    Images are copied into the folder `images` beside the file, by their content's name, so that both can be moved.
+    Images are copied into the folder `images` next to the file, named by content, so that both can be moved.
 
     Raises:
         InputError: the file is the data file of the run, or cannot be written.

@@ -1,9 +1,9 @@
-"""The report of the filter: ratings and shares by domain, and each image's ratings beside its thresholds."""
+"""The report of the filter: ratings and shares by domain, and each image's ratings with its thresholds."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from dokimasia.methods.density.figures import FilterFigures, KeptSamples
+from dokimasia.methods.density.kept import FilterItem
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table
 from dokimasia.report.data import Drawing, ReportData
@@ -21,16 +21,16 @@ ITEM_COLUMNS = (
 
 
 def section(data: ReportData) -> Section:
-    """Return the ratings and what was kept, by domain and over all."""
+    """Return the section on ratings and kept images, by domain and in total."""
     filtered = data.figures_as(FilterFigures)
     rows: list[TableRow[KeptSamples]] = []
     for name, domain in filtered.domains.items():
         rows.append(TableRow(domain.title, domain, pointer("domains", name)))
     rows.append(TableRow("all", filtered, ""))
     columns = [name_column("domain"), column("visual_complexity"), column("informativeness"), column("kept")]
-    given = sum(domain.given for domain in filtered.domains.values())
+    n_given = sum(domain.given for domain in filtered.domains.values())
     note = (
-        f"{filtered.n_rated:,} of {filtered.n:,} rated, {given:,} domains given by the data, {figures.used(filtered)}. "
+        f"{filtered.n_rated:,} of {filtered.n:,} rated, {n_given:,} domains given by the data, {figures.used(filtered)}. "
         "Ratings from 1 to 10; 95 % intervals, clustered by image."
     )
     ratings = table(KeptSamples, rows, columns, "Ratings and what was kept")
@@ -38,39 +38,39 @@ def section(data: ReportData) -> Section:
 
 
 def images(data: ReportData) -> Section | None:
-    """Return each image that is shown with its ratings, on a terminal those that failed; None where none is shown."""
-    failed = [item for item in data.samples if item["failure"]]
+    """Return the section of displayed images with ratings (on a terminal, failed ones only); None if none is shown."""
     if not data.samples:
         return None
-    blocks = (Only("page", tuple(sample(*data.samples))), Only("terminal", tuple(sample(*failed))))
+    items = [FilterItem.model_validate(item) for item in data.samples]
+    failed = [item for item in items if item.failure]
+    blocks = (Only("page", tuple(_ratings_table(items))), Only("terminal", tuple(_ratings_table(failed))))
     return Section("images", "Images", blocks)
 
 
-def sample(*items: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield images' ratings as a table."""
+def _ratings_table(items: Sequence[FilterItem]) -> Iterator[Block]:
     if items:
         yield Table(ITEM_COLUMNS, [_item(item) for item in items], "Images with their ratings", sortable=True)
 
 
-def _item(item: Mapping[str, Any]) -> list[Cell]:
-    name, rating = Span(item["sample"], "strong"), item["rating"]
+def _item(item: FilterItem) -> list[Cell]:
+    name, rating = Span(item.sample, "strong"), item.rating
     if rating is None:
-        failed = Span(f"{item['failure']}: {item['reason'] or ''}", "bad")
+        failed = Span(f"{item.failure}: {item.reason or ''}", "bad")
         return [name, "", figures.NOTHING, figures.NOTHING, failed]
-    outcome = Span("kept", "good") if rating["kept"] else Span("dropped", "muted")
-    density, threshold = rating["density"], rating["threshold"]
-    complexity = (str(density["visual_complexity"]), _least(threshold["visual_complexity"]))
-    informativeness = (str(density["informativeness"]), _least(threshold["informativeness"]))
-    return [name, rating["domain"], complexity, informativeness, outcome]
+    outcome = Span("kept", "good") if rating.kept else Span("dropped", "muted")
+    density, threshold = rating.density, rating.threshold
+    complexity = (str(density.visual_complexity), _at_least(threshold.visual_complexity))
+    informativeness = (str(density.informativeness), _at_least(threshold.informativeness))
+    return [name, rating.domain, complexity, informativeness, outcome]
 
 
-def _least(threshold: float) -> Span:
+def _at_least(threshold: float) -> Span:
     return Span(f" from {threshold:g}", "muted")
 
 
 DRAWING = Drawing(
     "filter",
     (section, images, skipped.section, provenance.section),
-    sample=lambda views, cut: sample(*views),
+    sample=lambda views, cut: _ratings_table([FilterItem.model_validate(view) for view in views]),
     figures=FilterFigures,
 )

@@ -1,4 +1,4 @@
-"""What the density filter is asked to do: its thresholds (`domain=x,y`, or a JSON file), request, plan and acceptance."""
+"""The density filter: thresholds (`domain=x,y`, or a JSON file), request, plan and acceptance."""
 
 import asyncio
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ Thresholds = dict[Domain, Threshold]
 def read_thresholds(texts: Sequence[str]) -> Thresholds:
     """Return thresholds from `domain=x,y` (x: visual complexity, y: informativeness) or JSON files of the same.
 
-    `all=5,5` is every domain's that is not named; a file holds `{"natural": [6, 5], ...}`. What comes later wins.
+    `all=5,5` applies to every domain that is not named; a file contains `{"natural": [6, 5], ...}`. Later ones win.
 
     Raises:
-        InputError: one cannot be read; the message names it and the form.
+        InputError: a threshold cannot be read; the message names it and the expected format.
     """
     thresholds: Thresholds = {}
     general: Threshold | None = None
@@ -93,18 +93,18 @@ class FilterRequest(DataRequest):
 
 
 class FilterPlan(JudgedPlan):
-    """A run of the filter by its content."""
+    """The plan of a run of the density filter."""
 
     thresholds: Thresholds = Field(default_factory=dict)
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graph needs it."""
+        """The options of the graph."""
         return FilterOptions(judge=self.judge.ref.name, models=self.models, thresholds=self.thresholds)
 
 
 async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPlan]:
-    """Read the images and find the judge."""
+    """Read the images and resolve the judge."""
     entries = await asyncio.to_thread(session.entries, request, images=True)
     (judge,) = session.models((request.judge,), "--judge")
     plan = FilterPlan(

@@ -1,4 +1,4 @@
-"""Diagnosis: tables of where models are weak and why, and reports in words (ATOM, 3.4 and H)."""
+"""Diagnosis: tables that show where models are weak and why, and reports in words (ATOM, sections 3.4 and H)."""
 
 from functools import partial
 

@@ -29,11 +29,10 @@ FAILED_SHARE = share_column("share of failed atoms")
 
 
 def reasons(material: DiagnosisMaterial) -> Asset:
-    """Return how often a right final answer comes with a wrong reason, and a wrong one with right reasons alone.
+    """Return how often a right final answer has a wrong reason, and a wrong one only right reasons.
 
-    Reasons are the criteria that an answer speaks to, the final answer left out; one is wrong at a score of 3 or lower.
-    Answers that state none are counted and in neither share, and so are those of which it is not decided whether they are
-    right.
+    Reasons are the criteria that an answer addresses, except the final answer's; a score of 3 or lower makes a reason
+    wrong. Answers without reasons and undecided answers are counted, but belong to neither share.
     """
     rows: list[AssetRow] = []
     silent = decided = undecided = 0
@@ -81,22 +80,25 @@ def reasons(material: DiagnosisMaterial) -> Asset:
 
 
 def _reasons_sentence(decided: int, silent: int, undecided: int, *, silence_known: bool) -> str:
-    rest = f" {several(undecided, 'final answer')} more: undecided." if undecided else ""
+    remainder = f" {several(undecided, 'final answer')} more: undecided." if undecided else ""
     if not decided:
-        return "Of no final answer it was decided whether it is right, so nothing is said of reasons." + rest
+        return "Of no final answer it was decided whether it is right, so nothing is said of reasons." + remainder
     if silent == decided:
-        return f"Of {several(decided, 'answer')} that are right or wrong none states a reason: nothing is said of reasons.{rest}"
+        decided_answers = several(decided, "answer")
+        return (
+            f"Of {decided_answers} that are right or wrong none states a reason: nothing is said of reasons.{remainder}"
+        )
     if not silence_known:
-        rest += " The judge was not asked what an answer leaves unsaid: silence counts as wrong here."
+        remainder += " The judge was not asked what an answer leaves unsaid: silence counts as wrong here."
     return (
         f"Of {several(decided, 'answer')} that are right or wrong {decided - silent} state reasons (criteria that they speak "
         f"to, the final answer left out): how many right ones get a reason wrong (score below {SOLVED}), and how many wrong "
-        f"ones none. Differences between models are not tested.{rest}"
+        f"ones none. Differences between models are not tested.{remainder}"
     )
 
 
 def answer_tables(material: DiagnosisMaterial) -> list[Asset]:
-    """Return each model's list of right answers for the wrong reason, and the opposite; the most wrong reasons first."""
+    """Return each model's list of right answers with wrong reasons and of the opposite, most wrong reasons first."""
     tables: list[Asset] = []
     for model, slug in slugs_of(material.models).items():
         answers = [answer for answer in material.answers_of(model) if disagreement_of(answer)]
@@ -154,12 +156,12 @@ def _answer_row(answer: ScoredAnswer) -> AssetRow:
 
 
 def wrong_reasons(answer: ScoredAnswer) -> int:
-    """Return how many of the reasons that an answer states are wrong."""
+    """Return the number of wrong reasons of an answer."""
     return sum(score < SOLVED for score in answer.reasons)
 
 
 def disagreement_of(answer: ScoredAnswer) -> str:
-    """Return how an answer and its reasons disagree; empty where they agree, or where neither can be said."""
+    """Return how an answer and its reasons disagree; empty if they agree or nothing is known."""
     if answer.score is None or not answer.reasons:
         return ""
     if answer.final == "right" and wrong_reasons(answer):
@@ -170,7 +172,7 @@ def disagreement_of(answer: ScoredAnswer) -> str:
 
 
 def mode_tables(material: DiagnosisMaterial) -> Iterator[Asset]:
-    """Yield the tables of an analysis of failures, where there is one: all modes, then each model's, and its examples."""
+    """Yield the tables of failure modes, if they were analysed: all modes, then each model's modes and examples."""
     coded = material.coded
     if coded is None:
         return
@@ -242,26 +244,26 @@ def _all_modes(coded: Coded) -> Asset:
 
 def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapping[str, Contrast]) -> Asset:
     failed = [atom for atom in coded.atoms if atom.failed]
-    own = [atom for atom in failed if atom.answer.model == model]
-    others = [atom for atom in failed if atom.answer.model != model]
-    coded_count = sum(atom.coding is not None for atom in own)
+    model_atoms = [atom for atom in failed if atom.answer.model == model]
+    other_atoms = [atom for atom in failed if atom.answer.model != model]
+    coded_count = sum(atom.coding is not None for atom in model_atoms)
     rows: list[AssetRow] = []
     for mode in coded.modes:
-        atoms = [atom for atom in own if atom.coding is not None and atom.mode == mode.name]
+        atoms = [atom for atom in model_atoms if atom.coding is not None and atom.mode == mode.name]
         contrast = contrasts_by_mode.get(mode.name)
         if not atoms and (contrast is None or contrast.verdict in ("", "unclear")):
             continue
-        cells = cells_of(mode.name, mode.kind, len(atoms), _share(own, mode.name))
+        cells = cells_of(mode.name, mode.kind, len(atoms), _share(model_atoms, mode.name))
         mark: Mark = ""
         if contrast is not None:
-            cells += _contrast_cells(others, contrast)
+            cells += _contrast_cells(other_atoms, contrast)
             mark = CONTRAST_MARKS.get(contrast.verdict, "")
         rows.append(
             AssetRow(
                 key=mode.name,
                 cells=cells,
                 n=coded_count,
-                held=len(own),
+                held=len(model_atoms),
                 mark=mark,
                 model=model,
                 samples=_atom_samples(atoms),

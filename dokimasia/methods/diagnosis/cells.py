@@ -1,4 +1,4 @@
-"""Cells, columns and rows of a diagnosis's tables, so that every table writes a mean or a share in the same way."""
+"""Cells, columns and rows of a diagnosis's tables; every table shows means and shares in the same way."""
 
 from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
@@ -14,13 +14,13 @@ NOTHING: Final = Figure()
 """A cell without a measurement."""
 
 POINTS, STEPS = "points of 100", "points, 1 to 5"
-"""Units: of criteria's scores and of samples' weighted scores."""
+"""Units of criteria's scores, and of samples' weighted scores."""
 
 Better = Literal["higher", "lower"]
 
 
 class PartialRow(NamedTuple):
-    """A row without its `difference_columns`: its difference, and the p-value of that where it was tested."""
+    """A row without its `difference_columns`: its difference and, if tested, the p-value."""
 
     row: AssetRow
     gap: Figure
@@ -28,7 +28,7 @@ class PartialRow(NamedTuple):
 
 
 def difference_columns(name: str, unit: str = POINTS) -> tuple[AssetColumn, AssetColumn, AssetColumn]:
-    """Return the columns of a difference, its adjusted p-value, and its mark."""
+    """Return the columns for a difference, its adjusted p-value, and its mark."""
     return (
         AssetColumn(name=name, unit=unit, kind="difference", better="higher"),
         AssetColumn(name="adjusted p", kind="p_value"),
@@ -57,7 +57,7 @@ def score_column(title: str, unit: str, better: Better = "higher") -> AssetColum
 
 
 def cells_of(*values: Figure | str | float | None) -> tuple[Figure, ...]:
-    """Return values as cells: estimates as they are, texts and counts without an interval, nothing for None."""
+    """Return values as cells: estimates unchanged, texts and counts without interval, an empty cell for None."""
     cells: list[Figure] = []
     for value in values:
         if isinstance(value, Figure):
@@ -79,7 +79,7 @@ def estimate(value: float, interval: ConfidenceInterval) -> Figure:
 
 
 def mean_of(values: Sequence[float], clusters: Sequence[Hashable], *, bounds: tuple[float, float], seed: int) -> Figure:
-    """Return the mean of values with its 95 % bootstrap interval, clusters resampled whole; nothing without values."""
+    """Return the mean of values with its clustered 95 % bootstrap interval; an empty estimate without values."""
     if not values:
         return NOTHING
     interval = bootstrap_interval(values, clusters=clusters, level=LEVEL, seed=seed, bounds=bounds)
@@ -87,7 +87,7 @@ def mean_of(values: Sequence[float], clusters: Sequence[Hashable], *, bounds: tu
 
 
 def points_of(material: DiagnosisMaterial, model: str, criteria: Iterable[str]) -> Figure:
-    """Return a model's mean over those of some criteria that have a score, with its interval."""
+    """Return a model's mean over the scored ones of some criteria, with its interval."""
     scores = material.scores(model)
     scored = [criterion for criterion in criteria if criterion in scores]
     clusters = material.clusters_of(scored)
@@ -95,14 +95,14 @@ def points_of(material: DiagnosisMaterial, model: str, criteria: Iterable[str]) 
 
 
 def share_of(hits: Sequence[bool], clusters: Sequence[Hashable]) -> Figure:
-    """Return the share of hits with its 95 % interval (Clopper and Pearson, wider for clusters); nothing without any."""
+    """Return the share of hits with its 95 % interval (Clopper-Pearson, wider for clusters); empty without trials."""
     if not hits:
         return NOTHING
     return estimate(sum(hits) / len(hits), rate_interval(hits, clusters=clusters, level=LEVEL))
 
 
 def difference_of(first: Figure, second: Figure) -> Figure:
-    """Return the first estimate minus the second, with the interval that follows from theirs; nothing without both."""
+    """Return the first estimate minus the second, with an interval from both; empty if one is missing."""
     if not (isinstance(first.value, float) and isinstance(second.value, float)):
         return NOTHING
     if first.low is None or first.high is None or second.low is None or second.high is None:
@@ -117,12 +117,12 @@ def difference_of(first: Figure, second: Figure) -> Figure:
 
 
 def value_of(figure: Figure, default: float) -> float:
-    """Return a cell's number; the default where nothing was measured."""
+    """Return a cell's number; the default if nothing was measured."""
     return float(figure.value) if isinstance(figure.value, int | float) else default
 
 
 def marked_rows(partial_rows: Iterable[PartialRow]) -> list[AssetRow]:
-    """Return rows whole, the p-values of all adjusted together; what was not tested has no verdict."""
+    """Return complete rows, with p-values adjusted over all of them; untested rows have no mark."""
     listed = list(partial_rows)
     q_values = adjusted([partial.p_value for partial in listed])
     rows: list[AssetRow] = []
@@ -136,10 +136,10 @@ def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) 
     """Return the mark of a difference, which needs both its corrected p-value and its own interval.
 
     Args:
-        difference: with its interval.
-        q_value: the adjusted p-value; None where it was not tested, which is not marked.
-        down: the mark of a difference that is significantly below 0.
-        up: the mark of one that is significantly above.
+        difference: the difference with its interval.
+        q_value: the adjusted p-value; None if not tested, which gives no mark.
+        down: mark of a difference significantly below 0.
+        up: mark of a difference significantly above 0.
     """
     if q_value is None:
         return ""
@@ -151,5 +151,5 @@ def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) 
 
 
 def distinct_samples(answers: Iterable[ScoredAnswer]) -> tuple[str, ...]:
-    """Return the samples of answers in order, each once."""
+    """Return the distinct samples of answers, in order."""
     return tuple(dict.fromkeys(answer.sample_id for answer in answers))

@@ -13,7 +13,7 @@ from dokimasia.report.labels import label, short_labels, ticks
 WEAK, STRONG, BELOW, PLAIN = "#cf4a4a", "#2f9e6e", "#d9972d", "#3f7fd9"
 COLOURS = {"weak": WEAK, "worse": WEAK, "strong": STRONG, "better": STRONG}
 SPOKES = range(3, 41)
-"""How many leaves a radar may have."""
+"""Possible numbers of leaves of a radar chart."""
 
 SCALE = [[0.0, "#dd742e"], [0.5, "#c4c7cc"], [1.0, "#6ba0ea"]]
 ROW = 24
@@ -26,11 +26,11 @@ RANKS: tuple[Colour, Colour, Colour] = ((47, 111, 206), (196, 199, 204), (221, 1
 
 
 def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, Any]:
-    """Return the properties of the bar chart's trace for one model's leaves: marked ones coloured, intervals as bars.
+    """Return the trace properties for the bar chart of a model's leaves: marked leaves coloured, intervals as error bars.
 
     Args:
         asset: a table `leaves/MODEL`.
-        opens: by row (from 1), the id of the evidence that a click opens.
+        opens: id of the evidence that a click opens, by row (from 1).
     """
     rows = {number: row for number, row in enumerate(asset.rows, start=1) if row.cells[1].value is not None}
     scores = {number: value_of(row.cells[1], 0) for number, row in rows.items()}
@@ -77,7 +77,7 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, Any]:
 
 
 def bars_figure(trace: Mapping[str, Any], rows: int, leaves: Sequence[str]) -> Chart:
-    """Return the frame of the bar chart of leaves around its first trace; `leaves` are those of all its traces."""
+    """Return the figure of the bar chart of leaves with its first trace; `leaves` are those of all traces."""
     layout = _layout(64 + ROW * max(1, rows), "score, points of 100")
     layout["yaxis"] |= ticks(leaves)
     return {
@@ -95,7 +95,7 @@ def bars_figure(trace: Mapping[str, Any], rows: int, leaves: Sequence[str]) -> C
 
 
 def heat_map(asset: Asset) -> Chart:
-    """Return leaves down, models across, coloured by score."""
+    """Return the heat map of scores: a row per leaf, a column per model."""
     models = [column.name for column in asset.columns[1:]]
     layout = _layout(90 + ROW * max(1, len(asset.rows)), "")
     layout["xaxis"] = {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(models, 24)}
@@ -125,7 +125,7 @@ def heat_map(asset: Asset) -> Chart:
 
 
 def radar(asset: Asset) -> Chart:
-    """Return leaves as spokes and a closed line a model; a model is shown or hidden by a click on its name."""
+    """Return the radar chart: a spoke per leaf, a line per model; clicking a model's name shows or hides it."""
     leaves = [label(name) for name in _names(asset)]
     keys = short_labels([column.name for column in asset.columns])
     traces: list[dict[str, Any]] = []
@@ -165,7 +165,7 @@ def radar(asset: Asset) -> Chart:
 
 
 def stacked_ranks(asset: Asset) -> Chart:
-    """Return a bar a model, made of the shares of samples at each rank."""
+    """Return the bar chart of ranks: for each model, the shares of samples at each rank, stacked."""
     shares = [number for number, column in enumerate(asset.columns) if column.kind == "share"]
     names = [label(name) for name in _names(asset)]
     layout = _layout(110 + 30 * len(asset.rows), "share of samples")
@@ -198,7 +198,7 @@ def stacked_ranks(asset: Asset) -> Chart:
 
 
 def mixed(position: float, first: Colour, second: Colour, third: Colour) -> str:
-    """Return the colour at a position from 0 (the first) over 1 (the second) to 2 (the third)."""
+    """Return the colour at a position between three colours: 0 is the first, 1 the second, 2 the third."""
     low, high, share = first, second, position
     if position >= 1:
         low, high, share = second, third, position - 1

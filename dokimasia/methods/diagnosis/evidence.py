@@ -1,4 +1,4 @@
-"""The atoms behind a table, a row of it, a leaf or a model: image, answer, truth, score; and a report's evidence."""
+"""The evidence behind a table, a row, a leaf or a model: atoms with image, answer, ground truth and score."""
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind, Response
 from dokimasia.domain.sample import MediaType
 from dokimasia.errors import NotFound
-from dokimasia.methods.diagnosis.evidence_data import Gathered, by_category, gather
+from dokimasia.methods.diagnosis.evidence_data import DiagnosisData, by_category, gather
 from dokimasia.methods.diagnosis.figures import DiagnosisFigures, latest_words, words_figures
 from dokimasia.methods.diagnosis.leaf_tables import name_of
 from dokimasia.methods.diagnosis.tables import stored_diagnosis, stored_diagnosis_id
@@ -28,10 +28,10 @@ from dokimasia.storage.trees.lookup import KEY_LENGTH, criterion_key
 MOST_ATOMS = 10
 REPORTED_ATOMS = 5
 MOST_MARKED = 60
-"""Rows whose evidence a report holds, at most: the marked ones first, then each model's lowest leaves."""
+"""Maximum number of rows with evidence in a report: marked ones first, then each model's lowest leaves."""
 
 MOST_CITED = 120
-"""Further rows that the places of the words lead to, at most."""
+"""Maximum number of additional rows that sentences refer to."""
 
 HIGH_FIRST = frozenset({"strong", "better"})
 
@@ -104,7 +104,7 @@ class ReportedDiagnosis(Diagnosis):
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTarget:
-    """A table or a row of it, whose atoms are wanted, at which node and of which samples (empty: all)."""
+    """What evidence is requested for: models and optionally a table, a row, a node and samples (empty for all)."""
 
     text: str
     models: tuple[str, ...]
@@ -123,29 +123,36 @@ class _Atom(NamedTuple):
 
 
 def evidence_of(
-    home: Home, run: Run, gathered: Gathered, diagnosis: Diagnosis, texts: Iterable[str], *, limit: int = MOST_ATOMS
+    home: Home,
+    run: Run,
+    diagnosis_data: DiagnosisData,
+    diagnosis: Diagnosis,
+    texts: Iterable[str],
+    *,
+    limit: int = MOST_ATOMS,
 ) -> dict[str, Evidence]:
-    """Return the atoms behind claims, by claim: the lowest scores first (behind a strength the highest).
+    """Return the atoms behind claims, by claim, lowest scores first (for a strength, highest first).
 
     Args:
-        home: where the run is, open for reading at least.
+        home: the home.
         run: an evaluation.
-        gathered: what its diagnosis was made from.
+        diagnosis_data: the data of its diagnosis.
         diagnosis: its tables.
-        texts: each `ASSET`, `ASSET:ROW` (a row's number from 1, or its first cell), a leaf's name or path, or a model's name.
-        limit: how many atoms of each are given whole.
+        texts: the claims: `ASSET`, `ASSET:ROW` (a row's number from 1, or its first cell), a leaf's name or path, or a
+            model's name.
+        limit: maximum number of atoms to return for each claim.
 
     Raises:
-        NotFound: nothing of that name is in the diagnosis; the message names near ones.
+        NotFound: the diagnosis has no such table, row, leaf or model; the message suggests similar names.
     """
-    targets = {text: _find_target(diagnosis, gathered, text) for text in dict.fromkeys(texts)}
+    targets = {text: _find_target(diagnosis, diagnosis_data, text) for text in dict.fromkeys(texts)}
     rows = [
         row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm and row.criteria_id
     ]
-    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
     evidence: dict[str, Evidence] = {}
     for text, target in targets.items():
-        atoms = _ordered(target, _atoms(gathered, target, rows, scores, stated))
+        atoms = _ordered(target, _atoms(diagnosis_data, target, rows, scores, addressed))
         number = None
         if target.asset and target.row:
             number = target.asset.rows.index(target.row) + 1
@@ -159,27 +166,27 @@ def evidence_of(
             node=target.node,
             atoms=len(atoms),
             scored=sum(atom.score is not None for atom in atoms),
-            shown=tuple(_whole_atoms(home, run, gathered, atoms[:limit])),
+            shown=tuple(_whole_atoms(home, run, diagnosis_data, atoms[:limit])),
         )
     return evidence
 
 
 def evidence(
-    home: Home, run: Run, gathered: Gathered, diagnosis: Diagnosis, text: str, *, limit: int = MOST_ATOMS
+    home: Home, run: Run, diagnosis_data: DiagnosisData, diagnosis: Diagnosis, text: str, *, limit: int = MOST_ATOMS
 ) -> Evidence:
     """Return the atoms behind one claim (see `evidence_of`).
 
     Raises:
-        NotFound: nothing of that name is in the diagnosis; the message names near ones.
+        NotFound: the diagnosis has no such table, row, leaf or model; the message suggests similar names.
     """
-    return evidence_of(home, run, gathered, diagnosis, [text], limit=limit)[text]
+    return evidence_of(home, run, diagnosis_data, diagnosis, [text], limit=limit)[text]
 
 
-def _find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> EvidenceTarget:
+def _find_target(diagnosis: Diagnosis, diagnosis_data: DiagnosisData, text: str) -> EvidenceTarget:
     """Return the target that a text names.
 
     Raises:
-        NotFound: nothing of that name is in the diagnosis.
+        NotFound: the diagnosis has no such table, row, leaf or model.
     """
     name = text.strip()
     asset = diagnosis.asset(name)
@@ -197,7 +204,7 @@ def _find_target(diagnosis: Diagnosis, gathered: Gathered, text: str) -> Evidenc
         return EvidenceTarget(name, models or diagnosis.models, asset, row, row.node, row.samples)
     if name in diagnosis.models:
         return EvidenceTarget(name, (name,))
-    nodes = [node for node in map(str, gathered.material.tree) if node.startswith("<")]
+    nodes = [node for node in map(str, diagnosis_data.material.tree) if node.startswith("<")]
     matches = [name] if name in nodes else [node for node in nodes if name_of(node).casefold() == name.casefold()]
     if len(matches) == 1:
         return EvidenceTarget(name, diagnosis.models, node=matches[0])
@@ -221,7 +228,7 @@ def _find_row(asset: Asset, text: str) -> AssetRow:
 
 
 def _ordered(target: EvidenceTarget, atoms: Iterable[_Atom]) -> list[_Atom]:
-    """Return the atoms with the lowest scores first, behind a strength with the highest; those without a score last."""
+    """Return the atoms, lowest scores first (for a strength, highest first), those without a score last."""
     sign = -1 if target.row is not None and target.row.mark in HIGH_FIRST else 1
 
     def order(atom: _Atom) -> tuple[bool, int, str, str, int, int]:
@@ -232,16 +239,16 @@ def _ordered(target: EvidenceTarget, atoms: Iterable[_Atom]) -> list[_Atom]:
 
 
 def _atoms(
-    gathered: Gathered,
+    diagnosis_data: DiagnosisData,
     target: EvidenceTarget,
     rows: Iterable[ResultRow],
     scores: Mapping[str, tuple[int, ...]],
-    stated: Mapping[str, tuple[bool, ...]],
+    addressed: Mapping[str, tuple[bool, ...]],
 ) -> Iterator[_Atom]:
-    """Yield the atoms of the target's answers; an answer that failed gives them without a score."""
-    criteria_below = set(members_below(gathered.material.tree)[target.node]) if target.node else None
+    """Yield the atoms of the target's answers; those of a failed answer have no score."""
+    criteria_below = set(members_below(diagnosis_data.material.tree)[target.node]) if target.node else None
     sizes: dict[str, int] = {}
-    for key in gathered.material.measured.sample_of:
+    for key in diagnosis_data.material.measured.sample_of:
         id, _, number = key.rpartition(":")
         sizes[id] = max(sizes.get(id, 0), int(number))
     for row in rows:
@@ -249,7 +256,7 @@ def _atoms(
             continue
         criteria_id = row.criteria_id or ""
         judgement_id = row.judgement_id or "" if row.failure is None else ""
-        judged = list(zip(scores.get(judgement_id, ()), stated.get(judgement_id, ()), strict=True))
+        judged = list(zip(scores.get(judgement_id, ()), addressed.get(judgement_id, ()), strict=True))
         for number in range(1, sizes.get(criteria_id[:KEY_LENGTH], 0) + 1):
             key = criterion_key(criteria_id, number)
             if criteria_below is not None and key not in criteria_below:
@@ -258,8 +265,8 @@ def _atoms(
             yield _Atom(row, number, key, score, spoken_to)
 
 
-def _whole_atoms(home: Home, run: Run, gathered: Gathered, atoms: Sequence[_Atom]) -> Iterator[EvidenceAtom]:
-    leaf_of = mapping_of(gathered.material.tree)
+def _whole_atoms(home: Home, run: Run, diagnosis_data: DiagnosisData, atoms: Sequence[_Atom]) -> Iterator[EvidenceAtom]:
+    leaf_of = mapping_of(diagnosis_data.material.tree)
     rows = [atom.row for atom in atoms]
     samples = samples_of(home, run.id, {row.sample_id for row in rows})
     sets = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
@@ -295,14 +302,14 @@ def _whole_atoms(home: Home, run: Run, gathered: Gathered, atoms: Sequence[_Atom
 
 
 def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
-    """Return the `ReportedDiagnosis` of a run as plain JSON, for its page; None where the run was not diagnosed."""
+    """Return the `ReportedDiagnosis` of a run as plain JSON; None if the run was not diagnosed."""
     diagnosis = stored_diagnosis(home, run)
     if diagnosis is None:
         return None
     if diagnosis.grouping == "category":
-        gathered = by_category(home, run, seed=diagnosis.seed)
+        diagnosis_data = by_category(home, run, seed=diagnosis.seed)
     else:
-        gathered = gather(home, run, tree=f"{diagnosis.tree}@{diagnosis.position}", seed=diagnosis.seed)
+        diagnosis_data = gather(home, run, tree=f"{diagnosis.tree}@{diagnosis.position}", seed=diagnosis.seed)
     notes = [*diagnosis.notes, *_tree_changes(home, run, diagnosis)]
     rows = dict.fromkeys(_reported_rows(diagnosis))
     words_run = latest_words(home, run.id)
@@ -320,7 +327,7 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
         )
     reported = ReportedDiagnosis(
         **dict(diagnosis.model_copy(update={"notes": tuple(notes)})),
-        evidence=evidence_of(home, run, gathered, diagnosis, rows, limit=REPORTED_ATOMS),
+        evidence=evidence_of(home, run, diagnosis_data, diagnosis, rows, limit=REPORTED_ATOMS),
         words=words,
         cited=tuple(cited),
     )
@@ -328,7 +335,7 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
 
 
 def _reported_rows(diagnosis: Diagnosis) -> list[str]:
-    """Return the rows whose atoms a report shows: marked leaves and nodes, then the lowest three leaves of each model."""
+    """Return the rows with evidence in a report: marked leaves and nodes, then each model's three lowest leaves."""
     marked: list[str] = []
     low: list[str] = []
     for asset in diagnosis.assets:

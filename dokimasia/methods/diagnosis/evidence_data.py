@@ -1,4 +1,4 @@
-"""What a diagnosis is made from: a run's answers and scores under its capability tree, or under the data's categories."""
+"""The data of a diagnosis: a run's answers and scores by capability tree or by the data's categories."""
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
     from dokimasia.algorithms.taxonomy import Tree
 
 LIMIT = 0.05
-"""The expected share of false marks among all marks of a diagnosis."""
+"""The permitted share of false marks among all marks of a diagnosis."""
 
 MIN_SUPPORT = 5
-"""A leaf with fewer scored criteria of a model is shown, and never marked."""
+"""A leaf with fewer scored criteria is shown, but never marked."""
 
 OWN_INTERVAL = ", each with its own 95 % interval, clustered by images"
-"""Part of the sentences of tables whose cells have intervals; left out where the intervals are not drawn."""
+"""Part of a table's sentence if its cells have intervals; removed where intervals are not drawn."""
 
 UNNAMED = "uncategorised"
 ARM = "#"
 """What the displayed name of an arm contains before the arm's own name."""
 
 FinalAnswer = Literal["right", "wrong", "undecided", "no reference"]
-"""Whether an answer's final answer is right; undecided where neither a rule nor the judge could say."""
+"""Whether an answer's final answer is right; undecided if neither a rule nor the judge decided."""
 
 _FINAL_ANSWERS: Mapping[str | None, FinalAnswer] = {"right": "right", "wrong": "wrong", None: "no reference"}
 _EDIT_PHASES = frozenset({"edit", "restore", "import"})
@@ -56,10 +56,10 @@ _EDIT_PHASES = frozenset({"edit", "restore", "import"})
 
 @dataclass(frozen=True, slots=True)
 class ScoredAnswer:
-    """One answer of a model: its score (1 to 5; None where it failed, and how), its final answer, and its reasons.
+    """An answer of a model: its score (1 to 5; None with a `failure`), final answer and reasons.
 
-    `reasons` are the scores of the criteria that the answer speaks to, the final answer left out. What it leaves unsaid is
-    not among them: silence is no error.
+    `reasons` are the scores of the criteria that the answer addresses, except the final answer's. Criteria that it does
+    not address are left out, since silence is not an error.
     """
 
     sample_id: str
@@ -73,7 +73,7 @@ class ScoredAnswer:
 
 
 class ModelSamples(NamedTuple):
-    """One model's samples: each one's mean score over its scored repeats, every scored repeat, and its cluster."""
+    """A model's samples: mean score over scored repeats, scores of all repeats, and cluster of each sample."""
 
     scores: Mapping[str, float]
     repeats: Mapping[str, Sequence[float]]
@@ -85,15 +85,15 @@ class DiagnosisMaterial:
     """What the tables of a diagnosis are computed from.
 
     Attributes:
-        tree: the criteria under their leaves; where the run has no tree, under the data's categories.
+        tree: the capability tree with the run's criteria; without one, a tree of the data's categories.
         grouping: which of the two.
-        measured: the scores, criterion by criterion, 0 to 100.
-        models: the diagnosed models in the order of the tables; no arms without the image.
-        answers: every answer of these models, in the run's order.
-        repeats: how often each sample was answered.
-        seed: of intervals and permutations.
-        coded: failed atoms under their modes, where these were analysed.
-        silence_known: whether the judge was asked which criteria an answer does not speak to.
+        measured: the scores by criterion, 0 to 100.
+        models: the diagnosed models in the order of the tables, without arms that do not see the image.
+        answers: all answers of these models, in the run's order.
+        repeats: number of answers to each sample.
+        seed: seed of intervals and permutations.
+        coded: failed atoms by failure mode, if they were analysed.
+        silence_known: whether the judge was asked which criteria an answer does not address.
     """
 
     tree: "Tree"
@@ -130,15 +130,15 @@ class DiagnosisMaterial:
         return self.measured.scores.get(model, {})
 
     def failures(self, model: str) -> Mapping[str, str]:
-        """Return the kinds of failure of a model's criteria without a score."""
+        """Return the kind of failure of each of a model's criteria without a score."""
         return self.measured.failures.get(model, {})
 
     def clusters_of(self, criteria: Iterable[str]) -> list[str]:
-        """Return the cluster of each criterion: the same for all that is asked about one image."""
+        """Return the cluster of each criterion; criteria about the same image share one."""
         return [self.measured.cluster_of.get(criterion, criterion) for criterion in criteria]
 
     def counted(self, count: int) -> str:
-        """Return a number of groups in words."""
+        """Return a number of groups with the right noun."""
         return f"{count} {self.leaf if count == 1 else self.leaves}"
 
 
@@ -156,7 +156,7 @@ def _samples_of(answers: Sequence[ScoredAnswer], model: str) -> ModelSamples:
 
 
 def slugs_of(models: Sequence[str]) -> Mapping[str, str]:
-    """Return each model's part of an asset's id: its name without what an id cannot hold; all differ."""
+    """Return each model's part of an asset's id: its name without invalid characters, made unique."""
     slugs: dict[str, str] = {}
     for model in models:
         base = "".join("-" if sign.isspace() or sign in ":[]/" else sign for sign in model) or "model"
@@ -165,32 +165,32 @@ def slugs_of(models: Sequence[str]) -> Mapping[str, str]:
 
 
 def numbered(base: str) -> Iterator[str]:
-    """Yield a name, then the same with the numbers from 2 on."""
+    """Yield a name, then the name with the numbers 2, 3 and so on."""
     yield base
     for number in itertools.count(2):
         yield f"{base}-{number}"
 
 
-class Gathered(NamedTuple):
-    """What a diagnosis is made from, the tree where there is one, and what a reader must know first."""
+class DiagnosisData(NamedTuple):
+    """The data of a diagnosis, its tree if there is one, and notes for the reader."""
 
     material: DiagnosisMaterial
     loaded: LoadedTree | None
     notes: tuple[str, ...]
 
 
-def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = None) -> Gathered:
-    """Return what a diagnosis of a run is made from; equal rows give equal material.
+def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = None) -> DiagnosisData:
+    """Return the data of a run's diagnosis; equal rows give equal data.
 
     Args:
-        home: where the run is.
+        home: the home.
         run: an evaluation, finished or not.
-        tree: which tree or version; by default the run's, and where it has none the data's categories.
-        seed: of intervals and permutations; by default the run's.
+        tree: tree or version; by default the run's, or else the data's categories.
+        seed: seed of intervals and permutations; by default the run's.
 
     Raises:
         NotFound: the run is not an evaluation, or there is no such tree.
-        InputError: nothing of it has a score, or the tree that was named holds none of its criteria.
+        InputError: the run has no scores, or the named tree has none of its criteria.
     """
     measured = _measured(home, run)
     if tree is not None:
@@ -211,26 +211,26 @@ def gather(home: Home, run: Run, *, tree: str | None = None, seed: int | None = 
             f"dokimasia tree grow {run.id} --judge NAME"
         )
     notes = (*_mapping_notes(home, run, loaded, measured), *_run_notes(home, run))
-    return Gathered(_material(home, run, measured, loaded.tree, "tree", seed), loaded, notes)
+    return DiagnosisData(_material(home, run, measured, loaded.tree, "tree", seed), loaded, notes)
 
 
-def by_category(home: Home, run: Run, *, seed: int | None = None) -> Gathered:
-    """Return what a diagnosis of a run is made from with its criteria under the data's categories, tree or none.
+def by_category(home: Home, run: Run, *, seed: int | None = None) -> DiagnosisData:
+    """Return the data of a run's diagnosis by the data's categories, even if the run has a tree.
 
     Raises:
         NotFound: the run is not an evaluation.
-        InputError: nothing of it has a score.
+        InputError: the run has no scores.
     """
     measured = _measured(home, run)
     categories = {sample.id: sample.category or UNNAMED for sample in load_samples(home, run.id)}
     tree = category_tree(
         {criterion: categories.get(sample, UNNAMED) for criterion, sample in measured.sample_of.items()}
     )
-    return Gathered(_material(home, run, measured, tree, "category", seed), None, tuple(_run_notes(home, run)))
+    return DiagnosisData(_material(home, run, measured, tree, "category", seed), None, tuple(_run_notes(home, run)))
 
 
 def category_tree(category_of: Mapping[str, str]) -> "Tree":
-    """Return a tree of one layer: the root and a node for each category, which holds its criteria itself."""
+    """Return a tree of one layer: the root, and a node with its criteria for each category."""
     names = {category: _node_name(category) for category in category_of.values()}
     tree = new_tree(sorted(set(names.values()), key=str.casefold) or [UNNAMED])
     members: dict[str, set[str]] = {}
@@ -242,7 +242,7 @@ def category_tree(category_of: Mapping[str, str]) -> "Tree":
 
 
 def _node_name(category: str) -> str:
-    """Return a category as a node's name: without what a name cannot hold, cut to its length."""
+    """Return a category as a node's name: without invalid characters, and shortened."""
     printable = "".join(sign if sign.isprintable() and sign not in "<>" else " " for sign in category)
     try:
         return plain_name(" ".join(printable.split())[:MAX_NAME].strip())
@@ -251,7 +251,7 @@ def _node_name(category: str) -> str:
 
 
 def _mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: MeasuredRun) -> list[str]:
-    """Return where the mapping that a diagnosis goes by is not, or no longer, the whole truth."""
+    """Return notes on criteria that the mapping misses, or that are outdated in it."""
     notes: list[str] = []
     criteria: set[str] = set()
     for by_model in (measured.scores, measured.failures):
@@ -279,7 +279,7 @@ def _mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: MeasuredR
 
 
 def _leaves_without_mapping(home: Home, loaded: LoadedTree, history: Sequence[StoredVersion]) -> list[str]:
-    """Return a note where leaves were added by hand after the criteria were mapped, so that none was compared with them."""
+    """Return a note on leaves that were added by hand after mapping, so that no criterion was compared with them."""
     mapped = [version for version in history if version.position < loaded.stored.position and version.phase == "map"]
     if not mapped:
         return []
@@ -295,7 +295,7 @@ def _leaves_without_mapping(home: Home, loaded: LoadedTree, history: Sequence[St
 
 
 def _measured(home: Home, run: Run) -> MeasuredRun:
-    """Return a run's scores without those of the arms that did not see the image."""
+    """Return a run's scores without those of arms that do not see the image."""
     EVALUATION.read(run)[0].judge_of("score")
     with_arms = measured_of(home, run, as_judged=True)
     measured = MeasuredRun(
@@ -346,7 +346,7 @@ def _run_notes(home: Home, run: Run) -> list[str]:
 
 
 def _silent_models(home: Home, run: Run) -> list[str]:
-    """Return the models whose scores speak of how much they say, each with the share of the criteria that it speaks to."""
+    """Return the models that address too few criteria, each with the share that it addresses."""
     shares: dict[str, dict[str, list[float]]] = {}
     for row in results(home, run.id, as_judged=True):
         if row.kind == "score" and not row.arm and row.stated is not None:
@@ -360,7 +360,7 @@ def _silent_models(home: Home, run: Run) -> list[str]:
 
 
 def _ranked(measured: MeasuredRun) -> tuple[str, ...]:
-    """Return the models, the highest mean over criteria first, those without a score last."""
+    """Return the models by mean over criteria, highest first, those without a score last."""
 
     def rank(name: str) -> tuple[float, str]:
         scores = measured.scores.get(name, {})
@@ -371,7 +371,7 @@ def _ranked(measured: MeasuredRun) -> tuple[str, ...]:
 
 
 def _answers(home: Home, run: Run) -> list[ScoredAnswer]:
-    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
     clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
     rows = [row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm]
     sets = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
@@ -380,7 +380,7 @@ def _answers(home: Home, run: Run) -> list[ScoredAnswer]:
         if not (row.judgement_id and row.criteria_id):
             return ()
         criteria = sets[row.criteria_id].criteria
-        judged = zip(criteria, scores[row.judgement_id], stated[row.judgement_id], strict=True)
+        judged = zip(criteria, scores[row.judgement_id], addressed[row.judgement_id], strict=True)
         return tuple(score for criterion, score, spoken_to in judged if spoken_to and not criterion.final)
 
     return [

@@ -1,4 +1,4 @@
-"""The figures of a diagnosis in words: its stored reports, what `--json` prints of them, and the rows of an export."""
+"""The figures of a diagnosis in words: stored reports, their JSON, and the rows of an export."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -33,7 +33,7 @@ COLUMNS: dict[str, ColumnType] = {
     "prompt_version": "integer",
     "prompt_hash": "text",
 }
-"""What an export says of a report: `text` has its sentences with their places printed, a paragraph a line."""
+"""Columns of a report in an export; `text` has its sentences with all figures, one paragraph per line."""
 
 
 class MissingReport(Value):
@@ -61,7 +61,7 @@ class WrittenReport(Value):
 
     @field_serializer("sentences")
     def _whole_sentences(self, sentences: tuple[Sentence, ...]) -> list[dict[str, Any]]:
-        """Return the sentences with all their fields, also those that have their default."""
+        """Return the sentences with all fields, including those that have their default."""
         return [sentence.model_dump(mode="json") for sentence in sentences]
 
 
@@ -89,7 +89,7 @@ class DiagnosisFigures(Heading):
 
 
 def reports_of(home: Home, run_id: str) -> dict[str, Report]:
-    """Return the reports of a run by subject (empty: across models); those that failed are not among them."""
+    """Return the successful reports of a run by subject (empty for the report across models)."""
     ids: dict[str, str] = {}
     for row in results(home, run_id):
         if row.kind == REPORT and row.outcome == "made":
@@ -99,9 +99,9 @@ def reports_of(home: Home, run_id: str) -> dict[str, Report]:
 
 
 def latest_words(home: Home, source: str) -> Run | None:
-    """Return the newest finished diagnosis in words of an evaluation that has a report, None without one.
+    """Return an evaluation's newest finished diagnosis in words that has a report.
 
-    Where all have failed, the newest: why it has no report is worth reading. A later failure hides no earlier report.
+    If none has a report, the newest is returned, since its reasons are worth reading; None without any.
     """
     finished = [run for run in runs_on(home, source, NAME) if run.status == "done"]
     for run in finished:
@@ -116,13 +116,13 @@ def words_figures(home: Home, run: Run) -> DiagnosisFigures:
     rows = {row.model: row for row in results(home, run.id) if row.kind == REPORT}
     reports = reports_of(home, run.id)
     picks = _picks(home, rows.values())
-    written = [
+    reports_and_failures = [
         _written_report(rows[subject], reports.get(subject), picks.get(subject))
         for subject in subjects_of(diagnosis)
         if subject in rows
     ]
     fault_kinds: Counter[FaultKind] = Counter()
-    for report in written:
+    for report in reports_and_failures:
         for sentence in report.sentences:
             fault_kinds.update(fault.kind for fault in sentence.faults)
     return DiagnosisFigures(
@@ -135,26 +135,26 @@ def words_figures(home: Home, run: Run) -> DiagnosisFigures:
         notes=diagnosis.notes,
         diagnosis=plan.diagnosis,
         totals=ReportTotals(
-            verified=sum(report.verified for report in written),
-            unverified=sum(report.unverified for report in written),
-            unverified_at_first=sum(report.unverified_at_first for report in written),
-            sentences=sum(len(report.sentences) for report in written),
-            failed=sum(report.failed is not None for report in written),
+            verified=sum(report.verified for report in reports_and_failures),
+            unverified=sum(report.unverified for report in reports_and_failures),
+            unverified_at_first=sum(report.unverified_at_first for report in reports_and_failures),
+            sentences=sum(len(report.sentences) for report in reports_and_failures),
+            failed=sum(report.failed is not None for report in reports_and_failures),
             by_kind=dict(sorted(fault_kinds.items())),
         ),
-        reports=tuple(written),
+        reports=tuple(reports_and_failures),
     )
 
 
 def _picks(home: Home, rows: Iterable[ResultRow]) -> dict[str, Salience]:
-    """Return the rows that were picked for each subject."""
+    """Return the picked rows, by subject."""
     ids = {row.model: row.value_ids[0] for row in rows if row.value_ids}
     picks = find_values(home, Salience, ids.values())
     return {subject: picks[id] for subject, id in ids.items()}
 
 
 def _written_report(row: ResultRow, report: Report | None, picked: Salience | None) -> WrittenReport:
-    written = WrittenReport(
+    base = WrittenReport(
         subject=row.model,
         failed=None if row.failure is None else MissingReport(kind=row.failure, reason=row.reason or ""),
         picked=picked.rows if picked else (),
@@ -169,7 +169,7 @@ def _written_report(row: ResultRow, report: Report | None, picked: Salience | No
         sentences=(),
     )
     if report is None:
-        return written
+        return base
     counts = {
         "words": report.words,
         "cut": report.cut,
@@ -179,11 +179,11 @@ def _written_report(row: ResultRow, report: Report | None, picked: Salience | No
         "unverified_at_first": report.unverified_at_first,
         "sentences": report.sentences,
     }
-    return written.model_copy(update=counts)
+    return base.model_copy(update=counts)
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return the export's columns of each report; those of a report that failed are null."""
+    """Return the values of the export's columns for each report; null for a failed report."""
     judge, reports = _plan(run).judge_name, reports_of(home, run.id)
     picks = _picks(home, rows)
     exported: list[dict[str, Any]] = []

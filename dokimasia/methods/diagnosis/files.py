@@ -1,4 +1,4 @@
-"""A diagnosis as files: every table as CSV and as a PNG picture, drawn offline, and all tables as one JSON."""
+"""Export of a diagnosis: every table as CSV and PNG, drawn offline, and all tables as one JSON."""
 
 import io
 import math
@@ -22,7 +22,7 @@ from dokimasia.runs.reading.exporting import csv_text, make_folder, write_whole
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 
 SCALE = 2
-"""Pixels for one point of the design."""
+"""Pixels per point."""
 
 WIDTH, LEFT, ROW, TOP, FOOT = 900, 300, 26, 92, 54
 INK, MUTED, LINE, PAPER = "#1d2733", "#66707c", "#dfe3e8", "#ffffff"
@@ -32,7 +32,7 @@ LOW, MIDDLE, HIGH = (221, 116, 46), (236, 238, 241), (47, 111, 206)
 
 MOST_ROWS = 160
 _WITH_GLYPHS = str.maketrans("\u2013\u2014\u2212\u00d7", "---x")
-"""Replaces signs that the built-in font lacks."""
+"""Replaces characters that the built-in font lacks."""
 
 SIMULATED = "simulated models: this says nothing about any real model"
 
@@ -42,15 +42,15 @@ def export_diagnosis(diagnosis: Diagnosis, folder: Path, *, further: Sequence[As
 
     Args:
         diagnosis: the tables.
-        folder: made where there is none; files of the same names are replaced.
-        further: tables in addition to those of the diagnosis, such as what changed since another run.
+        folder: target folder, created if needed; existing files are replaced.
+        further: additional tables, such as changes since another run.
 
     Raises:
         InputError: the folder cannot be written.
     """
-    whole = diagnosis.model_copy(update={"assets": (*diagnosis.assets, *further)})
-    figures = whole.model_dump(mode="json")
-    return write_tables(folder, "diagnosis", figures, whole.assets, simulated=bool(diagnosis.simulated))
+    extended = diagnosis.model_copy(update={"assets": (*diagnosis.assets, *further)})
+    figures = extended.model_dump(mode="json")
+    return write_tables(folder, "diagnosis", figures, extended.assets, simulated=bool(diagnosis.simulated))
 
 
 def write_tables(
@@ -59,32 +59,32 @@ def write_tables(
     """Write tables as CSV and PNG, and all figures as one JSON, into a folder, and return the files, sorted.
 
     Args:
-        folder: made where there is none.
-        name: of the JSON file.
-        figures: what it holds.
+        folder: target folder, created if needed.
+        name: name of the JSON file.
+        figures: content of the JSON file.
         assets: the tables.
-        simulated: whether every picture says that models are simulated.
+        simulated: whether pictures note that models are simulated.
 
     Raises:
         InputError: the folder cannot be written.
     """
     make_folder(folder)
-    written = [folder / f"{name}.json"]
-    write_whole(written[0], orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
+    paths = [folder / f"{name}.json"]
+    write_whole(paths[0], orjson.dumps(figures, option=orjson.OPT_INDENT_2) + b"\n")
     names: set[str] = set()
     for asset in assets:
         stem = file_name(asset.id, names)
-        written.append(folder / f"{stem}.csv")
-        write_whole(written[-1], table_csv(asset))
+        paths.append(folder / f"{stem}.csv")
+        write_whole(paths[-1], table_csv(asset))
         picture = picture_of(asset, simulated=simulated)
         if picture is not None:
-            written.append(folder / f"{stem}.png")
-            write_whole(written[-1], picture)
-    return sorted(written)
+            paths.append(folder / f"{stem}.png")
+            write_whole(paths[-1], picture)
+    return sorted(paths)
 
 
 def table_csv(asset: Asset) -> bytes:
-    """Return a table as comma-separated UTF-8: each estimate is followed by the ends of its interval."""
+    """Return a table as CSV in UTF-8; each estimate is followed by the ends of its interval."""
     estimated = _estimated_columns(asset)
     header = ["row"]
     for column, has_interval in zip(asset.columns, estimated, strict=True):
@@ -104,7 +104,7 @@ def table_csv(asset: Asset) -> bytes:
 
 
 def file_name(id: str, used: set[str]) -> str:
-    """Return a file's name for an asset: its id without what a file's name should not hold; all differ."""
+    """Return a unique file name for an asset: its id without special characters."""
     base = _UNSAFE.sub("-", id).strip("-.")[:120] or "asset"
     name = next(candidate for candidate in numbered(base) if candidate.casefold() not in used)
     used.add(name.casefold())
@@ -142,11 +142,11 @@ class _Canvas(NamedTuple):
 
 
 def picture_of(asset: Asset, *, simulated: bool = False) -> bytes | None:
-    """Return an asset as a PNG; None where there is nothing to draw. Equal assets give equal bytes.
+    """Return an asset as a PNG; None if there is nothing to draw. Equal assets give equal bytes.
 
     Args:
         asset: any table of a diagnosis.
-        simulated: whether its models are simulated, which the picture then says.
+        simulated: whether the picture notes that models are simulated.
     """
     if not asset.rows:
         return None
@@ -178,12 +178,12 @@ def _columns_of_kind(asset: Asset, kind: ColumnKind) -> list[int]:
 
 
 def _estimated_columns(asset: Asset) -> list[bool]:
-    """Return for each column whether any of its cells has an interval, or a reason in its place."""
+    """Return, for each column, whether any of its cells has an interval or a reason why there is none."""
     return [any(row.cells[number].estimated for row in asset.rows) for number in range(len(asset.columns))]
 
 
 def _bars(asset: Asset, column_number: int) -> _Canvas:
-    """Draw one column as bars (scores, shares) or dots (differences) with intervals, a row each."""
+    """Draw a column as bars (scores, shares) or dots (differences) with intervals, one per row."""
     rows = asset.rows[:MOST_ROWS]
     canvas = _new(WIDTH, TOP + ROW * len(rows) + FOOT)
     column = asset.columns[column_number]
@@ -254,7 +254,7 @@ def _heat_map(asset: Asset, scores: Sequence[int]) -> _Canvas:
 
 
 def _radar(asset: Asset, scores: Sequence[int]) -> _Canvas:
-    """Draw leaves as spokes, a closed line a model; where a model has no score at a leaf, its line stops short."""
+    """Draw a radar chart: a spoke per leaf, a line per model; the line has a gap where a model has no score."""
     canvas = _new(WIDTH, 720)
     cx, cy, radius, spokes = WIDTH / 2, TOP + 310, 220, len(asset.rows)
 
@@ -312,7 +312,7 @@ def _stacked(asset: Asset, shares: Sequence[int]) -> _Canvas:
 
 
 def _mean(asset: Asset, column_number: int) -> float | None:
-    """Return a model's mean over all criteria of its leaves; None for other tables."""
+    """Return a model's mean over all criteria of its leaves; None for a table of another kind."""
     if asset.family != "leaves":
         return None
     total, weighted = 0, 0.0
@@ -368,7 +368,7 @@ def _new(width: int, height: int) -> _Canvas:
 
 
 def _names(names: Sequence[str], most: int) -> list[str]:
-    """Return names shortened to the room that there is; different names stay different."""
+    """Return names shortened to the available width; different names stay different."""
     return shortened_names([_printable(name) for name in names], most)
 
 

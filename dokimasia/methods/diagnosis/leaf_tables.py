@@ -1,5 +1,5 @@
 # pyright: standard
-# networkx ships no types; what is read from a tree here is given its type at once.
+# networkx has no types; values read from a tree are typed right away.
 """Tables of leaves: scores with weak and strong marks, radars, the heat map, contrasts between models, and changes."""
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -40,28 +40,28 @@ GROUPS = {
     "reasoning and generation": ("Reasoning", "Generation"),
     "knowledge and trustworthiness": ("Knowledge", "Trustworthiness"),
 }
-"""Which categories share a radar (ATOM, figure 16)."""
+"""The categories of each radar chart (ATOM, figure 16)."""
 
 OTHERS = "other categories"
 FEWEST_PERMUTATIONS, MOST_PERMUTATIONS = 2_000, 20_000
 FEWEST_SAMPLES = 5
-"""A leaf with fewer samples in both runs is shown, and its change is not tested."""
+"""A leaf with fewer samples in both runs is shown, but its change is not tested."""
 
 Verdicts = Mapping[str, Mapping[str, NodeFinding]]
-"""Model to node to its finding."""
+"""Findings by model and node."""
 
 LeafMeans = Mapping[tuple[str, str], float | None]
-"""Sample and leaf to the mean score of its criteria there; None where none has a score."""
+"""Mean score of a sample's criteria at a leaf, by sample and leaf; None if none has a score."""
 
 SharedSamples = Sequence[tuple[SampleRef, SampleRef]]
-"""The samples that two runs have in common, as the first has them and as the second has."""
+"""The samples that two runs share, as references in the first and in the second run."""
 
 
 def verdicts_of(material: DiagnosisMaterial, *, permutations: int | None = None) -> Verdicts:
-    """Return the finding on every node that is tested, for each model.
+    """Return the finding on every tested node, by model.
 
-    A node is compared with all other criteria of the model (`algorithms.weakness.node_findings`); the p-values of all
-    nodes of all models are adjusted together (Benjamini and Hochberg), since a diagnosis looks at them all.
+    A node is compared with all other criteria of the model (`algorithms.weakness.node_findings`). P-values are adjusted
+    over all nodes of all models (Benjamini-Hochberg), since a diagnosis tests them all.
     """
     tests = len(material.tree) * len(material.models)
     default = min(MOST_PERMUTATIONS, max(FEWEST_PERMUTATIONS, int(4 * tests / LIMIT)))
@@ -86,7 +86,7 @@ def verdicts_of(material: DiagnosisMaterial, *, permutations: int | None = None)
 
 
 def leaf_tables(material: DiagnosisMaterial, verdicts: Verdicts) -> list[Asset]:
-    """Return each model's table of leaves, and its table of weak and strong nodes of all layers."""
+    """Return, for each model, the table of leaves and the table of weak and strong nodes of all layers."""
     tables: list[Asset] = []
     members, placed = members_below(material.tree), sorted(mapping_of(material.tree))
     leaf_order = leaves_in_order(material)
@@ -142,13 +142,13 @@ def _node_row(
     placed: Sequence[str],
     finding: NodeFinding | None,
 ) -> AssetRow:
-    """Return a model's row of a node, against all criteria placed elsewhere; a node that was not tested has no mark."""
+    """Return a model's row for a node, compared with all criteria elsewhere; an untested node has no mark."""
     scores, inside = material.scores(model), set(criteria)
     samples = {material.measured.sample_of.get(criterion, criterion) for criterion in criteria if criterion in scores}
     scored_count, criteria_count = _counts(material, model, criteria)
     mean = points_of(material, model, criteria)
-    rest = points_of(material, model, (criterion for criterion in placed if criterion not in inside))
-    contrast = difference_of(mean, rest)
+    elsewhere = points_of(material, model, (criterion for criterion in placed if criterion not in inside))
+    contrast = difference_of(mean, elsewhere)
     q_value = None if finding is None else finding.q_value
     mark = mark_of(contrast, q_value, down="weak", up="strong")
     return AssetRow(
@@ -163,7 +163,7 @@ def _node_row(
 
 
 def _counts(material: DiagnosisMaterial, model: str, criteria: Sequence[str]) -> tuple[int, int]:
-    """Return how many criteria have a score of a model, and how many it was asked about."""
+    """Return the number of criteria with a score of a model, and of those it was asked about."""
     scores = material.scores(model)
     judged = scores.keys() | material.failures(model).keys()
     return sum(criterion in scores for criterion in criteria), sum(criterion in judged for criterion in criteria)
@@ -215,7 +215,7 @@ def _nodes_sentence(model: str, weak: int, strong: int, tested: int, untested: s
 
 
 def radars(material: DiagnosisMaterial, grid: Asset) -> list[Asset]:
-    """Return the heat map's rows again, a table for each group of categories: a leaf a spoke."""
+    """Return the tables of the radar charts, one per group of categories, with the rows of the heat map."""
     if material.grouping == "category":
         return [_grid(material, "radar/categories", "Radar: the data's categories", grid.rows)]
     group_of = {category: group for group, categories in GROUPS.items() for category in categories}
@@ -230,7 +230,7 @@ def radars(material: DiagnosisMaterial, grid: Asset) -> list[Asset]:
 
 
 def categories(material: DiagnosisMaterial) -> Asset:
-    """Return the tree's categories down, models across."""
+    """Return the table of categories: a row per category of the tree, a column per model."""
     placed = {CapabilityPath.parse(leaf).category for leaf in leaves_in_order(material)}
     nodes = [
         node for node in in_order(material.tree) if material.tree.nodes[node]["layer"] == 1 and name_of(node) in placed
@@ -240,7 +240,7 @@ def categories(material: DiagnosisMaterial) -> Asset:
 
 
 def heatmap(material: DiagnosisMaterial) -> Asset:
-    """Return leaves down, models across, each cell a mean with its interval."""
+    """Return the table of the heat map: a row per leaf, a column per model, each cell a mean with its interval."""
     rows = _grid_rows(material, leaves_in_order(material))
     return _grid(material, "heatmap", f"Heat map: {material.leaf} by model", rows)
 
@@ -282,7 +282,7 @@ def _grid(material: DiagnosisMaterial, id: str, title: str, rows: Sequence[Asset
 
 
 def contrasts(material: DiagnosisMaterial) -> Asset:
-    """Return how each model does at each leaf against the mean of the others on the same criteria."""
+    """Return each model's difference from the mean of the other models at each leaf, on the same criteria."""
     models = material.models
     partial_rows: list[PartialRow] = []
     members = members_below(material.tree)
@@ -339,7 +339,7 @@ def contrasts(material: DiagnosisMaterial) -> Asset:
 
 
 def leaves_in_order(material: DiagnosisMaterial) -> list[str]:
-    """Return the leaves, or categories, that hold a criterion, in the tree's order."""
+    """Return the leaves, or categories, that have a criterion, in the tree's order."""
     placed = set(mapping_of(material.tree).values())
     if material.grouping == "tree":
         placed &= set(leaves(material.tree))
@@ -354,29 +354,30 @@ def name_of(node: str) -> str:
 def change_tables(
     first: DiagnosisMaterial, second: DiagnosisMaterial, shared: SharedSamples, *, names: tuple[str, str]
 ) -> list[Asset]:
-    """Return a table for each model that both runs have: every leaf before and after, and whether the change is sure.
+    """Return, for each model of both runs, a table of every leaf before and after, with tests of the changes.
 
-    A sample counts at a leaf with the mean over its criteria there, in each run by that run's criteria; p-values are of
-    sign flips of clusters of samples, adjusted over all leaves of all models.
+    A sample's score at a leaf is the mean over its criteria there, by each run's own criteria; p-values come from sign
+    flips of clusters of samples and are adjusted over all leaves of all models.
 
     Args:
-        first: one run; its tree says which leaves there are.
-        second: the other, under the same tree.
-        shared: the samples that both have.
-        names: how the runs are called.
+        first: data of the first run, whose tree defines the leaves.
+        second: data of the second run, under the same tree.
+        shared: the samples of both runs.
+        names: displayed names of the runs.
     """
     models = [model for model in first.models if model in second.models]
     rows = marked_rows(partial for model in models for partial in _change_rows(first, second, shared, model))
     tables: list[Asset] = []
     for model, slug in slugs_of(models).items():
-        own = [row for row in rows if row.model == model]
-        better, worse = (sum(row.mark == mark for row in own) for mark in ("better", "worse"))
+        model_rows = [row for row in rows if row.model == model]
+        better, worse = (sum(row.mark == mark for row in model_rows) for mark in ("better", "worse"))
         tables.append(
             Asset(
                 id=f"changes/{slug}",
                 title=f"{model}: {names[1]} against {names[0]}",
                 sentence=(
-                    f"{model} is better at {better} and worse at {worse} of {first.counted(len(own))} than in run {names[0]}, "
+                    f"{model} is better at {better} and worse at {worse} of {first.counted(len(model_rows))} than in run "
+                    f"{names[0]}, "
                     f"on {len(shared)} shared samples; sign flips of whole images, at most {LIMIT:.0%} of the marks expected "
                     "to be false; p-values are adjusted over all models and rows of these changes (Benjamini and Hochberg)."
                 ),
@@ -386,7 +387,7 @@ def change_tables(
                     score_column("after", POINTS),
                     *difference_columns("change"),
                 ),
-                rows=tuple(own),
+                rows=tuple(model_rows),
                 model=model,
                 counts="samples",
             )
@@ -434,7 +435,7 @@ def _change_rows(
 
 
 def _leaf_means(material: DiagnosisMaterial, model: str) -> LeafMeans:
-    """Return a model's mean score by sample and leaf, of all that it was asked about."""
+    """Return a model's mean score by sample and leaf."""
     scores, failures = material.scores(model), material.failures(model)
     by_place: dict[tuple[str, str], list[float]] = {}
     for criterion, leaf in mapping_of(material.tree).items():

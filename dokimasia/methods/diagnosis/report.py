@@ -1,4 +1,4 @@
-"""A diagnosis as it is drawn: its tables and charts on an evaluation's page, and its reports in words by themselves."""
+"""The report of a diagnosis: tables and charts on an evaluation's page, and the reports in words."""
 
 import re
 from collections import Counter
@@ -51,13 +51,13 @@ FAULTS = {
     "no_such_place": "it names a figure that is in no table",
     "no_test": "it compares what no paired test compares",
 }
-"""What makes a sentence unverified, by kind of fault; `--json` has the reasons as its writer was told them."""
+"""Why a sentence is unverified, by kind of fault; `--json` has the reasons as sent to the writer."""
 
 UNPRINTED = "[no figure]"
-"""Stands for a place of a sentence that could not be printed."""
+"""Replaces a reference in a sentence that could not be resolved."""
 
 MOST_IN_PARAGRAPH = 4
-"""Sentences that a paragraph has at most; more of them are a list."""
+"""Maximum number of sentences in a paragraph; more become a list."""
 
 _PLACE = re.compile(r"\{[^{}]*\}")
 
@@ -75,7 +75,7 @@ MARKED_COLUMNS = (
 
 
 def section(data: ReportData) -> Section | None:
-    """Return the diagnosis on the page of an evaluation; None where the run was not diagnosed."""
+    """Return the diagnosis's section on the page of an evaluation; None without a diagnosis."""
     addition = data.addition("diagnosis")
     if addition is None:
         return None
@@ -116,7 +116,7 @@ def section(data: ReportData) -> Section | None:
 
 
 def _evidence_id(row: str) -> str:
-    """Return the page's id of the evidence of a row, `ASSET:ROW`."""
+    """Return the HTML id of the evidence of a row (`ASSET:ROW`)."""
     return "why-" + "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in row)
 
 
@@ -134,7 +134,7 @@ def _lead(diagnosis: ReportedDiagnosis) -> str:
 
 
 def _marked_nodes(diagnosis: ReportedDiagnosis) -> Iterator[Block]:
-    """Yield one table of all weak and strong nodes; each row opens its evidence."""
+    """Yield a table of all weak and strong nodes; each row opens its evidence."""
     rows: list[list[Cell]] = []
     for asset in _of_family(diagnosis, "nodes"):
         for number, row in enumerate(asset.rows, start=1):
@@ -194,7 +194,7 @@ def table(
     evidence: Mapping[str, Evidence] | None = None,
     most: int | None = MOST_ROWS,
 ) -> Iterator[Block]:
-    """Yield an asset's sentence and its rows, sortable; samples and rows with evidence are links, `most` cuts the rows."""
+    """Yield an asset's sentence and its sortable rows, at most `most`; samples and rows with evidence are links."""
     yield Paragraph((asset.sentence, Span(f"  [{asset.id}]", "muted")), "note")
     if not asset.rows:
         return
@@ -263,7 +263,7 @@ def _counted(row: AssetRow) -> Cell:
 
 
 def _behind(reference: str, evidence: Evidence, cards: Mapping[str, str], titles: Mapping[str, str]) -> Fold:
-    """Return the atoms behind a row, each with its sample, question, truth, answer and score."""
+    """Return the table of atoms behind a row: sample, question, ground truth, answer and score."""
     items: list[Cell] = []
     for atom in evidence.shown:
         items.append(
@@ -290,7 +290,7 @@ def _behind(reference: str, evidence: Evidence, cards: Mapping[str, str], titles
 
 
 def score_of(atom: EvidenceAtom) -> Span:
-    """Return what an atom of the evidence scored, that the answer does not speak to it, or how it failed."""
+    """Return an atom's score, or that the answer does not address it, or its failure."""
     if atom.score is None:
         return Span(f"failed: {atom.failure}", "bad")
     if not atom.stated:
@@ -305,7 +305,7 @@ def shortened(text: str | None, most: int = MOST_ANSWER) -> str:
 
 
 def words_section(data: ReportData) -> Section:
-    """Return the reports of a diagnosis in words, none of them folded away."""
+    """Return the section with the reports of a diagnosis in words, unfolded."""
     words = data.figures_as(DiagnosisFigures)
     blocks: list[Block] = [Paragraph(note, "warning") for note in words.notes]
     for block in prose(words, {}):
@@ -319,11 +319,11 @@ def words_section(data: ReportData) -> Section:
 
 
 def prose(words: DiagnosisFigures, links: Mapping[str, str]) -> Iterator[Block]:
-    """Yield who wrote what, the report across models, then one fold a model.
+    """Yield a note on the writer, the report across models, and a fold for each model's report.
 
     Args:
         words: the reports.
-        links: by row (`ASSET:ROW`), the link to its evidence on the page.
+        links: link to the evidence on the page, by row (`ASSET:ROW`).
     """
     unverified, sentences = words.totals.unverified, words.totals.sentences
     yield Paragraph(
@@ -375,7 +375,7 @@ def _report_blocks(report: WrittenReport, links: Mapping[str, str]) -> Iterator[
 
 
 def _pieces(sentence: Sentence, links: Mapping[str, str]) -> Iterator[str | Span]:
-    """Yield a sentence's text, its printed places as links to their rows."""
+    """Yield a sentence's text, with its references as links to their rows."""
     end = 0
     for place in sentence.places:
         yield _own_words(sentence, sentence.text[end : place.start])

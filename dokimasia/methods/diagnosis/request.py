@@ -1,4 +1,4 @@
-"""A diagnosis in words: its request, its plan, how it is accepted, and which tables a stored one is written from."""
+"""A diagnosis in words: request, plan, acceptance, and the tables that a stored one is based on."""
 
 import asyncio
 from collections.abc import Iterator
@@ -25,10 +25,10 @@ NAME = "diagnosis"
 """The method's name."""
 
 WRITING = ("diagnosis_across", "diagnosis_report", "diagnosis_salient", "repair")
-"""The prompts that reports are written by."""
+"""The prompts for writing reports."""
 
 REPORT = "report"
-"""The kind of a result row that stands for a report; its `model` is its subject, empty for the one across models."""
+"""The kind of a report's result row; its `model` is the subject, empty for the report across models."""
 
 TABLE_TOKENS, REPORT_TOKENS, PICK_TOKENS = 4_000, 700, 120
 
@@ -52,7 +52,7 @@ class WordsRequest(RunRequest):
 
 
 class WordsPlan(RunPlan):
-    """A diagnosis in words by its content: the evaluation, its tables (an id) and who writes."""
+    """The plan of a diagnosis in words: the evaluation, the id of its tables, and the writer."""
 
     source: str
     diagnosis: str
@@ -65,15 +65,15 @@ class WordsPlan(RunPlan):
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graph needs it."""
+        """The options of the graph."""
         return GraphOptions(judge=self.judge.ref.name, models=self.models)
 
 
 async def accept(request: WordsRequest, session: Session) -> Accepted[WordsPlan]:
-    """Compute the tables of the run, or take those of the diagnosis that is forked, and resolve the judge.
+    """Compute the tables of the run (a fork uses those of its parent), and resolve the judge.
 
     Raises:
-        InputError: the run is no evaluation or has no scores, there is no such tree, or the judge is not known.
+        InputError: the run is not an evaluation or has no scores, there is no such tree, or the judge is unknown.
     """
     home = session.opened
     if session.forked is not None:
@@ -107,7 +107,7 @@ async def accept(request: WordsRequest, session: Session) -> Accepted[WordsPlan]
 
 
 def report_calls(judge: ModelSpec, models: int) -> list[Asking]:
-    """Return the expected calls of the reports on models and across them: rows picked, a report written, and sent back."""
+    """Return the expected calls for the reports of models and across models: picking, writing and one correction each."""
     reports = models + (models > 1)
     return [
         Asking(judge, reports, TABLE_TOKENS, PICK_TOKENS),
@@ -117,25 +117,25 @@ def report_calls(judge: ModelSpec, models: int) -> list[Asking]:
 
 
 def written_from(home: Home, run: Run) -> Diagnosis:
-    """Return the tables that the reports of a run are written from."""
+    """Return the tables that a run's reports are based on."""
     id = stored_plan(run)["diagnosis"]
     return find_values(home, Diagnosis, [id])[id]
 
 
 def runs_on(home: Home, source: str, method: str) -> Iterator[Run]:
-    """Yield the runs of a method that rest on an evaluation, the newest first."""
+    """Yield the runs of a method that are based on an evaluation, newest first."""
     for run in list_runs(home):
         if run.method == method and stored_plan(run)["source"] == source:
             yield run
 
 
 def stored_plan(run: Run) -> Any:
-    """Return the plan of a run as it is stored, of whichever method."""
+    """Return the stored plan of a run of any method."""
     return run.options["plan"]
 
 
 def subjects_of(diagnosis: Diagnosis) -> tuple[str, ...]:
-    """Return the subjects of a diagnosis's reports: each model, and with more than one also all of them together."""
+    """Return the subjects of a diagnosis's reports: each model and, with several, all models together."""
     models = diagnosis.models
     return (*models, EVERYONE) if len(models) > 1 else models
 

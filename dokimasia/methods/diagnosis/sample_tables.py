@@ -36,20 +36,19 @@ TIE = 1e-9
 """Two scores that differ by no more than this are equal."""
 
 MOST_RANKS = 12
-"""With more models than this, shares of ranks are given for the first and the last alone."""
+"""With more models, shares are only listed for the first and the last rank."""
 
 MOST_PATTERNS = 20
-"""Groups of models that share the highest score, at most, the most frequent first."""
+"""Maximum number of listed groups of models that share the highest score."""
 
 NAMED_MODELS = 6
-"""Models of a group that are named; of more the rest is counted."""
+"""Maximum number of named models of a group; the others are counted."""
 
 
 def overall(material: DiagnosisMaterial) -> Asset:
     """Return every model's weighted score over samples, and its mean over criteria.
 
-    Where a sample has no score of a model, two columns say what the failures leave open: the model's score over all
-    samples, had each that failed scored 1, and had each scored 5.
+    If samples failed, two columns give bounds: the score over all samples if every failed one had scored 1, or 5.
     """
     failing = any(len(samples.scores) < len(samples.clusters) for samples in material.samples.values())
     ends = ATOMS if failing else ()
@@ -96,20 +95,21 @@ def overall(material: DiagnosisMaterial) -> Asset:
 
 
 def _compared_pairs(material: DiagnosisMaterial) -> Iterator[tuple[AssetRow, Sequence[float], Sequence[str]]]:
-    """Yield for every two models a row that names them, and on shared samples their differences and the clusters."""
-    for (first, ours), (second, theirs) in combinations(material.samples.items(), 2):
-        shared = [id for id in ours.scores if id in theirs.scores]
+    """Yield, for every two models, a row with their names, and the differences and clusters of shared samples."""
+    for (first, first_samples), (second, second_samples) in combinations(material.samples.items(), 2):
+        shared = [id for id in first_samples.scores if id in second_samples.scores]
         row = AssetRow(
             key=f"{first} {second}",
             cells=cells_of(first, second),
             n=len(shared),
-            held=len(ours.clusters.keys() | theirs.clusters.keys()),
+            held=len(first_samples.clusters.keys() | second_samples.clusters.keys()),
         )
-        yield row, [ours.scores[id] - theirs.scores[id] for id in shared], [ours.clusters[id] for id in shared]
+        gaps = [first_samples.scores[id] - second_samples.scores[id] for id in shared]
+        yield row, gaps, [first_samples.clusters[id] for id in shared]
 
 
 def pairs(material: DiagnosisMaterial) -> Asset:
-    """Return the differences of every two models on the samples that both have a score for."""
+    """Return the differences of every two models on the samples scored for both."""
     partial_rows: list[PartialRow] = []
     for row, gaps, clusters in _compared_pairs(material):
         gap = mean_of(gaps, clusters, bounds=(-SPAN, SPAN), seed=material.seed)
@@ -135,7 +135,7 @@ def pairs(material: DiagnosisMaterial) -> Asset:
 
 
 def win_ties(material: DiagnosisMaterial) -> Asset:
-    """Return how often each of two models has the higher score, and how often they tie."""
+    """Return, for every two models, how often each has the higher score, and how often they tie."""
     rows: list[AssetRow] = []
     for row, gaps, clusters in _compared_pairs(material):
         shares = (
@@ -158,7 +158,7 @@ def win_ties(material: DiagnosisMaterial) -> Asset:
 
 
 def top_ties(material: DiagnosisMaterial) -> Asset:
-    """Return which models, alone or together, have the highest score of a sample, and how often."""
+    """Return how often which models, alone or tied, have the highest score of a sample."""
     models, samples = material.models, material.samples
     all_samples = dict.fromkeys(id for of_model in samples.values() for id in of_model.clusters)
     shared = [id for id in all_samples if all(id in samples[model].scores for model in models)]
@@ -186,13 +186,13 @@ def top_ties(material: DiagnosisMaterial) -> Asset:
             )
         )
     tied = sum(len(group) > 1 for group in groups)
-    rest = f", of which the {MOST_PATTERNS} most frequent are shown." if len(order) > MOST_PATTERNS else "."
+    remainder = f", of which the {MOST_PATTERNS} most frequent are shown." if len(order) > MOST_PATTERNS else "."
     return Asset(
         id="top-ties",
         title="At the top",
         sentence=(
             f"Which models share the highest score of a sample: on {tied} of the {len(shared)} samples that all have a "
-            f"score for it is more than one. {len(order)} different groups{rest}"
+            f"score for it is more than one. {len(order)} different groups{remainder}"
         ),
         columns=(
             name_column("models at the top"),
@@ -206,9 +206,9 @@ def top_ties(material: DiagnosisMaterial) -> Asset:
 
 
 def ranks(material: DiagnosisMaterial) -> Asset:
-    """Return how the models' ranks are spread over the samples that all have a score for.
+    """Return the distribution of the models' ranks over the samples scored for all.
 
-    Models that tie share the ranks that they take up: two that tie for the first have rank 1.5, and half of each rank.
+    Tied models share their ranks: two that tie for the first place have rank 1.5, and each half of ranks 1 and 2.
     """
     models, samples = material.models, material.samples
     shared = [id for id in samples[models[0]].scores if all(id in samples[model].scores for model in models)]
@@ -220,11 +220,11 @@ def ranks(material: DiagnosisMaterial) -> Asset:
         all_samples.update(of_model.clusters)
     rows: list[AssetRow] = []
     for position, model in enumerate(models):
-        own = [by_model[position] for by_model in spans]
-        means = [(first + last) / 2 for first, last in own]
+        model_spans = [by_model[position] for by_model in spans]
+        means = [(first + last) / 2 for first, last in model_spans]
         cells = [mean_of(means, clusters, bounds=(1, len(models)), seed=material.seed)]
         for rank in rank_columns:
-            shares = [1 / (last - first + 1) if first <= rank <= last else 0.0 for first, last in own]
+            shares = [1 / (last - first + 1) if first <= rank <= last else 0.0 for first, last in model_spans]
             cells.append(mean_of(shares, clusters, bounds=(0, 1), seed=material.seed))
         rows.append(
             AssetRow(key=model, cells=cells_of(model, *cells), n=len(shared), held=len(all_samples), model=model)
@@ -248,7 +248,7 @@ def ranks(material: DiagnosisMaterial) -> Asset:
 
 
 def _rank_spans(scores: Sequence[float]) -> list[tuple[int, int]]:
-    """Return the first and last rank that each score takes up, 1 being the highest."""
+    """Return the first and last rank of each score; rank 1 is the highest score."""
     spans: list[tuple[int, int]] = []
     for score in scores:
         higher = sum(other > score + TIE for other in scores)
@@ -257,7 +257,7 @@ def _rank_spans(scores: Sequence[float]) -> list[tuple[int, int]]:
 
 
 def stability(material: DiagnosisMaterial) -> Asset:
-    """Return how much scores move from one repeat of the same question to the next; no rows where each was asked once."""
+    """Return the variation of scores over repeats of the same question; no rows without repeats."""
     rows: list[AssetRow] = []
     for model, samples in material.samples.items():
         repeated = [id for id, scores in samples.repeats.items() if len(scores) > 1]
@@ -302,7 +302,7 @@ def stability(material: DiagnosisMaterial) -> Asset:
 
 
 def failures(material: DiagnosisMaterial) -> Asset:
-    """Return how many answers of each model have no score, in all and by kind of failure."""
+    """Return the number of each model's answers without a score, in total and by kind of failure."""
     rows: list[AssetRow] = []
     total = 0
     for model in material.models:

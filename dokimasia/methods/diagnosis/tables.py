@@ -1,4 +1,4 @@
-"""The tables of a run's diagnosis: computed, stored with the run, and compared with those of another run (ATOM, 3.4 and H)."""
+"""The tables of a run's diagnosis: computation, storage, and comparison with another run (ATOM, 3.4 and H)."""
 
 from dataclasses import replace
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from dokimasia.domain.diagnosis.tables import Asset, Diagnosis
 from dokimasia.domain.identity import value_id
 from dokimasia.errors import InputError
 from dokimasia.methods.diagnosis.answer_tables import answer_tables, mode_tables, reasons
-from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, Gathered, by_category, gather
+from dokimasia.methods.diagnosis.evidence_data import DiagnosisData, DiagnosisMaterial, by_category, gather
 from dokimasia.methods.diagnosis.leaf_tables import (
     categories,
     change_tables,
@@ -32,7 +32,7 @@ SHORT_ID = 8
 
 
 class Changes(NamedTuple):
-    """What got better or worse from one run to another: the tables, how many samples both have, and what to know first."""
+    """Changes from one run to another: the tables, the number of shared samples, and notes."""
 
     first: str
     second: str
@@ -42,12 +42,12 @@ class Changes(NamedTuple):
 
 
 def assets_of(material: DiagnosisMaterial) -> tuple[Asset, ...]:
-    """Return all tables of a diagnosis, in the order in which they are read; equal material gives equal tables.
+    """Return all tables of a diagnosis in reading order; equal data give equal tables.
 
-    Their ids: `models`, `pairs`, `ties`, `top-ties`, `ranks`, `stability`, `failures`, `reasons`; `categories`, `heatmap`
+    Their ids are `models`, `pairs`, `ties`, `top-ties`, `ranks`, `stability`, `failures`, `reasons`; `categories`, `heatmap`
     and `contrasts` (category or leaf by model), `radar/GROUP` for each group of categories; and for each model
     `leaves/MODEL`, `nodes/MODEL`, `answers/MODEL`. Where failure modes were found, `modes`, `modes/MODEL` and
-    `examples/MODEL`. What needs two models is left out with one.
+    `examples/MODEL`. Tables that compare models are left out with a single model.
     """
     several = len(material.models) > 1
     grid = heatmap(material)
@@ -66,25 +66,25 @@ def assets_of(material: DiagnosisMaterial) -> tuple[Asset, ...]:
 
 
 def diagnose(home: Home, run: Run, *, tree: str | None = None, seed: int | None = None) -> Diagnosis:
-    """Return the tables of a run's diagnosis; equal rows give equal bytes. Writes nothing: see `store_diagnosis`.
+    """Return the tables of a run's diagnosis; equal rows give equal bytes. Nothing is stored; see `store_diagnosis`.
 
     Args:
-        home: where the run is, open for reading at least.
+        home: the home.
         run: an evaluation, finished or not.
-        tree: which tree or version; by default the run's, and where it has none the data's categories.
-        seed: of intervals and permutations; by default the run's.
+        tree: tree or version; by default the run's, or else the data's categories.
+        seed: seed of intervals and permutations; by default the run's.
 
     Raises:
         NotFound: the run is not an evaluation, or there is no such tree.
-        InputError: nothing of the run has a score, or the tree that was named holds none of its criteria.
+        InputError: the run has no scores, or the named tree has none of its criteria.
     """
     return diagnosis_of(run, gather(home, run, tree=tree, seed=seed))
 
 
-def diagnosis_of(run: Run, gathered: Gathered) -> Diagnosis:
-    """Return the tables of what was gathered of a run."""
-    stored = gathered.loaded.stored if gathered.loaded else None
-    material = gathered.material
+def diagnosis_of(run: Run, diagnosis_data: DiagnosisData) -> Diagnosis:
+    """Return the tables computed from a run's data."""
+    stored = diagnosis_data.loaded.stored if diagnosis_data.loaded else None
+    material = diagnosis_data.material
     return Diagnosis(
         run=run.id,
         status=run.status,
@@ -95,16 +95,16 @@ def diagnosis_of(run: Run, gathered: Gathered) -> Diagnosis:
         version=stored.id if stored else "",
         models=material.models,
         simulated=tuple(simulated(EVALUATION.read(run)[0].models.values())),
-        notes=gathered.notes,
+        notes=diagnosis_data.notes,
         assets=assets_of(material),
     )
 
 
 async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
-    """Store a diagnosis with its run; return whether it differs from the one that was stored last.
+    """Store a diagnosis with its run, and return whether it differs from the last stored one.
 
     Raises:
-        StorageError: it could not be written.
+        StorageError: the diagnosis could not be written.
     """
     id = value_id(diagnosis)
     if stored_diagnosis_id(home, run) == id:
@@ -120,13 +120,13 @@ async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
 
 
 def stored_diagnosis_id(home: Home, run: Run) -> str | None:
-    """Return the id of the diagnosis that was stored last, None without one."""
+    """Return the id of the last stored diagnosis; None without one."""
     diagnosed = events(home, run.id, kind=EVENT)
     return str(diagnosed[-1].data["diagnosis"]) if diagnosed else None
 
 
 def stored_diagnosis(home: Home, run: Run) -> Diagnosis | None:
-    """Return the diagnosis that was stored last, None without one.
+    """Return the last stored diagnosis; None without one.
 
     Raises:
         StorageError: the home is damaged.
@@ -138,21 +138,21 @@ def stored_diagnosis(home: Home, run: Run) -> Diagnosis | None:
 def compare_diagnoses(
     home: Home, first: Run, second: Run, *, tree: str | None = None, seed: int | None = None
 ) -> Changes:
-    """Return what got better or worse from the first run to the second, leaf by leaf, corrected for looking at all.
+    """Return the changes from the first run to the second, leaf by leaf, corrected for multiple tests.
 
-    Samples are paired by content. Both runs' criteria have their places in one tree; where the first run has no tree,
-    or its tree does not know the second's criteria, the data's categories take its place.
+    Samples are paired by content. Both runs' criteria are compared under one tree; if the first run has no tree, or its
+    tree lacks the second run's criteria, the data's categories are used.
 
     Args:
-        home: where both are.
-        first: the run that is the standard.
-        second: the run that is compared with it.
-        tree: which tree or version; by default the first run's.
-        seed: of intervals and permutations; by default the first run's.
+        home: the home.
+        first: the reference run.
+        second: the run to compare with it.
+        tree: tree or version; by default the first run's.
+        seed: seed of intervals and permutations; by default the first run's.
 
     Raises:
         NotFound: a run is not an evaluation, or there is no such tree.
-        InputError: the runs are the same, or have no model or no sample in common, or a run has no scores.
+        InputError: the runs are the same, share no model or no sample, or one has no scores.
     """
     if first.id == second.id:
         raise InputError(f"run {first.id} does not differ from itself: name another run with --against")
@@ -183,7 +183,7 @@ def _sample_refs(home: Home, run: Run) -> list[SampleRef]:
 def _same_grouping(
     home: Home, first: Run, second: Run, *, tree: str | None, seed: int | None
 ) -> tuple[DiagnosisMaterial, DiagnosisMaterial, list[str]]:
-    """Return both runs' material under one tree, or both under the data's categories, and what to know first."""
+    """Return both runs' data under one tree, or both under the data's categories, and notes for the reader."""
     before = gather(home, first, tree=tree, seed=seed)
     notes = list(before.notes)
     if before.loaded is not None:

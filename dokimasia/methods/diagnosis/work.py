@@ -1,4 +1,4 @@
-"""A diagnosis in words at work: one run of the graph through the steps of all reports, and a row for each report."""
+"""The work of a diagnosis in words: one graph run for all reports, and a row for each report."""
 
 from collections.abc import AsyncIterator, Iterable
 from dataclasses import fields
@@ -12,31 +12,30 @@ from dokimasia.runs.work import Job, Stage, ending, one_stage
 from dokimasia.storage.results import ResultRow
 
 THREAD = "reports"
-"""The name of the one thread; it ends in a row for each report."""
+"""The name of the only graph thread, which makes a row for each report."""
 
 STEPS = 3
-"""Steps of a report that are counted as progress: rows picked, a text written, and the report stored."""
+"""Steps of a report in the progress: picking rows, writing the text, and storing the report."""
 
 
 def stages(job: Job[WordsPlan]) -> AsyncIterator[Stage[Any]]:
-    """Yield the one stage: the reports."""
+    """Yield the only stage: the reports."""
     return one_stage(reports_stage(job))
 
 
 def reports_stage(job: Job[Any]) -> Stage[str]:
-    """Return the stage, of one unit, in which all reports of a run are written from its tables."""
+    """Return the stage, with one item, that writes all reports of a run."""
     subjects = subjects_of(written_from(job.home, job.run))
     return Stage(units=(THREAD,), do=lambda _: _write_reports(job), items=STEPS * len(subjects))
 
 
 async def _write_reports(job: Job[WordsPlan]) -> None:
-    """Take the reports through their steps, from the last one that was finished on, and store their rows.
+    """Write the reports, starting after the last finished step, and store their rows.
 
-    Where reports that failed are written anew, all go through the graph once more: those that were good are answered by
-    the ledger, and their rows stay.
+    A retry of failed reports runs the graph for all: the ledger answers the successful ones, and their rows are kept.
 
     Raises:
-        CallFailed: the budget is used up; what is finished is kept.
+        CallFailed: the budget is used up; everything finished is kept.
     """
     diagnosis, progress = written_from(job.home, job.run), job.progress
     subjects = subjects_of(diagnosis)
@@ -64,7 +63,7 @@ async def _write_reports(job: Job[WordsPlan]) -> None:
 
 
 def _rows(job: Job[WordsPlan], subjects: Iterable[str], state: "diagnosis_graph.State") -> Iterable[ResultRow]:
-    """Yield a row for each report: what was picked for it, then the report; or why there is none."""
+    """Yield a row for each report: its picked rows and the report, or its failure."""
     for subject in subjects:
         ids = (state.get("salient", {}).get(subject), state.get("reports", {}).get(subject))
         kind, reason = state.get("failed", {}).get(subject) or ("", "")

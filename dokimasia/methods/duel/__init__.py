@@ -1,4 +1,4 @@
-"""Duels: models' answers are held against a baseline's, in both orders of places, with visual factuality (Creation-MMBench)."""
+"""Duels: models' answers are compared with a baseline's, in both orders, with visual factuality (Creation-MMBench)."""
 
 from functools import partial
 
@@ -31,7 +31,7 @@ from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, later, lazily
 
 with_cases = lazily("dokimasia.methods.duel.report", "with_cases")
-"""Adds the cases that a page shows whole to its data."""
+"""Adds the cases that a page shows to its data."""
 
 METHOD: Method[DuelRequest, DuelPlan] = Method(
     name="duel",

@@ -50,16 +50,16 @@ VERDICTS = {
     "worse": "worse",
     "much_worse": "much worse",
 }
-"""What each count of verdicts is called, best first."""
+"""Displayed names of the verdict counts, best first."""
 
 signed_reward = partial(measured, ends=1, signed=True)
-"""Writes a reward, or a difference of rewards."""
+"""Formats a reward, or a difference of rewards."""
 
 factuality_score = partial(measured, ends=2)
 
 
 def whole_number(value: float | None, pointer: str = "") -> Cell:
-    """Write a mean without digits behind the point."""
+    """Return a mean rounded to a whole number."""
     return NOTHING if value is None else f"{value:.0f}"
 
 
@@ -292,11 +292,12 @@ class DuelFigures(Used, DataFigures):
 
 @dataclass(frozen=True, slots=True)
 class DuelRow:
-    """One answer held against the baseline's: what the judge said in each order, None where that failed.
+    """An answer compared with the baseline's: the judgement in each order, None where it failed.
 
-    `model` is the shown name with its arm; `verdicts` are +2 to -2 for it, `factuality` are its score and the baseline's, 0
-    to 10, empty for a case to which visual factuality does not apply. `words` and `tokens` are the answer's (None where
-    unknown), `longer` how many words it has more than the baseline's, `same` says that the two are the same text.
+    `model` is the displayed name with the arm; `verdicts` are +2 to -2 in favour of the answer; `factuality` are its
+    score and the baseline's, 0 to 10, empty for a case without visual factuality. `words` and `tokens` count the
+    answer's (None if unknown), `longer` is the difference in words to the baseline's answer, and `same` says whether both
+    are the same text.
     """
 
     sample_id: str
@@ -314,28 +315,28 @@ class DuelRow:
     same: bool = False
 
     @property
-    def both(self) -> tuple[int, int] | None:
-        """The verdicts of the first and of the second place; None unless both are there."""
+    def verdict_pair(self) -> tuple[int, int] | None:
+        """The verdicts in the first and in the second place; None unless both exist."""
         first, second = (self.verdicts.get(place) for place in PLACES)
         return None if first is None or second is None else (first, second)
 
     @property
     def reward(self) -> float | None:
-        """The mean reward of all orders that were asked; None unless each of them has a verdict."""
+        """The mean reward over all orders; None unless each order has a verdict."""
         verdicts = complete(self.verdicts.values())
         return REWARD * sum(verdicts) / len(verdicts) if verdicts else None
 
     @property
     def factuality_score(self) -> float | None:
-        """The mean visual factuality score of all orders that were asked; None unless each of them has one."""
+        """The mean visual factuality score over all orders; None unless each order has one."""
         scores = [score for score, _ in complete(self.factuality.values())]
         return sum(scores) / len(scores) if scores else None
 
 
 def complete(judgements: Iterable[T | None]) -> tuple[T, ...]:
-    """Return what the judge said of an answer in all orders that were asked; nothing where an order has failed.
+    """Return an answer's judgements in all orders; nothing if an order failed.
 
-    One order alone would count the place beside the answer.
+    A single order would mix the effect of the place with the quality of the answer.
     """
     listed = tuple(judgements)
     valid = tuple(judgement for judgement in listed if judgement is not None)
@@ -354,12 +355,12 @@ class DuelTables(Value):
 def duel_tables(
     rows: Iterable[DuelRow], *, seed: int, sees_images: Callable[[str], bool] = lambda name: True
 ) -> DuelTables:
-    """Return the figures that follow from the judgements of answers.
+    """Return the figures of compared answers.
 
     Args:
-        rows: the answers that were held against the baseline's, in the run's order.
-        seed: of the bootstrap and of the tests.
-        sees_images: which models' p-values of length are adjusted to each other.
+        rows: the compared answers, in the run's order.
+        seed: seed of the bootstrap and of the tests.
+        sees_images: whether a model's p-value of length is adjusted together with the others'.
     """
     listed = list(rows)
     by_model: dict[str, list[DuelRow]] = {}
@@ -402,7 +403,7 @@ def part_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPart:
 
 
 def unasked(rows: Iterable[DuelRow]) -> int:
-    """Return how many verdicts are missing for want of budget: a resume asks for them."""
+    """Return the number of verdicts that are missing because the budget ended; a resume asks for them."""
     missing = 0
     for row in rows:
         if row.failure in OPEN_KINDS:
@@ -413,15 +414,15 @@ def unasked(rows: Iterable[DuelRow]) -> int:
 def verdict_figures(
     answers: Sequence[tuple[Sequence[int | None], str]], *, seed: int, unasked: int = 0
 ) -> VerdictFigures:
-    """Return reward and win rate with intervals, the counts, and what failures leave open.
+    """Return reward and win rate with intervals, counts, and the bounds that failures leave open.
 
-    Reward, win rate and counts are over the answers judged in every order that was asked, so that each place counts once
-    for each of them, whichever verdicts failed. Bounds are over all answers.
+    Reward, win rate and counts cover the answers judged in every order, so that both places count equally. Bounds cover
+    all answers.
 
     Args:
-        answers: the verdicts on each answer, one an order that was asked, None where it failed; and the answer's cluster.
-        seed: of the bootstrap.
-        unasked: how many of the verdicts that are missing were not asked for, for want of budget.
+        answers: for each answer, its verdicts by order (None where one failed) and its cluster.
+        seed: seed of the bootstrap.
+        unasked: number of missing verdicts that were not requested because the budget ended.
     """
     values: list[int] = []
     clusters: list[str] = []
@@ -459,19 +460,19 @@ def verdict_figures(
 
 
 def place_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPlaces | None:
-    """Return how the order of places bears on verdicts, over answers with a valid one in both; None without any.
+    """Return the effect of the order on verdicts, over answers with a valid verdict in both orders; None without any.
 
-    `consistency` is the share, in percent, that both orders decide for the same side. `bias` is what the first place is
-    worth in points of reward: half of what a model gains by being shown first instead of second. `p` is that of
-    a bias as large by chance (sign flips of whole cases).
+    `consistency` is the percentage of answers that both orders decide for the same side. `bias` is the value of the
+    first place in points of reward: half of what a model gains by being shown first instead of second. `p` tests the
+    bias by sign flips of whole cases.
     """
     first: list[int] = []
     second: list[int] = []
     clusters: list[str] = []
     for row in rows:
-        if row.both is not None:
-            first.append(row.both[0])
-            second.append(row.both[1])
+        if row.verdict_pair is not None:
+            first.append(row.verdict_pair[0])
+            second.append(row.verdict_pair[1])
             clusters.append(row.cluster)
     if not clusters:
         return None
@@ -487,7 +488,7 @@ def place_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelPlaces | None:
 
 
 def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> VerdictFigures | None:
-    """Return what one order alone says: the figures of its verdicts; None where it was not asked."""
+    """Return the figures of the verdicts in one order; None if it was not judged."""
     rows = [row for row in rows if place in row.verdicts]
     if not rows:
         return None
@@ -496,7 +497,7 @@ def one_order(rows: Sequence[DuelRow], place: Place, *, seed: int) -> VerdictFig
 
 
 def _parts(rows: Sequence[DuelRow], part_of: Callable[[DuelRow], str], *, seed: int) -> dict[str, DuelPart]:
-    """Return the figures of each category, or task; rows without one are in none."""
+    """Return the figures by category or task, without rows that have none."""
     parts: dict[str, list[DuelRow]] = {}
     for row in rows:
         if part_of(row):
@@ -505,7 +506,7 @@ def _parts(rows: Sequence[DuelRow], part_of: Callable[[DuelRow], str], *, seed: 
 
 
 def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
-    """Return the visual factuality scores of a model and of the baseline, 0 to 10; None where no case has any."""
+    """Return the visual factuality scores of a model and of the baseline, 0 to 10; None if no case has one."""
     applicable = [row for row in rows if row.factuality]
     if not applicable:
         return None
@@ -540,7 +541,7 @@ def _factuality(rows: Sequence[DuelRow], *, seed: int) -> Factuality | None:
 def _length_biases(
     models: Mapping[str, Sequence[DuelRow]], *, seed: int, sees_images: Callable[[str], bool]
 ) -> dict[str, LengthBias]:
-    """Return how reward goes with the difference of lengths, by model; models without a judged answer are left out."""
+    """Return the correlation of reward with the difference of lengths, by model; models without a judged answer are left out."""
     biases: dict[str, dict[str, Any]] = {}
     for name, rows in models.items():
         triples: list[tuple[float, float, str]] = []
@@ -554,9 +555,9 @@ def _length_biases(
 
 
 def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> dict[str, WithoutImages]:
-    """Return how the arms without images differ from the same models' answers by the images.
+    """Return the differences between arms without images and the same models' answers with images.
 
-    Cases and repeats that are judged in both are compared, clustered by cases that share an image; p-values are adjusted
+    Compared are cases and repeats judged in both, clustered by cases that share an image; p-values are adjusted
     over all arms and both measures (Creation-MMBench, tables 3 and 6, figure 4).
     """
     gaps: dict[str, tuple[ImageGap, ImageGap]] = {}
@@ -569,7 +570,7 @@ def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> di
                 _gap(pairs, lambda row: row.reward, widest=4 * REWARD, seed=seed),
                 _gap(pairs, lambda row: row.factuality_score, widest=HIGHEST, seed=seed),
             )
-    adjusted_p = iter(adjusted([gap.p for both in gaps.values() for gap in both]))
+    adjusted_p = iter(adjusted([gap.p for arm_gaps in gaps.values() for gap in arm_gaps]))
     ablation: dict[str, WithoutImages] = {}
     for name, (reward, factuality) in gaps.items():
         ablation[name] = WithoutImages(
@@ -585,7 +586,7 @@ def _gap(
     widest: float,
     seed: int,
 ) -> ImageGap:
-    """Return the mean difference of an arm from the answers by the images, over pairs that have the measure on both sides."""
+    """Return the mean difference between an arm and the answers with images, over pairs where both have the measure."""
     differences: list[float] = []
     clusters: list[str] = []
     for arm, full in pairs:
@@ -602,7 +603,7 @@ def _with_adjusted(gap: ImageGap, p_value: float | None) -> ImageGap:
 
 
 def interval_of(value: float | None, ends: ConfidenceInterval, *, unit: float = 1.0) -> Interval:
-    """Return a figure with its interval, whose ends are multiplied with `unit`."""
+    """Return a figure with its interval; the interval's ends are multiplied by `unit`."""
     return Interval(mean=rounded(value or 0.0), **limits(ends, unit=unit))
 
 

@@ -1,4 +1,4 @@
-"""Duels as they are drawn: models, verdicts as bars, categories and tasks, places, images, lengths, cases whole."""
+"""The report of duels: models, verdict bars, categories and tasks, places, images, lengths, and cases."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -47,7 +47,7 @@ from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples
 
 SHOWN_INSTEAD = {BLIND: "nothing", TEXT: "a description"}
-"""What a model is shown in place of the images, by arm."""
+"""What a model sees instead of the images, by arm."""
 
 REWARDS = (-100.0, 100.0)
 ONE_ORDER = "Judged in one order alone, verdicts may follow the place as much as the answer, and nobody can tell."
@@ -62,16 +62,16 @@ COLOURS = {
     "much_worse": "#b53a2b",
 }
 OUTWARD = (("tie", 0.5), ("better", 1.0), ("much_better", 1.0), ("tie", -0.5), ("worse", -1.0), ("much_worse", -1.0))
-"""What is stacked from the middle outwards, to the right and to the left; half of the equal ones lie on either side."""
+"""The parts of a bar from the middle outwards, to the right and to the left; ties are split between both sides."""
 
 LONGEST_TEXT = 6_000
-"""Characters of a text that a page shows of a case."""
+"""Characters of a case's text on a page."""
 LONGEST_REASONING = 600
-"""Characters of what a judge said that are shown of each judgement."""
+"""Characters of a judgement's reasoning on a page."""
 
 
 def duels(data: ReportData) -> Section:
-    """Return all models against the baseline, best reward first."""
+    """Return the section that compares all models with the baseline, best reward first."""
     run = data.figures_as(DuelFigures)
     models = run.models
     ranked = sorted(models, key=lambda name: (-_mean_reward(models[name]), name))
@@ -113,7 +113,7 @@ def _mean_reward(model: DuelledModel) -> float:
 
 
 def missing_columns(models: Mapping[str, VerdictFigures]) -> list[TableColumn[Any]]:
-    """Return the columns of failed and open verdicts, and of what they leave open; without any they are on the page alone."""
+    """Return the columns of failed and open verdicts and their bounds; if there are none, only the page shows them."""
     failing = any(model.verdicts.failed for model in models.values())
     waiting = any(model.verdicts.open for model in models.values())
     return [
@@ -123,8 +123,8 @@ def missing_columns(models: Mapping[str, VerdictFigures]) -> list[TableColumn[An
     ]
 
 
-def failed_verdicts(row: TableRow[Any]) -> Cell:  # of any figures of verdicts
-    """Return how many verdicts failed, open ones not counted."""
+def failed_verdicts(row: TableRow[Any]) -> Cell:  # any subclass of VerdictFigures
+    """Return the number of failed verdicts, without open ones."""
     verdicts: Verdicts = row.figures.verdicts
     failed = verdicts.failed - verdicts.open
     path = "" if verdicts.open else f"{row.pointer}/verdicts/failed"
@@ -132,7 +132,7 @@ def failed_verdicts(row: TableRow[Any]) -> Cell:  # of any figures of verdicts
 
 
 def verdict_chart(models: Mapping[str, Verdicts]) -> Figure:
-    """Return a chart with a bar a model, in percent of its valid verdicts: worse to the left, better to the right."""
+    """Return a bar chart of each model's valid verdicts in percent: worse to the left, better to the right."""
     judged = [name for name, verdicts in models.items() if verdicts.valid]
     names = [label(name) for name in judged]
     traces: list[Figure] = []
@@ -225,12 +225,12 @@ def _notes(run: DuelFigures) -> Iterator[str]:
     yield f"{figures.used(run)}."
 
 
-def judged_in_one_order(models: Mapping[str, tuple[int, int]], things: str) -> Iterator[str]:
-    """Yield a sentence with how many of each model's answers were judged in one order alone, if any were.
+def judged_in_one_order(models: Mapping[str, tuple[int, int]], subject: str) -> Iterator[str]:
+    """Yield a sentence on answers that were judged in one order only, if there are any.
 
     Args:
-        models: how many verdicts, and scores of visual factuality, by model.
-        things: what was judged.
+        models: numbers of such verdicts and visual factuality scores, by model.
+        subject: first word of the sentence: what was judged.
     """
     listed: list[str] = []
     for name, (verdicts, scores) in models.items():
@@ -243,13 +243,13 @@ def judged_in_one_order(models: Mapping[str, tuple[int, int]], things: str) -> I
             listed.append(f"{name} {', '.join(kinds)}")
     if listed:
         yield (
-            f"{things} judged in one order alone, since the other order has no judgement: {'; '.join(listed)}. The bounds "
+            f"{subject} judged in one order alone, since the other order has no judgement: {'; '.join(listed)}. The bounds "
             "take them in; rewards, win rates and mean scores leave them out, since the place would count beside the answer."
         )
 
 
 def _describe_factuality(chosen: str, cases: Cases, samples: int) -> str:
-    """Return what visual factuality is judged by, and to how many cases it does not apply."""
+    """Return a sentence on the evidence for visual factuality, and the number of cases that it does not apply to."""
     evidence = "the ground truth alone" if chosen == "text" else "ground truth and images"
     sentence = f"Visual factuality is judged by {evidence}"
     if cases.factuality_by_image:
@@ -263,7 +263,7 @@ def _describe_factuality(chosen: str, cases: Cases, samples: int) -> str:
 
 
 def categories(data: ReportData) -> Section | None:
-    """Return rewards and visual factuality by category, a row a model, and on the page by task, a row a task."""
+    """Return the section on rewards and visual factuality by category (a row per model) and by task (a row per task)."""
     run = data.figures_as(DuelFigures)
     blocks = [
         *_part_tables(run, "by_category", "category", ("reward",), "Reward"),
@@ -294,7 +294,7 @@ def _part_tables(
             cases[name] = max(cases.get(name, 0), figures_of_part.n)
     names = sorted(cases)
     cells = {name: [cell(row, part, name, *measure) for row in rows] for name in names}
-    if all(each is figures.NOTHING for column in cells.values() for each in column):
+    if all(entry is figures.NOTHING for column in cells.values() for entry in column):
         return
     about = f"{measure_title} by {title}"
     if part == "by_category":
@@ -310,7 +310,7 @@ def _part_tables(
 
 
 def places(data: ReportData) -> Section | None:
-    """Return what the order of places does to the verdicts, and what one order alone would have said."""
+    """Return the section on the effect of the order on verdicts, with the figures of each order."""
     run = data.figures_as(DuelFigures)
     if run.orders == 2:
         all_orders = column("reward", title="dual", meaning="reward by the answers that were judged in both orders")
@@ -356,7 +356,7 @@ def _bias_sentence(judge: str, places: DuelPlaces) -> str:
 
 
 def images(data: ReportData) -> Section | None:
-    """Return what the images are worth: answers without them, and by a description of them, beside those by them."""
+    """Return the section on answers without images, or from descriptions, compared with those with images."""
     run = data.figures_as(DuelFigures)
     arms = [name for name in run.models if name.endswith((f"#{BLIND}", f"#{TEXT}"))]
     if not arms:
@@ -377,8 +377,8 @@ def images(data: ReportData) -> Section | None:
 
 
 def _ablation_table(run: DuelFigures, arms: Sequence[str], measure: tuple[str, ...], title: str, about: str) -> Table:
-    """Return one measure by the images and in the arms without them, and how far these are apart."""
-    whole = TableRow("", run, "")
+    """Return the table of a measure with images and in the arms without, and the differences."""
+    table_row = TableRow("", run, "")
     rows: list[Sequence[Cell]] = []
     for name in arms:
         model, _, arm = name.rpartition("#")
@@ -386,10 +386,10 @@ def _ablation_table(run: DuelFigures, arms: Sequence[str], measure: tuple[str, .
             [
                 Span(model, "strong"),
                 SHOWN_INSTEAD[arm],
-                cell(whole, "models", model, *measure),
-                cell(whole, "models", name, *measure),
-                cell(whole, "without_images", name, measure[0], "difference"),
-                cell(whole, "without_images", name, measure[0], "adjusted", write=_unlinked_p),
+                cell(table_row, "models", model, *measure),
+                cell(table_row, "models", name, *measure),
+                cell(table_row, "without_images", name, measure[0], "difference"),
+                cell(table_row, "without_images", name, measure[0], "adjusted", write=_unlinked_p),
             ]
         )
     columns = [
@@ -408,7 +408,7 @@ def _unlinked_p(value: float | None, pointer: str) -> Cell:
 
 
 def lengths(data: ReportData) -> Section | None:
-    """Return how rewards go with the difference of lengths."""
+    """Return the section on the correlation of rewards with differences of length."""
     biases = data.figures_as(DuelFigures).length_bias
     if not biases:
         return None
@@ -450,7 +450,7 @@ def _length_sentence(biases: Mapping[str, LengthBias]) -> str:
 
 
 async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of a run of duels with the cases that its page shows whole, those with a failure first."""
+    """Return the report data with the cases that the page shows, failed ones first."""
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows if row.sample_id))
     failed = {row.sample_id for row in rows if row.failure}
@@ -466,7 +466,7 @@ async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> Re
 
 
 def cases(data: ReportData) -> Section | None:
-    """Return some cases whole, each with its images, both answers and what the judge said in each order."""
+    """Return the section of cases, each with its images, both answers, and the judgement in each order."""
     with_baseline = "baseline" in data.summary
     items: dict[str, list[DuelItem]] = {}
     for view in data.samples:
@@ -489,24 +489,24 @@ def cases(data: ReportData) -> Section | None:
 
 
 def cut_text(text: str) -> str:
-    """Return a text as a page shows it: its first characters, and how many were left out."""
+    """Return the beginning of a text, with the number of characters left out."""
     if len(text) <= LONGEST_TEXT:
         return text
     return f"{text[:LONGEST_TEXT]} … ({len(text) - LONGEST_TEXT:,} characters more)"
 
 
 def sample(views: Views, cut: Cut, *, baseline: bool = True) -> Iterator[Block]:
-    """Yield one case whole: what was asked, each pair of answers, and what the judge said in each order."""
+    """Yield the blocks of a case: request, each pair of answers, and the judgement in each order."""
     return case_blocks([DuelItem.model_validate(view) for view in views], cut, baseline=baseline)
 
 
 def case_blocks(items: Sequence[DuelItem], cut: Cut, *, baseline: bool) -> Iterator[Block]:
-    """Yield one case whole; an answer that several are held against stands once.
+    """Yield the blocks of a case; an answer that several others are compared with is shown once.
 
     Args:
         items: the duels of the case.
         cut: shortens long texts.
-        baseline: whether the opponent is called the baseline; in an arena none is.
+        baseline: whether to call the opponent the baseline; an arena has none.
     """
     shown_texts: set[tuple[str, int, str]] = set()
     for number, item in enumerate(items):
@@ -536,7 +536,7 @@ def case_blocks(items: Sequence[DuelItem], cut: Cut, *, baseline: bool) -> Itera
 
 
 def _question(item: DuelItem, cut: Cut) -> Iterator[Block]:
-    """Yield a case as it was asked, with what it is judged by."""
+    """Yield the request of a case, with its criteria and ground truth."""
     facts: list[tuple[str, Cell]] = []
     for number, image in enumerate(item.images, start=1):
         facts.append((f"image {number}", Span(f"{image.width} × {image.height}, {image.sha256[:12]}", "muted")))
@@ -554,7 +554,7 @@ def _question(item: DuelItem, cut: Cut) -> Iterator[Block]:
 
 
 def _factuality_criteria(item: DuelItem) -> str:
-    """Return the criteria of visual factuality, and why it does not apply where it does not."""
+    """Return the criteria of visual factuality, or why it does not apply."""
     reason = ""
     if item.factuality_not_applicable:
         reason = f"not applicable: {item.factuality_not_applicable}"
@@ -562,7 +562,7 @@ def _factuality_criteria(item: DuelItem) -> str:
 
 
 def _judgement(judgement: JudgementItem, item: DuelItem, cut: Cut) -> tuple[Cell, str]:
-    """Return what the judge said in one order, and its reasoning, cut."""
+    """Return the judgement in one order, with its shortened reasoning."""
     other_place = "second" if judgement.place == "first" else "first"
     order = f"{item.model} shown {judgement.place}, {item.baseline} {other_place}: "
     if judgement.failure:

@@ -1,4 +1,4 @@
-"""The request for a run of duels, its plan, how it is accepted, and the calls that it will make."""
+"""The request of a run of duels, its plan, its acceptance, and the estimate of its calls."""
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
@@ -59,7 +59,7 @@ MOST_NAMED = 5
 PLACEHOLDER_RESPONSES = ("(one answer)", "(the other answer)")
 
 ResponsesByModel = dict[str, dict[str, tuple[Response, ...]]]
-"""Existing answers, one a repeat, by model and sample."""
+"""Existing answers, one per repeat, by model and sample."""
 
 Sees = Literal["image", "text"]
 
@@ -108,11 +108,11 @@ class DuelRequest(DataRequest):
 
 
 class DuelPlan(AnswersPlan, JudgedPlan):
-    """Duels by their content: `baseline` is None where answers that exist stand in its place, under `baseline_name`.
+    """The plan of duels; `baseline` is None if existing answers take its place, under `baseline_name`.
 
-    `text_models` are language models that answer by the `describer`'s descriptions alone; the candidates then answer by
-    them, too. `given` are answers that exist, ids by model and sample, one a repeat; `given_hash` is theirs. Who has given
-    answers is not asked.
+    `text_models` are language models that answer from the `describer`'s descriptions alone; the candidates then answer
+    from them, too. `given` are the ids of existing answers by model and sample, one per repeat; `given_hash` is their
+    hash. Models with existing answers are not asked.
     """
 
     KIND: ClassVar[str] = "duel"
@@ -140,21 +140,21 @@ class DuelPlan(AnswersPlan, JudgedPlan):
 
     @property
     def answering(self) -> tuple[ModelSpec, ...]:
-        """The models that answer the request by its images, the baseline last."""
+        """The models that answer with the images, the baseline last."""
         baseline = () if self.baseline is None else (self.baseline,)
         return (*self._asked_candidates, *baseline)
 
     @property
     def answering_described(self) -> tuple[ModelSpec, ...]:
-        """The models that answer by a description of the images."""
+        """The models that answer from a description of the images."""
         return () if self.describer is None else (*self._asked_candidates, *self.text_models)
 
     @property
     def models(self) -> dict[str, ModelSpec]:
-        """Every model that is asked anything, by its shown name.
+        """All models that are asked, by displayed name.
 
         Raises:
-            ConfigError: two that are asked differently bear one name.
+            ConfigError: two models with different settings have the same name.
         """
         models: dict[str, ModelSpec] = {}
         describer = () if self.describer is None else (self.describer,)
@@ -165,7 +165,7 @@ class DuelPlan(AnswersPlan, JudgedPlan):
 
     @property
     def options(self) -> DuelOptions:
-        """The plan as the graph needs it."""
+        """The options of the graph."""
         return DuelOptions(
             judge=self.judge.ref.name,
             models=self.models,
@@ -179,11 +179,11 @@ class DuelPlan(AnswersPlan, JudgedPlan):
 
     @property
     def per_sample(self) -> int:
-        """How many answers to a sample are held against the baseline's."""
+        """Number of answers to a sample that are compared with the baseline's."""
         return super().per_sample + (len(self.answering_described) + self.noise_floor) * self.repeats
 
     def items(self, sample_id: str) -> Iterator[AnswerItem]:
-        """The answers that are held against the baseline's, in a fixed order; its own second one comes last."""
+        """The answers that are compared with the baseline's, in a fixed order; the baseline's second answer comes last."""
         yield from super().items(sample_id)
         arms = [(spec.ref.name, TEXT) for spec in self.answering_described]
         if self.noise_floor:
@@ -193,11 +193,11 @@ class DuelPlan(AnswersPlan, JudgedPlan):
                 yield AnswerItem(f"{self.KIND}/{sample_id}/{name}/{arm}/{repeat}", name, arm, repeat)
 
     def opponent_of(self, row: ResultRow) -> str:
-        """Return the name of the model that the answer of a result was held against."""
+        """Return the name of the model that a result's answer was compared with."""
         return self.baseline_name
 
     def existing_response(self, model: str, sample_id: str, repeat: int) -> str | None:
-        """Return the id of a model's existing answer; None where the model is asked. A reference has no repeats."""
+        """Return the id of a model's existing answer; None if the model is asked. A reference has no repeats."""
         ids = self.given.get(model, {}).get(sample_id)
         if ids is None:
             return None
@@ -205,10 +205,10 @@ class DuelPlan(AnswersPlan, JudgedPlan):
 
 
 def check_request(request: DuelRequest) -> None:
-    """Refuse what cannot be asked together.
+    """Check that the options can be combined.
 
     Raises:
-        ConfigError: naming the options, and a way out.
+        ConfigError: options contradict each other; the message names them and a solution.
     """
     if request.baseline in request.models:
         raise ConfigError(
@@ -221,9 +221,9 @@ def check_request(request: DuelRequest) -> None:
         check_no_blind_arm(request.no_image)
     if request.text_models and request.describer is None:
         raise ConfigError("--text-models answer by descriptions of the images: name who writes them with --describer")
-    if both := sorted({*request.text_models} & {*request.models, request.baseline}):
+    if overlap := sorted({*request.text_models} & {*request.models, request.baseline}):
         raise ConfigError(
-            f"--text-models names {both[0]!r}, which is shown the images, too; with --describer every one of --models "
+            f"--text-models names {overlap[0]!r}, which is shown the images, too; with --describer every one of --models "
             "answers by the descriptions as well"
         )
     if request.responses and request.describer is not None and not request.text_models:
@@ -233,7 +233,7 @@ def check_request(request: DuelRequest) -> None:
 
 
 async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
-    """Read the cases and the answers that exist, and find the models.
+    """Read the cases and the existing answers, and resolve the models.
 
     Raises:
         InputError: data, answers, configuration or options cannot be used.
@@ -268,7 +268,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
 
 
 class ExistingResponses(NamedTuple):
-    """Answers that exist already, how many a sample, and which lines of their files were left out."""
+    """Existing answers, their number per sample, and the lines of their files that were left out."""
 
     responses: ResponsesByModel
     repeats: int
@@ -337,7 +337,7 @@ def _prompt_names(plan: DuelPlan, samples: Sequence[Sample]) -> list[str]:
 
 
 def _candidates(request: DuelRequest, session: Session, existing: ResponsesByModel) -> tuple[ModelSpec, ...]:
-    """Return the models that are held against the baseline; the endpoint of those whose answers exist is `file`."""
+    """Return the models to compare with the baseline; those with existing answers have the endpoint `file`."""
     if request.noise_floor and request.baseline in existing:
         raise ConfigError(
             f"--responses has the baseline's answers, so a second one cannot be drawn: leave out --noise-floor, or "
@@ -365,7 +365,7 @@ def _check_images(request: DuelRequest, samples: Sequence[Sample]) -> None:
 
 
 def _checked_criteria(request: DuelRequest, sample: Sample) -> CaseCriteria:
-    """Return a case's criteria; what else is read of its `meta` is checked, too."""
+    """Return a case's criteria, after a check of the other fields read from its `meta`."""
     try:
         task_of(sample)
         ground_truth_of(sample)
@@ -377,9 +377,9 @@ def _checked_criteria(request: DuelRequest, sample: Sample) -> CaseCriteria:
 def _answered_samples(
     request: DuelRequest, responses: Responses | None, samples: list[Sample]
 ) -> tuple[list[Sample], dict[str, str]]:
-    """Return the cases that are judged, and why others are left out for want of an answer, as was asked.
+    """Return the cases to judge, and the reasons why others are left out for lack of an answer.
 
-    Where every case would be left out, none is, so that what each model lacks is said.
+    If every case would be left out, none is, so that the error names what each model lacks.
     """
     if responses is None or request.on_bad_sample == "fail":
         return samples, {}
@@ -402,7 +402,7 @@ def _answered_by(responses: Responses, sample: Sample, model: str, repeats: int)
 
 
 def _models_in_files(request: DuelRequest, models: Collection[str]) -> list[str]:
-    """Return the models that the request names whose answers the files have to have; none where it takes all of them."""
+    """Return the named models whose answers must be in the files; none if all models of the files are used."""
     if not request.models:
         return []
     return [*request.models, request.baseline] if request.baseline in models else [*request.models]
@@ -411,7 +411,7 @@ def _models_in_files(request: DuelRequest, models: Collection[str]) -> list[str]
 def _existing_responses(
     request: DuelRequest, responses: Responses | None, samples: Sequence[Sample], others: Sequence[str]
 ) -> ExistingResponses:
-    """Return the answers of the files and of the reference; `others` are samples of the data that the run leaves out."""
+    """Return the answers from files and references; `others` are samples that the run leaves out."""
     existing = ExistingResponses({}, request.repeats, [])
     if responses is not None:
         existing = _responses_of_files(request, responses, samples, others)
@@ -470,7 +470,7 @@ def _some(names: Sequence[str]) -> str:
 def expected_calls(
     plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[CaseCriteria], library: PromptLibrary
 ) -> Estimate:
-    """Return how many calls a run of duels will make at most, and their tokens."""
+    """Return the maximum number of calls and their tokens."""
     calls: list[Asking] = []
     frames = {name: frame_tokens(library, name) for name in plan.prompts}
     for sample, case_criteria in zip(samples, criteria, strict=True):
@@ -488,9 +488,9 @@ def expected_calls(
             calls.append(Asking(plan.describer, images, described, ANSWER_TOKENS))
             if plan.descriptions == "specific":
                 calls.append(Asking(plan.describer, 1, frames["observe"] + size.text, OBSERVED_TOKENS))
-            shown = frames["candidate_described"] + size.text + images * ANSWER_TOKENS
+            described_case = frames["candidate_described"] + size.text + images * ANSWER_TOKENS
             for spec in plan.answering_described:
-                calls.append(Asking(spec, plan.repeats, shown, ANSWER_TOKENS))
+                calls.append(Asking(spec, plan.repeats, described_case, ANSWER_TOKENS))
         judgements = plan.per_sample * len(plan.places)
         for name, text, sees in (
             ("duel_verdict", case_criteria.subjective, plan.judge_sees),
@@ -506,7 +506,7 @@ def expected_calls(
 
 
 def previews(plan: DuelPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
-    """Return the prompts for one case of candidates, describer and judge; what models would write is a placeholder."""
+    """Return the prompts of candidates, describer and judge for a case, with placeholders for text that models write."""
     criteria = criteria_of(sample)
     asks: list[Ask[Any]] = []  # of replies of several types
     if plan.answering:

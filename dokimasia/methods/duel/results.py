@@ -1,4 +1,4 @@
-"""Stored rows of duels as figures, items, cells of an export, and beside people's verdicts."""
+"""Stored rows of duels as figures, items, cells of an export, and verdicts to compare with people's."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
@@ -51,8 +51,8 @@ COLUMNS: dict[str, ColumnType] = {
     "factuality_not_applicable": "text",
     **ANSWERED,
 }
-"""What an export says of an answer: verdicts (+2 to -2 for it) and visual factuality by the place it was shown in; to
-which case visual factuality does not apply, and why."""
+"""Columns that an answer has in an export: verdicts (+2 to -2) and visual factuality by the answer's place, and the reason if
+visual factuality does not apply."""
 
 ONE_ORDER = "one order"
 
@@ -131,7 +131,7 @@ def _sees_images(model: str) -> bool:
 
 
 def _cases(samples: Mapping[str, Sample], rows: Sequence[DuelRow], plan: DuelPlan) -> Cases:
-    """Return what the cases bring with them."""
+    """Return how many cases have criteria, categories, tasks and ground truths."""
     criteria = {id: criteria_of(sample) for id, sample in samples.items()}
     unscored: set[str] = set()
     if plan.factuality != "none":
@@ -197,28 +197,28 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
 
 
 def judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, list[DuelJudgement]]:
-    """Return what the judge said of each answer, by item, in the order in which it was asked; empty where it was not."""
+    """Return the judgements of each answer, by item, in the order of the calls; empty if it was not judged."""
     ids = {row.item: row.value_ids[row.arm == TEXT :] for row in rows}
     values = find_values(home, DuelJudgement, [id for of_item in ids.values() for id in of_item])
     return {item: [values[id] for id in of_item] for item, of_item in ids.items()}
 
 
 def descriptions(home: Home, rows: Sequence[ResultRow]) -> dict[str, Described]:
-    """Return the descriptions that answers went by, by item; they stand before the judgements of an answer."""
+    """Return the descriptions that answers were based on, by item; a row lists them before the judgements."""
     ids = {row.item: row.value_ids[0] for row in rows if row.arm == TEXT and row.value_ids}
     values = find_values(home, Described, ids.values())
     return {item: values[id] for item, id in ids.items()}
 
 
 def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each finished duel as JSON, see `DuelItem`; with `sample`, only its, with the judge's replies."""
+    """Yield each finished duel (`DuelItem`) as JSON; with `sample`, only those of the sample, with the judge's replies."""
     without_replies = {"judgements": {"__all__": {"said"}}}
     for item in read_items(home, run, sample):
         yield item.model_dump(mode="json", exclude=without_replies if sample is None else None)
 
 
 def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[DuelItem]:
-    """Yield each finished duel; with `sample`, only its, with the judge's replies."""
+    """Yield each finished duel; with `sample`, only those of the sample, with the judge's replies."""
     ledger = SqliteLedger(home)
     rows = exported(method_of(run), rows_shown(home, run, sample))
     plan = _plan(run)
@@ -255,7 +255,7 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
             factuality_not_applicable=_not_applicable(case, of_answer) or None,
             descriptions=described[row.item].shown if row.item in described else None,
             baseline_response=_text(responses, opponent_response),
-            judgements=tuple(_judgement_item(each, None if sample is None else ledger) for each in of_answer),
+            judgements=tuple(_judgement_item(judgement, None if sample is None else ledger) for judgement in of_answer),
         )
 
 
@@ -273,7 +273,7 @@ def _judgement_item(judgement: DuelJudgement, ledger: SqliteLedger | None) -> Ju
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return what an export says of each answer; what there is not is null."""
+    """Return the values of `COLUMNS` for each row; missing ones are null."""
     plan = _plan(run)
     judged = judgements(home, rows)
     responses = _responses(home, rows, judged)
@@ -298,15 +298,15 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
             elif not not_applicable:
                 scores = {f"factuality_{place}": judgement.score}
                 export |= scores | {f"baseline_factuality_{place}": judgement.baseline_score}
-        provenance = next((each.provenance for each in of_answer if each.provenance is not None), None)
+        provenance = next((judgement.provenance for judgement in of_answer if judgement.provenance is not None), None)
         exports.append(export | answer_cells(plan.judge_name, responses.get(row.response_id or ""), provenance))
     return exports
 
 
 def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
-    """Return the judge's verdicts on each model's first answer, +2 to -2: the mean of all orders, and of the first alone.
+    """Return the judge's verdicts on each model's first answer, +2 to -2: the mean of all orders, and the first alone.
 
-    An answer of which an order failed has no mean.
+    An answer with a failed order has no mean.
     """
     plan = run.plan_as(DuelPlan)
     rows = [row for row in results(home, run.id) if not row.arm and not row.repeat]
@@ -314,7 +314,9 @@ def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
     all_orders: dict[AnnotationUnit, float] = {}
     first_order: dict[AnnotationUnit, float] = {}
     for row in rows:
-        verdicts = {each.place: each.verdict for each in by_item[row.item] if each.verdict is not None}
+        verdicts = {
+            judgement.place: judgement.verdict for judgement in by_item[row.item] if judgement.verdict is not None
+        }
         unit = AnnotationUnit(row.sample_id, VERDICT, row.model, plan.baseline_name)
         if set(plan.places) <= verdicts.keys():
             all_orders[unit] = sum(verdicts[place] for place in plan.places) / len(plan.places)
@@ -324,7 +326,7 @@ def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
 
 
 def pairs(home: Home, run: Run) -> Iterator[ResponsePair]:
-    """Yield the pairs of a run's first answers with the baseline's, each with the criteria that the judge went by."""
+    """Yield the pairs of a run's first answers with the baseline's, each with the judge's criteria."""
     for item in read_items(home, run):
         if item.response is None or item.baseline_response is None or item.repeat or "#" in item.model:
             continue
@@ -333,13 +335,13 @@ def pairs(home: Home, run: Run) -> Iterator[ResponsePair]:
 
 
 def _plan(run: Run) -> DuelPlan:
-    """Return a run's plan, of whichever method it is that holds answers against each other."""
+    """Return the plan of a duel or an arena."""
     plan: DuelPlan = method_of(run).read(run)[0]
     return plan
 
 
 def _verdicts(plan: DuelPlan, judged: Sequence[DuelJudgement]) -> dict[Place, int | None]:
-    verdicts = {each.place: each.verdict for each in judged if each.asked == "verdict"}
+    verdicts = {judgement.place: judgement.verdict for judgement in judged if judgement.asked == "verdict"}
     return {place: verdicts.get(place) for place in plan.places}
 
 
@@ -349,21 +351,21 @@ def _factuality_scores(
     if factuality_by(sample, plan.factuality) == "none" or _not_applicable(sample, judged):
         return {}
     scores: dict[Place, tuple[float, float]] = {}
-    for each in judged:
-        if each.score is not None and each.baseline_score is not None:
-            scores[each.place] = (each.score, each.baseline_score)
+    for judgement in judged:
+        if judgement.score is not None and judgement.baseline_score is not None:
+            scores[judgement.place] = (judgement.score, judgement.baseline_score)
     return {place: scores.get(place) for place in plan.places}
 
 
 def _not_applicable(sample: Sample, judged: Sequence[DuelJudgement]) -> str:
-    """Return why visual factuality does not apply to an answer; empty where it does.
+    """Return why visual factuality does not apply to an answer; empty if it does.
 
-    Runs of earlier versions hold scores by a judge that was shown nothing to know them by.
+    Runs of earlier versions have scores by a judge that saw no evidence for them.
     """
-    for each in judged:
-        if each.asked != "factuality" or each.provenance is None:
+    for judgement in judged:
+        if judgement.asked != "factuality" or judgement.provenance is None:
             continue
-        if not {"ground_truth", "image"} & {*each.provenance.shown}:
+        if not {"ground_truth", "image"} & {*judgement.provenance.shown}:
             return "its judge was shown neither a ground truth nor an image"
     return factuality_not_applicable(sample)
 
@@ -371,7 +373,7 @@ def _not_applicable(sample: Sample, judged: Sequence[DuelJudgement]) -> str:
 def _responses(
     home: Home, rows: Sequence[ResultRow], judged: Mapping[str, Sequence[DuelJudgement]]
 ) -> dict[str, Response]:
-    """Return the answers on both sides of some rows, by id."""
+    """Return the answers of both sides, by id."""
     ids = [row.response_id for row in rows if row.response_id is not None]
     ids += [of_answer[0].baseline for of_answer in judged.values() if of_answer]
     return find_values(home, Response, ids)
@@ -383,8 +385,8 @@ def _text(responses: Mapping[str, Response], id: str | None) -> str | None:
 
 
 def _output_tokens(home: Home, responses: Mapping[str, Response]) -> dict[str, int]:
-    """Return how many tokens answers were reported to have, by id; those that nobody reported are left out."""
-    keys = {id: each.provenance.call for id, each in responses.items() if each.provenance is not None}
+    """Return the reported number of tokens of answers, by id, without unknown ones."""
+    keys = {id: response.provenance.call for id, response in responses.items() if response.provenance is not None}
     calls = SqliteLedger(home).calls_for(keys.values())
     tokens: dict[str, int] = {}
     for id, key in keys.items():
@@ -395,7 +397,7 @@ def _output_tokens(home: Home, responses: Mapping[str, Response]) -> dict[str, i
 
 
 def _reply(ledger: SqliteLedger, judgement: DuelJudgement) -> str | None:
-    """Return the reply that a judgement was read from; None of a failed one."""
+    """Return the reply that a judgement was read from; None for a failed one."""
     if judgement.provenance is None:
         return None
     reply = ledger.rebuild(judgement.provenance.call)[1]

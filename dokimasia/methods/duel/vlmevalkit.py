@@ -1,4 +1,4 @@
-"""A run of duels in the files of VLMEvalKit: for each model a table of scores an order of places, and the ratings."""
+"""Export of duels as VLMEvalKit files: for each model a table of scores per order, and the ratings."""
 
 from collections.abc import Mapping
 from urllib.parse import quote
@@ -21,7 +21,7 @@ def files(home: Home, run: Run) -> Mapping[str, bytes]:
     """Return the files by name, such as `MODEL_Creation_MMBench_merged_rating.json`; the same run gives the same bytes.
 
     Raises:
-        ConfigError: the run has one order of places only, several answers a case, or cases without a task.
+        ConfigError: the run has only one order, several answers per case, or cases without a task.
     """
     plan = run.plan_as(DuelPlan)
     if set(plan.places) != set(PLACES):

@@ -48,7 +48,7 @@ evaluate = partial(run_method, METHOD)
 """Evaluate models on a data set: `await evaluate(EvaluationRequest(...), settings=..., observer=..., stop=...)`."""
 
 evaluate_sync = partial(run_sync, METHOD)
-"""The same for scripts and notebooks without an event loop."""
+"""Like `evaluate`, for scripts and notebooks without an event loop."""
 
 __all__ = [
     "ANSWER_TOKENS",

@@ -25,12 +25,12 @@ from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
 
 FORMAT = "dokimasia-criteria/2"
 EARLIER = "dokimasia-criteria/1"
-"""Files of this form are read, too: they say neither which criterion is the final answer nor what a second look found."""
+"""Older format that is still read; it marks no final answer and has no results of the review."""
 
 ID_LENGTH = 16
 
 PAGE = 500
-"""Lines that are stored at once."""
+"""Lines to store at once."""
 
 
 def _rows_with_criteria(home: Home, run: Run) -> dict[str, ResultRow]:
@@ -110,12 +110,11 @@ def _check_file(path: Path) -> list[CollectedCriteria]:
     first_lines: dict[str, int] = {}
     for number, line in _lines(path):
         where = f"{path}, line {number}"
-        entry, criteria, chain = _read_line(line, where)
-        earlier = first_lines.setdefault(entry["sample_digest"], number)
+        entry = _read_line(line, where)
+        earlier = first_lines.setdefault(entry.sample_digest, number)
         if earlier != number:
             raise DataError(f"{where}: the same sample as in line {earlier}; each sample has one set of criteria")
-        chain_id = None if chain is None else value_id(chain)
-        entries.append(CollectedCriteria(entry["sample"], entry["sample_digest"], value_id(criteria), chain_id))
+        entries.append(entry)
     if not entries:
         raise DataError(f"{path}: no criteria in it; `dokimasia criteria export RUN` writes such a file")
     return entries
@@ -138,7 +137,7 @@ def _values(entry: dict[str, Any]) -> tuple[CriteriaSet, ReferenceChain | None]:
     return criteria.model_copy(update={"criteria": with_final(criteria.criteria, chain.answer)}), chain
 
 
-def _read_line(line: bytes, where: str) -> tuple[dict[str, Any], CriteriaSet, ReferenceChain | None]:
+def _read_line(line: bytes, where: str) -> CollectedCriteria:
     try:
         entry = orjson.loads(line)
     except orjson.JSONDecodeError as error:
@@ -157,7 +156,8 @@ def _read_line(line: bytes, where: str) -> tuple[dict[str, Any], CriteriaSet, Re
     if broken:
         rules = "; ".join(rule.text for rule in broken)
         raise DataError(f"{where}: the criteria of sample {entry['sample']} break the rules: {rules}")
-    return entry, criteria, chain
+    chain_id = None if chain is None else value_id(chain)
+    return CollectedCriteria(entry["sample"], entry["sample_digest"], value_id(criteria), chain_id)
 
 
 class SampleCoverage(Value):

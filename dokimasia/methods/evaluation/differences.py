@@ -142,7 +142,7 @@ def section(data: ReportData) -> Section | None:
         return None
     measured = [pair for pair in pairs if pair.difference is not None]
     charted = measured if len(measured) <= MOST_DRAWN else _neighbours(measured, data.ranked())
-    blocks = _spoken(pairs)
+    blocks = _share_blocks(pairs)
     if charted:
         points = [_point(pair) for pair in charted]
         extent = "all" if len(charted) == len(measured) else "neighbouring"
@@ -206,7 +206,7 @@ COLUMNS: list[TableColumn[ModelPair]] = [
 ]
 
 
-def _spoken(pairs: Sequence[ModelPair]) -> list[Block]:
+def _share_blocks(pairs: Sequence[ModelPair]) -> list[Block]:
     """Return the blocks that precede differences in score: shares addressed, strict accuracy, scores on shared criteria."""
     blocks: list[Block] = []
     little: list[ModelPair] = []

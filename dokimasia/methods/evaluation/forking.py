@@ -16,8 +16,8 @@ from dokimasia.methods.evaluation.plan import (
     Fork,
     from_step,
     prompts_of_evaluation,
-    redone,
     replay_item,
+    steps_to_rerun,
 )
 from dokimasia.methods.evaluation.request import EvaluationRequest, estimate, with_passports
 from dokimasia.parsing.verdicts import parse_equivalence
@@ -73,7 +73,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
         changed |= {step.name for step in steps if step.asks == "judge"}
     if not changed:
         raise InputError(_nothing_changes(old, request, node))
-    rerun = redone({node, *changed})
+    rerun = steps_to_rerun({node, *changed})
     points = resume_points(session.opened, parent.id, rerun)
     scoring = model_identity(judges["score"])
     plan = old.model_copy(

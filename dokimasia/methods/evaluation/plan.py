@@ -64,12 +64,12 @@ STEPS: tuple[GraphStep, ...] = (
         ("judge_criteria", "answer"),
     ),
 )
-"""In the order in which they run."""
+"""All steps, in the order in which they run."""
 
 NAMES = tuple(step.name for step in STEPS)
 JUDGED = tuple(step.name for step in STEPS if step.asks == "judge")
 REPLAYED = NAMES[: NAMES.index("answer")]
-"""The steps that bring a sample's criteria."""
+"""The steps that make a sample's criteria."""
 
 
 def from_step(name: str | None) -> tuple[GraphStep, ...]:
@@ -88,7 +88,7 @@ def from_step(name: str | None) -> tuple[GraphStep, ...]:
     raise InputError(f"{problem}; its steps are, in order:\n{listed}")
 
 
-def redone(changed: Collection[str]) -> frozenset[str]:
+def steps_to_rerun(changed: Collection[str]) -> frozenset[str]:
     """Return the steps to run again when some have changed: these, and all that depend on them."""
     again: set[str] = set()
     for step in STEPS:

@@ -27,7 +27,7 @@ from dokimasia.storage.trees.versions import mappings, resolve_tree
 from dokimasia.tools.registry import select_tools
 
 MAX_LOOKS = 100
-"""The most looks an ask that can be asked for."""
+"""Upper limit of `--looks`."""
 
 
 class EvaluationRequest(DataRequest):

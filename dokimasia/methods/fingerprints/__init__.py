@@ -1,4 +1,4 @@
-"""Fingerprints: whether reports without names can be matched to the models' answers (ATOM, G.1)."""
+"""Fingerprints: a test whether anonymous reports can be matched to the models' answers (ATOM, G.1)."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -20,7 +20,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 write_all = lazily("dokimasia.methods.fingerprints.human_matching", "write_all")
-"""Writes a test's figures, and its trials for a reader, given home, run and folder; yields what to tell the user."""
+"""Writes a test's figures, and its trials for a reader, given home, run and folder; yields messages for the user."""
 
 
 def _after(home: Home, run: Run, request: FingerprintRequest) -> Iterable[str]:

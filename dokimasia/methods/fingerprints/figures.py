@@ -1,4 +1,4 @@
-"""The figures of a test of fingerprints: how reliably each pair of models is told apart, by matcher, and an export's rows."""
+"""The figures of a fingerprint test: accuracy by matcher and pair of models, and the rows of an export."""
 
 import re
 from collections import Counter
@@ -32,10 +32,10 @@ CHANCE = 0.5
 """The accuracy of guessing."""
 
 LIMIT = 0.05
-"""The expected share of false marks among all pairs that are marked as told apart."""
+"""The permitted share of false marks among all pairs marked as distinguishable."""
 
 BY_HAND = "match by hand"
-"""The kind of a result row of a person's."""
+"""The kind of the result row of a person's match."""
 
 COLUMNS: dict[str, ColumnType] = {
     "task": "text",
@@ -48,10 +48,10 @@ COLUMNS: dict[str, ColumnType] = {
     "prompt_version": "integer",
     "prompt_hash": "text",
 }
-"""What an export says of a trial of the judge's; a score of 1 says that both reports were given to the right models."""
+"""Columns of a judge's trial in an export; a score of 1 means that both reports were matched correctly."""
 
 FEW = 30
-"""Fewer responses of each model than the paper's 30 to 50 are said to be so."""
+"""With fewer responses per model than the paper's 30 to 50, a note says so."""
 
 FEW_TRIALS = 5
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
@@ -150,12 +150,12 @@ class FingerprintFigures(Heading):
 
     @field_serializer("assets")
     def _whole_tables(self, assets: tuple[Asset, ...]) -> list[dict[str, Any]]:
-        """Return the tables with all their fields, also those that have their default."""
+        """Return the tables with all fields, including those that have their default."""
         return [asset.model_dump(mode="json") for asset in assets]
 
 
 class Trial(NamedTuple):
-    """One trial of two models: whether the reports were matched rightly, or the kind of failure."""
+    """A trial of two models: whether the reports were matched correctly, or the kind of failure."""
 
     first: str
     second: str
@@ -212,7 +212,7 @@ def fingerprint_figures(home: Home, run: Run) -> FingerprintFigures:
 
 
 def matcher_figures(trials: Sequence[Trial], models: Sequence[str]) -> MatcherFigures:
-    """Return one matcher's accuracy for each pair of models, in their order, and over all."""
+    """Return a matcher's accuracy for each pair of models, in order, and over all."""
     by_pair: dict[tuple[str, str], list[Trial]] = {}
     for names in combinations(models, 2):
         of_pair = [trial for trial in trials if {trial.first, trial.second} == set(names)]
@@ -252,7 +252,7 @@ def _hits(trials: Sequence[Trial]) -> list[bool]:
 
 
 def _match_rates(trials: Sequence[Trial], interval: ConfidenceInterval | None) -> MatchRates:
-    """Return how many trials with a verdict are right, their share with its interval, and what the failed ones leave open."""
+    """Return the number and share of right trials, with interval and bounds."""
     hits = _hits(trials)
     right, failed = sum(hits), len(trials) - len(hits)
     failures = Counter(trial.failure for trial in trials if trial.failure is not None)
@@ -279,7 +279,7 @@ def _guessing_p_value(trials: Sequence[Trial]) -> float | None:
 
 
 def guessing_p_value(right: int, n: int) -> float:
-    """Return how often guessing matches so many of n trials or more: the one-sided exact binomial p-value, 0 to 1.
+    """Return the probability of guessing at least that many of n trials: the one-sided exact binomial p-value.
 
     >>> guessing_p_value(8, 9), guessing_p_value(0, 9)
     (0.01953125, 1.0)
@@ -288,13 +288,13 @@ def guessing_p_value(right: int, n: int) -> float:
 
 
 def fingerprint_tables(figures: MatcherFigures, models: Sequence[str], *, matcher: str, id: str = "") -> list[Asset]:
-    """Return a matcher's figures as tables: a row a pair, and models by models for a heat map.
+    """Return a matcher's figures as tables: one with a row per pair, and one of models by models for a heat map.
 
     Args:
-        figures: of the matcher.
-        models: in the order of the tables.
-        matcher: the judge's or the person's name.
-        id: part of the tables' ids; the judge's have none.
+        figures: the matcher's figures.
+        models: the models in the order of the tables.
+        matcher: name of the judge or the person.
+        id: part of the tables' ids; empty for the judge.
     """
     pairs = Asset(
         id=f"fingerprints/{id}" if id else "fingerprints",
@@ -362,7 +362,7 @@ def _percent(pair: PairMatched | None) -> Figure:
 
 
 def latest_fingerprints(home: Home, source: str) -> Run | None:
-    """Return the newest test of an evaluation's fingerprints in which anything was matched; None without one."""
+    """Return an evaluation's newest fingerprint test with a match; None without one."""
     for run in runs_on(home, source, NAME):
         if any(row.kind in (MATCH, BY_HAND) for row in results(home, run.id)):
             return run
@@ -370,7 +370,7 @@ def latest_fingerprints(home: Home, source: str) -> Run | None:
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return the export's columns of each trial; those that a failed trial lacks are null."""
+    """Return the values of the export's columns for each trial; null for what a failed trial lacks."""
     judge, tasks = _plan(run).judge_name, dict(tasks_of(home, run))
     matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.outcome == "scored"])
     exported: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""Human matching: a test's figures and trials as files for a reader, without names, and the reader's decisions imported."""
+"""Human matching: export of a test's figures and anonymous trials, and import of a reader's decisions."""
 
 import csv
 import io
@@ -35,7 +35,7 @@ _TICKS = re.compile(r"`{3,}")
 
 
 class Bundle(NamedTuple):
-    """What was written for a reader: how many trials, the sheet, and whether a sheet that existed was left as it is."""
+    """The files for a reader: number of trials, the sheet, and whether an existing sheet was kept."""
 
     trials: int
     sheet: Path
@@ -43,7 +43,7 @@ class Bundle(NamedTuple):
 
 
 class ReaderDecision(NamedTuple):
-    """A line of a reader's file: its number, the task's id, and whom report 1 is about (None: not decided)."""
+    """A line of a reader's file: its number, the task's id, and the decision on report 1 (None if undecided)."""
 
     line: int
     task: str
@@ -51,7 +51,7 @@ class ReaderDecision(NamedTuple):
 
 
 def write_all(home: Home, run: Run, folder: Path) -> Iterator[str]:
-    """Write a test's trials for a reader and its figures into a folder, and yield what to tell the user.
+    """Write a test's trials for a reader and its figures into a folder, and yield messages for the user.
 
     Raises:
         InputError: there are no reports to match, or the folder cannot be used.
@@ -78,10 +78,10 @@ def export_figures(figures: FingerprintFigures, folder: Path) -> list[Path]:
 
 
 def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
-    """Write the trials as a reader is to see them, in a drawn order, and a sheet for the decisions.
+    """Write the trials for a reader, in a random order, and a sheet for the decisions.
 
-    `trials/001.md` and so on hold the two reports and both models' answers; `trials.jsonl` the same for programs;
-    `matches.csv` a line a trial. Which answer is whose stays in the home. A sheet that holds decisions is left as it is.
+    `trials/001.md` and so on contain the two reports and both models' answers, `trials.jsonl` the same for programs, and
+    `matches.csv` a line per trial. The solution stays in the home. A sheet with decisions is kept.
 
     Raises:
         InputError: there are no reports to match, the folder has the sheet of another test, or it cannot be written.
@@ -123,7 +123,7 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
 
 
 def _of_another_test(path: Path, tasks: Mapping[str, FingerprintTask]) -> bool:
-    """Whether a sheet names tasks, and none of this test; what is no sheet is a reader's own affair."""
+    """Return whether a file is a sheet with tasks of another test; other files do not matter."""
     try:
         ids = {decision.task for decision in _read_sheet(path) if decision.task}
     except InputError:
@@ -132,16 +132,16 @@ def _of_another_test(path: Path, tasks: Mapping[str, FingerprintTask]) -> bool:
 
 
 async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
-    """Take in a reader's decisions, all or none; return the test that they belong to and how many are new.
+    """Import a reader's decisions, all or none; return their test and the number of new ones.
 
     Args:
         home: open for writing.
-        text: the beginning of the id of a test, or of the evaluation that it was made on; `last` is the newest test.
-        path: the sheet (.csv with columns `task` and `report_1_is`), or a JSON object a line with these members. A, B, or
-            nothing where the reader has not decided. The file's name, without its ending, is the reader's.
+        text: the beginning of the id of a test or of its evaluation; `last` is the newest test.
+        path: the sheet (.csv with columns `task` and `report_1_is`), or JSON lines with these keys. The decision is A, B,
+            or empty. The file's name without extension is the reader's name.
 
     Raises:
-        InputError: lines that cannot be used, each with line and id; nothing is kept.
+        InputError: there are unusable lines; the message names each, and nothing is stored.
         NotFound: there is no such test.
     """
     decisions, problems = _read(path)
@@ -199,7 +199,7 @@ def _problem_of(
     earlier: Mapping[str, str],
     name: str,
 ) -> str | None:
-    """Return what is wrong with a decision, None where nothing is."""
+    """Return the problem of a decision; None without one."""
     id, letter = decision.task, decision.letter
     if not id:
         return "no task is named: write the task's id, as in the sheet that --export wrote"
@@ -218,7 +218,7 @@ def _problem_of(
 
 
 def _test_of(home: Home, text: str, ids: set[str]) -> Run:
-    """Return the test that a text means: itself, or of an evaluation the newest whose trials the file names."""
+    """Return the test that a text refers to; for an evaluation, its test with most of the file's trials."""
     run = resolve_run(home, text, of_method(NAME))
     tests = [run] if run.method == NAME else list(runs_on(home, run.id, NAME))
     if not tests:
@@ -226,22 +226,22 @@ def _test_of(home: Home, text: str, ids: set[str]) -> Run:
             f"run {run.id} has no test of fingerprints yet: make one with --fingerprint --judge M --export DIR"
         )
 
-    def named(test: Run) -> int:
+    def matching_tasks(test: Run) -> int:
         tasks: Any = test.options["tasks"]
         return len(ids.intersection(tasks))
 
-    return max(tests, key=named)
+    return max(tests, key=matching_tasks)
 
 
 def _earlier_letters(home: Home, run: Run, name: str) -> dict[str, str]:
-    """Return the decisions of a reader that were imported before, by task."""
+    """Return a reader's earlier decisions, by task."""
     rows = [row for row in results(home, run.id) if row.kind == BY_HAND and row.item.endswith(f"/{name}")]
     matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows])
     return {match.task: match.said for match in matches.values() if match.by == name}
 
 
 def _read(path: Path) -> tuple[list[ReaderDecision], list[Problem]]:
-    """Return the lines of a sheet or a JSONL file, and what is wrong with those that cannot be read."""
+    """Return the lines of a sheet or a JSONL file, and the problems of unreadable ones."""
     if path.suffix.casefold() == ".csv":
         return _read_sheet(path), []
     decisions: list[ReaderDecision] = []
@@ -282,7 +282,7 @@ def _letter(value: object) -> str | None:
 
 
 def _page(number: int, count: int, first: str, second: str, answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    """Yield the lines of a trial's page; what models wrote stands in fences that nothing in it can end."""
+    """Yield the lines of a trial's page; model texts are in fences longer than any fence they contain."""
     yield f"# Trial {number} of {count}"
     yield ""
     yield "Two models answered the questions below; they are called A and B throughout. Each of the two reports is about one"

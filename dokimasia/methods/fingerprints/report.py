@@ -1,4 +1,4 @@
-"""Fingerprints as they are drawn: how reliably reports without names were matched to answers, as a heat map and by pair."""
+"""The report of a fingerprint test: accuracy of matching as a heat map and by pair."""
 
 from collections.abc import Iterator
 
@@ -20,13 +20,13 @@ from dokimasia.report.tables import column, computed, table
 
 
 def section(data: ReportData) -> Section | None:
-    """Return the newest test of the run's fingerprints, on the page of an evaluation; None where there was none."""
+    """Return the section of the newest fingerprint test on an evaluation's page; None without one."""
     addition = data.addition("fingerprint")
     return None if addition is None else _section(FingerprintFigures.model_validate(addition))
 
 
 def test(data: ReportData) -> Section:
-    """Return a test of fingerprints by itself."""
+    """Return the section of a fingerprint test on its own page."""
     return _section(data.figures_as(FingerprintFigures))
 
 
@@ -62,7 +62,7 @@ def _section(test: FingerprintFigures) -> Section:
 
 
 def _unfinished(test: FingerprintFigures) -> Iterator[Block]:
-    """Yield what a test lacks that is not over: models without a report, trials without a match."""
+    """Yield what an unfinished test lacks: models without a report, trials without a match."""
     for model, report in test.reports.items():
         if report is None:
             yield Paragraph(f"{model}: there is no report; its trials cannot be told.", "warning")
@@ -81,7 +81,7 @@ def _unfinished(test: FingerprintFigures) -> Iterator[Block]:
 
 
 def _matcher_blocks(name: str, matcher: MatcherFigures, heat_map_asset: Asset) -> Iterator[Block]:
-    """Yield a matcher's heat map, where there are more than two models, and the table of pairs."""
+    """Yield a matcher's heat map, if there are more than two models, and the table of pairs."""
     summary = f"{matcher.right} of {matcher.n} trials rightly"
     if matcher.accuracy is not None:
         summary += f", {matcher.accuracy:.0%} ({_range(matcher)})"

@@ -1,4 +1,4 @@
-"""A test of fingerprints: its request, its plan, and its acceptance: tables of one half of the samples, trials of the other."""
+"""A fingerprint test: request, plan, and acceptance (tables of one half of the samples, trials of the other)."""
 
 import asyncio
 from pathlib import Path
@@ -33,7 +33,7 @@ NAME = "fingerprint"
 """The method's name."""
 
 MATCH = "match"
-"""The kind of a result row of the judge's; its `model` and `arm` are the trial's two models."""
+"""The kind of the result row of the judge's match; its `model` and `arm` are the trial's two models."""
 
 MATCHING = ("fingerprint_match",)
 ANSWER_TOKENS = 350
@@ -63,7 +63,7 @@ class FingerprintRequest(WordsRequest):
 
 
 class FingerprintPlan(WordsPlan):
-    """A test of fingerprints by its content: the tables of one half, and how many trials were drawn (a hash of them)."""
+    """The plan of a fingerprint test: the tables of one half, and the number and hash of the drawn trials."""
 
     responses: int
     tasks: int
@@ -71,10 +71,10 @@ class FingerprintPlan(WordsPlan):
 
 
 async def accept(request: FingerprintRequest, session: Session) -> Accepted[FingerprintPlan]:
-    """Compute the tables and draw the trials, or take those of the test that is forked, and resolve the judge.
+    """Compute the tables and draw the trials (a fork uses those of its parent), and resolve the judge.
 
     Raises:
-        InputError: the run has one model, no scores, or too few samples, or the judge is not known.
+        InputError: the run has one model, no scores, or too few samples, or the judge is unknown.
     """
     home = session.opened
     request = request.model_copy(update={"by_hand": False})

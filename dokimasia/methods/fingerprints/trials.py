@@ -1,4 +1,4 @@
-"""The trials of a test of fingerprints: samples halved, answers of the other half drawn, shown without names."""
+"""The trials of a fingerprint test: halves of the samples, and anonymous answers drawn from the second half."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,44 +24,44 @@ from dokimasia.storage.runs import Run, load_samples, run_samples
 T = TypeVar("T")
 
 LONGEST = 2_000
-"""Characters of an answer, or a question, that are shown."""
+"""Characters of an answer or a question in a trial."""
 
 READ = 10 * LONGEST
-"""Characters of an answer that are read for names; more than are shown, since names are taken out."""
+"""Characters of an answer that are searched for names; more than are shown, since removed names shorten the text."""
 
 FEWEST = 2
-"""Answers of each model that make a trial."""
+"""Minimum number of answers of each model in a trial."""
 
 
 class TrialDraw(NamedTuple):
-    """The trials, and the pairs that have none, each with how many samples both answered in the half that is shown."""
+    """The trials, and the pairs without one, with the number of displayed samples that both answered."""
 
     tasks: list[FingerprintTask]
     untested: list[list[str | int]]
 
 
 class Halves(NamedTuple):
-    """Samples by name: those that reports are written from, and those whose answers are shown."""
+    """Names of the samples used for reports, and of those whose answers are shown."""
 
     reports: frozenset[str]
     answers: tuple[str, ...]
 
 
 def tasks_of(home: Home, run: Run) -> list[tuple[str, FingerprintTask]]:
-    """Return the trials of a test with their ids, in their order."""
+    """Return the trials of a test with their ids, in order."""
     ids: Any = run.options["tasks"]
     tasks = find_values(home, FingerprintTask, ids)
     return [(id, tasks[id]) for id in ids]
 
 
 def untested_of(run: Run) -> list[list[str | int]]:
-    """Return the pairs of a test that have no trial, each with how many samples both answered."""
+    """Return the pairs of a test without a trial, with the number of samples that both answered."""
     untested: Any = run.options["untested"]
     return list(untested)
 
 
 def item_of(task: FingerprintTask) -> str:
-    """Return the name of a trial's result row; trials of two tests that show the same bear one name."""
+    """Return the name of a trial's result row; equal trials of two tests have the same name."""
     return f"match/{task.first}/{task.second}/{task.trial}/{value_id(task)}"
 
 
@@ -74,7 +74,7 @@ def halves(home: Home, run: Run, seed: int) -> Halves:
 
 
 def restricted(material: DiagnosisMaterial, samples: frozenset[str]) -> DiagnosisMaterial:
-    """Return what of a diagnosis's material rests on some samples alone."""
+    """Return a diagnosis's data restricted to some samples."""
     measured = material.measured
     sample_of = {criterion: sample for criterion, sample in measured.sample_of.items() if sample in samples}
 
@@ -99,21 +99,21 @@ def draw_tasks(
 ) -> TrialDraw:
     """Return the trials of every pair of models.
 
-    Both models' first answers to the same samples are shown, as many of each; the trials of a pair share no sample, so
-    that each is a test of its own. Which model is called A and which report comes first is drawn. Where both answered
-    fewer samples than a trial is to show, there is one trial with those there are, two at least.
+    A trial shows both models' first answers to the same samples; the trials of a pair share no sample, so they are
+    independent. Which model is called A, and which report comes first, is random. If both answered fewer samples than a
+    trial shows, there is one trial with all of them, if at least two.
 
     Args:
-        home: where the run is.
+        home: the home.
         run: the evaluation.
-        models: as they are shown.
-        pool: samples that no report was written from.
-        responses: how many answers of each model a trial shows.
-        trials: how many trials a pair has at most.
-        seed: of all draws.
+        models: displayed names of the models.
+        pool: samples that were not used for reports.
+        responses: number of answers of each model in a trial.
+        trials: maximum number of trials of a pair.
+        seed: seed of all draws.
 
     Raises:
-        InputError: there are not enough samples for one trial, with how many there are.
+        InputError: there are not enough samples for one trial; the message says how many there are.
     """
     answers = _answers(home, run, set(pool))
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
@@ -214,7 +214,7 @@ def _answers(home: Home, run: Run, pool: set[str]) -> dict[str, dict[str, _Answe
 
 
 def _names(run: Run, models: Sequence[str]) -> dict[str, tuple[str, ...]]:
-    """Return all names of each of the run's models by displayed name: aliases, and names at the endpoint."""
+    """Return all names (aliases and endpoint names) of the run's models, by displayed name."""
     names: dict[str, tuple[str, ...]] = dict.fromkeys(models, ())
     for spec in EVALUATION.read(run)[0].models.values():
         names[spec.ref.name] = tuple(dict.fromkeys((spec.ref.name, spec.ref.model)))
@@ -222,7 +222,7 @@ def _names(run: Run, models: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def _balanced(ids: Sequence[str], samples: Mapping[str, Sample], key: str) -> Iterator[str]:
-    """Yield samples in a drawn order in which categories take turns."""
+    """Yield samples in a random order that alternates between categories."""
     by_category: dict[str, list[str]] = {}
     for id in sorted(ids, key=lambda id: (unit_interval("draw", key, id), id)):
         by_category.setdefault(samples[id].category or "", []).append(id)

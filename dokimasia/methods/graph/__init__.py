@@ -1,4 +1,4 @@
-"""Runs of a graph that a plug-in brings, over each sample, and with models over each sample for each model."""
+"""Runs of a plug-in's graph over each sample or, with models, over each sample and model."""
 
 from collections.abc import AsyncIterator, Iterator
 from functools import partial
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def stages(job: "Job[GraphPlan]") -> "AsyncIterator[Stage[Any]]":
-    """Yield the one stage: every sample goes through the graph, once for every model."""
+    """Yield the only stage: every sample goes through the graph, once for every model."""
     from dokimasia.runs.work import Item
 
     names = job.plan.names
@@ -52,6 +52,8 @@ METHOD: Method[GraphRequest, GraphPlan] = Method(
 )
 
 run_graph = partial(run_method, METHOD)
-"""Run a graph over a data set: `await run_graph(GraphRequest(...), given=module)`; by default the plug-in's of the name."""
+"""Run a graph over a data set: `await run_graph(GraphRequest(...), given=module)`.
+
+`given` defaults to the plug-in's graph of that name."""
 
 __all__ = ["METHOD", "GraphRequest", "run_graph"]

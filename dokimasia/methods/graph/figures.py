@@ -1,4 +1,4 @@
-"""The figures of a run of a plug-in's graph: counts by model, and the items with the values that they made."""
+"""The figures of a run of a plug-in's graph: counts by model, and the items with their values."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -62,7 +62,7 @@ class GraphItem(Value):
 def graph_figures(home: Home, run: Run) -> GraphFigures:
     """Return the figures of a run of a graph; the same stored rows give the same bytes.
 
-    What a score means is the graph's affair, so scores are listed with the items and not averaged here.
+    Only the graph defines what a score means, so scores are listed with the items and not averaged.
     """
     plan = run.plan_as(GraphPlan)
     rows = results(home, run.id)
@@ -86,7 +86,7 @@ def _model(rows: Sequence[ResultRow]) -> GraphModel:
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each finished item (`GraphItem`) as plain JSON; with `sample`, only its."""
+    """Yield each finished item (`GraphItem`) as plain JSON; with `sample`, only those of the sample."""
     for row in rows_shown(home, run, sample):
         item = GraphItem(
             sample=row.sample_id,

@@ -1,4 +1,4 @@
-"""A run of a plug-in's graph as it is drawn: counts by model, and the items with the values that they made."""
+"""The report of a run of a plug-in's graph: counts by model, and the items with their values."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ MOST_PRINTED, PREVIEW = 20, 160
 
 
 def section(data: ReportData) -> Section:
-    """Return how the items ended, by model; what a score means is the graph's affair."""
+    """Return the section with the items' outcomes by model."""
     graph = data.figures_as(GraphFigures)
     counts = table(
         GraphModel,
@@ -34,7 +34,7 @@ def section(data: ReportData) -> Section:
 
 
 def items_section(data: ReportData) -> Section | None:
-    """Return the items that are shown with what they made; None where none is shown."""
+    """Return the section of displayed items with their values; None if none is shown."""
     if not data.samples:
         return None
     items = [GraphItem.model_validate(view) for view in data.samples]
@@ -43,32 +43,32 @@ def items_section(data: ReportData) -> Section | None:
     printed: list[Block] = []
     for item in items[:MOST_PRINTED]:
         printed += _preview(item)
-    more = "one whole: `dokimasia show RUN --sample ID`"
+    hint = "one whole: `dokimasia show RUN --sample ID`"
     if len(items) > MOST_PRINTED:
-        more = f"and {len(items) - MOST_PRINTED:,} more; {more}"
-    printed.append(Paragraph(more, "note"))
+        hint = f"and {len(items) - MOST_PRINTED:,} more; {hint}"
+    printed.append(Paragraph(hint, "note"))
     return Section("items", "What was made", (Only("page", (note, *folds)), Only("terminal", printed)))
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield the items of one sample whole."""
+    """Yield the items of a sample with all values."""
     for view in views:
         yield from _whole(GraphItem.model_validate(view))
 
 
 def _whole(item: GraphItem) -> Iterator[Block]:
     yield Paragraph(Span(_title(item), "bad" if item.failure else "strong"))
-    for made in item.values:
-        yield Texts([(Span(made.type, "strong"), json.dumps(made.value, indent=2, ensure_ascii=False))])
+    for value in item.values:
+        yield Texts([(Span(value.type, "strong"), json.dumps(value.value, indent=2, ensure_ascii=False))])
 
 
 def _preview(item: GraphItem) -> Iterator[Block]:
     yield Paragraph(Span(_title(item), "bad" if item.failure else "strong"))
-    for made in item.values:
-        text = " ".join(str(made.value.get("text") or json.dumps(made.value, ensure_ascii=False)).split())
+    for value in item.values:
+        text = " ".join(str(value.value.get("text") or json.dumps(value.value, ensure_ascii=False)).split())
         if len(text) > PREVIEW:
             text = f"{text[: PREVIEW - 1]}…"
-        yield Paragraph(f"  {made.type}: {text}", "note")
+        yield Paragraph(f"  {value.type}: {text}", "note")
 
 
 def _title(item: GraphItem) -> str:

@@ -36,7 +36,7 @@ class GraphRequest(DataRequest):
 
 
 class GraphPlan(JudgedPlan):
-    """A run of a graph by its content: graph and version, data, judge, models, prompts, seed."""
+    """The plan of a run of a graph: graph and version, data, judge, models, prompts and seed."""
 
     graph: str
     version: int
@@ -49,22 +49,22 @@ class GraphPlan(JudgedPlan):
 
 
 def graph_of(name: str, given: Any) -> "GraphFile":
-    """Return the graph that a program handed in, else the one that a plug-in brings under the name.
+    """Return the graph that a program passed, or else the plug-in's graph of that name.
 
     Raises:
-        ConfigError: there is none, or it cannot be used.
+        ConfigError: there is no such graph, or it cannot be used.
     """
     return load("graphs", name) if given is None else given
 
 
 def library_of_graph(request: GraphRequest, given: Any) -> PromptLibrary:
-    """Return the prompts that a graph may ask by: the package's, those of its own folder `PROMPTS`, and the user's.
+    """Return the prompts available to a graph: the package's, those of the graph's folder `PROMPTS`, and the user's.
 
     Raises:
         ConfigError: a prompt cannot be used; the message names its file.
     """
-    own: Any = getattr(graph_of(request.graph, given), "PROMPTS", None)
-    library = default_library() if own is None else default_library().overridden(Path(own), more=True)
+    prompts: Any = getattr(graph_of(request.graph, given), "PROMPTS", None)
+    library = default_library() if prompts is None else default_library().overridden(Path(prompts), more=True)
     return library.overridden(*request.prompts)
 
 
@@ -88,10 +88,10 @@ async def accept(request: GraphRequest, session: Session) -> Accepted[GraphPlan]
 
 
 def resumable(session: Session, run: Run, plan: GraphPlan, request: GraphRequest) -> None:
-    """Check that the graph is still of the version that the run was accepted with.
+    """Check that the graph still has the version that the run was accepted with.
 
     Raises:
-        ConfigError: it is not.
+        ConfigError: the graph has another version.
     """
     graph = graph_of(plan.graph, session.given)
     if plan.version != graph.VERSION:

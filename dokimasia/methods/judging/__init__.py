@@ -1,4 +1,4 @@
-"""Judging methods compared with human rankings: which way of judging orders responses as people do (ATOM, 4.1)."""
+"""Comparison of judging methods with human rankings: which method orders responses as people do (ATOM, 4.1)."""
 
 from functools import partial
 

@@ -51,17 +51,17 @@ POINTS = 100.0
 MARGIN_DIGITS = 2
 
 COLUMNS: dict[str, ColumnType] = {"judge": "text", "method": "text", "draw": "integer", "ranks": "texts"}
-"""What an export says of a judgement; `ranks` are those of a batch, as `model: place`, in the order shown."""
+"""Columns of a judgement in an export; `ranks` are those of a batch, as `model: place`, in displayed order."""
 
 Scores = Mapping[tuple[str, str], float]
-"""Of one judge and method, the score of each response by sample and model; higher is better. What failed is not there."""
+"""A judge's scores by a method, by sample and model; higher is better. Failed judgements are missing."""
 
 PValue = Annotated[Fraction | None, Field(description="two-sided sign flips of whole images; null without a test")]
 Tokens = Annotated[Count | None, Field(description="null where any call's is unknown")]
 
 
 def percent_share(figure: Share | None, pointer: str) -> Cell:
-    """Write a share in percent with one digit, with its interval."""
+    """Return a share in percent with one digit, with its interval."""
     if figure is None or figure.share is None:
         return NOTHING
     limits = bracketed(figure, lambda end: f"{100 * end:.1f}").replace(" ", "\u00a0")
@@ -73,12 +73,12 @@ def _margins(margins: Sequence[float], pointer: str) -> Cell:
 
 
 def _per_point(figure: "PerPoint | None", pointer: str) -> Cell:
-    """Write what was used for a point of accuracy, with as many digits as show something."""
+    """Return usage per point of accuracy, with enough digits to show something."""
     if figure is None:
         return NOTHING
     digits = 2 if figure.mean >= 1 else 4
     least = figure.mean or figure.low or 0
-    if 0 < least < 1e-4:  # so little that four digits would show nothing
+    if 0 < least < 1e-4:  # Four digits would show nothing.
         digits = 1 - floor(log10(least))
     return measured(Interval.model_construct(**dict(figure)), pointer, digits=digits, ends=digits)
 
@@ -195,15 +195,15 @@ class JudgingFigures(Used, DataFigures):
 
 @dataclass(frozen=True, slots=True)
 class Comparisons:
-    """All pairs of responses that somebody ranked, one a pair and annotator, in the order of the rankings.
+    """All ranked pairs of responses, one entry per pair and annotator, in the order of the rankings.
 
     Attributes:
         pairs: sample and the two models.
-        annotators: who ranked the pair.
-        human: which one is better to them: 1 the first, -1 the second, 0 neither.
-        clusters: of each pair, that of the samples that share an image.
-        categories: of each pair, that of its sample.
-        folds: of each pair, for the margin of ties; an image lies in one as a whole.
+        annotators: the annotator of each pair.
+        human: the annotator's preference: 1 for the first, -1 for the second, 0 for neither.
+        clusters: cluster of each pair; samples that share an image share a cluster.
+        categories: category of each pair's sample.
+        folds: fold of each pair, for fitting the margin of ties; all pairs of an image are in one fold.
     """
 
     pairs: Sequence[tuple[str, str, str]]
@@ -217,23 +217,23 @@ class Comparisons:
         return len(self.pairs)
 
     def at(self, category: str) -> NDArray[np.bool_]:
-        """Return which pairs are of a category; all for the empty name."""
+        """Return a mask of the pairs of a category; all for the empty name."""
         return np.array([not category or name == category for name in self.categories], dtype=bool)
 
     @property
     def category_names(self) -> list[str]:
-        """The categories of the pairs, in alphabetical order; one without a name is none."""
+        """The named categories of the pairs, in alphabetical order."""
         return sorted({name for name in self.categories if name})
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeAgreement:
-    """What one judge and method say of the comparisons: which of them are judged, and what agrees among these.
+    """The agreement of one judge and method with the rankings.
 
     Attributes:
         judged: whether both responses of a pair have a score.
-        fitted: predicted sides of the judged pairs under margins that were fitted on other images.
-        plain: whether the side agrees where only equal scores are a tie, of the judged pairs.
+        fitted: predicted sides of the judged pairs, with margins fitted on other images.
+        plain: whether the sides of the judged pairs agree if only equal scores are a tie.
     """
 
     judged: NDArray[np.bool_]
@@ -242,14 +242,14 @@ class JudgeAgreement:
 
     @property
     def hits(self) -> NDArray[np.float64]:
-        """Of every comparison 1 where the side agrees, 0 where it does not, not a number where it is not judged."""
+        """For every comparison, 1 if the side agrees, 0 if it does not, and NaN if it is not judged."""
         hits = np.full(len(self.judged), np.nan)
         hits[self.judged] = self.fitted.agreed
         return hits
 
 
 class ShownRanking(NamedTuple):
-    """One batch ranking: its sample's cluster, and models and ranks in the order in which they were shown."""
+    """A batch ranking: the sample's cluster, and models and ranks in displayed order."""
 
     cluster: str
     models: Sequence[str]
@@ -262,10 +262,10 @@ def comparisons_of(
     """Return the pairs that people ranked.
 
     Args:
-        rankings: what they said.
-        clusters: by sample, its cluster.
-        categories: by sample, its category; empty for none.
-        seed: of the draw of folds.
+        rankings: the rankings.
+        clusters: cluster by sample.
+        categories: category by sample; empty for none.
+        seed: seed of the draw of folds.
     """
     pairs: list[tuple[str, str, str]] = []
     annotators: list[str] = []
@@ -288,7 +288,7 @@ def comparisons_of(
 
 
 def judge_agreement(comparisons: Comparisons, scores: Scores) -> JudgeAgreement:
-    """Return how one judge and method order the pairs that people ranked."""
+    """Return the agreement of one judge and method with the ranked pairs."""
     first = np.array([scores.get((sample, model), np.nan) for sample, model, _ in comparisons.pairs])
     second = np.array([scores.get((sample, model), np.nan) for sample, _, model in comparisons.pairs])
     judged = ~(np.isnan(first) | np.isnan(second))
@@ -298,7 +298,7 @@ def judge_agreement(comparisons: Comparisons, scores: Scores) -> JudgeAgreement:
 
 
 class JudgingTables(Value):
-    """The figures that follow from people's rankings and judges' scores."""
+    """The figures that depend on people's rankings and judges' scores."""
 
     people: PeopleAgreement | None
     results: dict[str, dict[str, MethodAgreement]]
@@ -306,12 +306,12 @@ class JudgingTables(Value):
 
 
 def judging_tables(comparisons: Comparisons, scores: Mapping[str, Mapping[str, Scores]], *, seed: int) -> JudgingTables:
-    """Return how far judges and methods rank as people do.
+    """Return the agreement of judges and methods with people's rankings.
 
     Args:
-        comparisons: what people said.
-        scores: by judge and method.
-        seed: of intervals and tests.
+        comparisons: the pairs that people ranked.
+        scores: scores by judge and method.
+        seed: seed of intervals and tests.
     """
     agreements: dict[str, dict[str, JudgeAgreement]] = {}
     tables: dict[str, dict[str, MethodAgreement]] = {}
@@ -349,7 +349,7 @@ def _method_agreement(comparisons: Comparisons, agreement: JudgeAgreement) -> Me
 
 
 def _people_agreement(comparisons: Comparisons) -> PeopleAgreement | None:
-    """Return how often two people agree on a pair; None where nobody ranked what somebody else did."""
+    """Return how often two people agree on a pair; None if no pair was ranked by two people."""
     by_pair: dict[tuple[str, str, str], list[int]] = {}
     for position, pair in enumerate(comparisons.pairs):
         by_pair.setdefault(pair, []).append(position)
@@ -373,7 +373,7 @@ def _people_agreement(comparisons: Comparisons) -> PeopleAgreement | None:
 
 
 def _gaps(comparisons: Comparisons, agreements: Mapping[str, Mapping[str, JudgeAgreement]], *, seed: int) -> list[Gap]:
-    """Return the paired differences of all methods, by judge and category, tested and adjusted all together."""
+    """Return the paired differences of all methods, by judge and category, with jointly adjusted p-values."""
     categories = {name: comparisons.at(name) for name in ("", *comparisons.category_names)}
     gaps: list[Gap] = []
     for judge, methods in agreements.items():
@@ -381,16 +381,16 @@ def _gaps(comparisons: Comparisons, agreements: Mapping[str, Mapping[str, JudgeA
         for first, second in combinations(methods, 2):
             steps = hits[second] - hits[first]
             for category, in_category in categories.items():
-                both: list[int] = np.flatnonzero(in_category & ~np.isnan(steps)).tolist()
-                clusters = [comparisons.clusters[position] for position in both]
-                comparison = paired_difference((POINTS * steps[both]).tolist(), clusters, widest=POINTS, seed=seed)
+                positions: list[int] = np.flatnonzero(in_category & ~np.isnan(steps)).tolist()
+                clusters = [comparisons.clusters[position] for position in positions]
+                comparison = paired_difference((POINTS * steps[positions]).tolist(), clusters, widest=POINTS, seed=seed)
                 gaps.append(
                     Gap(
                         judge=judge,
                         category=category or None,
                         first=first,
                         second=second,
-                        n=len(both),
+                        n=len(positions),
                         difference=comparison.difference,
                         p_value=comparison.p_value,
                         adjusted=None,
@@ -404,12 +404,12 @@ def _gaps(comparisons: Comparisons, agreements: Mapping[str, Mapping[str, JudgeA
 
 
 def order_effect(rankings: Iterable[Sequence[ShownRanking]], *, orders: int, seed: int) -> OrderEffect:
-    """Return what the order in which responses are shown does to rankings of the same responses.
+    """Return the effect of the displayed order on rankings of the same responses.
 
     Args:
-        rankings: of each sample, the rankings in its orders.
-        orders: how many orders each sample was to be shown in.
-        seed: of the test.
+        rankings: for each sample, the rankings in its orders.
+        orders: number of orders of each sample.
+        seed: seed of the test.
     """
     same: list[bool] = []
     same_clusters: list[str] = []
@@ -434,7 +434,7 @@ def order_effect(rankings: Iterable[Sequence[ShownRanking]], *, orders: int, see
 
 
 def _verdicts(ranking: ShownRanking) -> dict[tuple[str, str], int]:
-    """Return which of two models is ranked above, by their names in order: 1 the first, -1 the second, 0 neither."""
+    """Return, for each pair of models by name, which one is ranked higher: 1 the first, -1 the second, 0 neither."""
     verdicts: dict[tuple[str, str], int] = {}
     by_name = sorted(zip(ranking.models, ranking.ranks, strict=True))
     for (model, rank), (other, other_rank) in combinations(by_name, 2):
@@ -443,7 +443,7 @@ def _verdicts(ranking: ShownRanking) -> dict[tuple[str, str], int]:
 
 
 def per_point(used: float | None, accuracy: Share) -> PerPoint | None:
-    """Return calls or US dollars for each point of accuracy, with the interval that the accuracy's leaves; None unknown."""
+    """Return calls or US dollars per point of accuracy, with the interval from the accuracy's; None if unknown."""
     if used is None or not accuracy.share:
         return None
     return PerPoint(
@@ -536,14 +536,14 @@ def figures_of_run(home: Home, run: Run) -> JudgingFigures:
 
 
 def _without_rankings(run: Run) -> int:
-    without: Any = run.options["without_rankings"]  # options are JSON
+    without: Any = run.options["without_rankings"]  # Options are JSON.
     return int(without)
 
 
 def _judged_method(
     home: Home, agreement: MethodAgreement, rows: Sequence[ResultRow], judged: Sequence[tuple[JudgingUnit, ResultRow]]
 ) -> JudgedMethod:
-    """Return the figures of a judge and a method, with what all rows that its verdicts rest on used, each call once."""
+    """Return the figures of a judge and a method, with usage over all rows that its verdicts are based on."""
     calls = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls)).values()
     used = used_by_calls(calls)
     failures: list[FailureKind] = [row.failure for _, row in judged if row.failure is not None]
@@ -560,7 +560,7 @@ def _judged_method(
 
 
 def _total(tokens: Sequence[int | None]) -> int | None:
-    """Return the sum; None where any is unknown."""
+    """Return the sum; None if a value is unknown."""
     total = 0
     for number in tokens:
         if number is None:
@@ -572,7 +572,7 @@ def _total(tokens: Sequence[int | None]) -> int | None:
 def _rows_of(
     judged: Sequence[tuple[JudgingUnit, ResultRow]], rows: Mapping[str, ResultRow], judge: str, method: str
 ) -> list[ResultRow]:
-    """Return all rows that a judge's verdicts by a method rest on."""
+    """Return all rows that a judge's verdicts by a method are based on."""
     used = [row for _, row in judged]
     for basis in RESTS_ON[method]:
         for sample in dict.fromkeys(unit.sample for unit, _ in judged):
@@ -583,7 +583,7 @@ def _rows_of(
 
 
 def _scores(home: Home, judged: Judged, judge: str, method: str, batches: Batches) -> dict[tuple[str, str], float]:
-    """Return a score for each response that was judged: the mean over its repeats, or over the orders of a batch."""
+    """Return the score of each judged response: the mean over its repeats, or over the orders of a batch."""
     values: dict[tuple[str, str], list[float]] = {}
     if method == "batch":
         for sample, rankings in batches[judge].items():
@@ -621,7 +621,7 @@ def _batches(home: Home, judged: Judged, clusters: Mapping[str, str]) -> Batches
 
 
 def judging_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each judgement that has a result, with whose response it is of; with `sample`, only that sample's."""
+    """Yield each judgement that has a result, with the response's model; with `sample`, only those of that sample."""
     units = _units(home, run)
     rows = [row for row in rows_shown(home, run, sample) if row.item in units]
     for row, described in zip(rows, _describe(home, rows, units), strict=True):
@@ -630,7 +630,7 @@ def judging_items(home: Home, run: Run, sample: str | None = None) -> Iterator[d
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return what an export says of each judgement beside what it says of every row."""
+    """Return the values of the export's columns for each judgement."""
     return _describe(home, rows, _units(home, run))
 
 
@@ -640,7 +640,7 @@ def _units(home: Home, run: Run) -> dict[str, JudgingUnit]:
 
 
 def _describe(home: Home, rows: Sequence[ResultRow], units: Mapping[str, JudgingUnit]) -> list[dict[str, Any]]:
-    """Return judge, method, draw, and the ranks of a batch, of each judgement."""
+    """Return judge, method, draw and, for a batch, the ranks of each judgement."""
     rankings = _batch_rankings(home, [row for row in rows if units[row.item].method == "batch"])
     models = _models_of(home, rankings.values())
     described: list[dict[str, Any]] = []
@@ -664,7 +664,7 @@ def _batch_rankings(home: Home, rows: Iterable[ResultRow]) -> dict[str, BatchRan
 
 
 def _models_of(home: Home, rankings: Iterable[BatchRanking]) -> dict[str, str]:
-    """Return whose each ranked response is, by its id."""
+    """Return the model of each ranked response, by the response's id."""
     ids = list(dict.fromkeys(id for ranking in rankings for id in ranking.responses))
     rows = home.rows_among("SELECT id, model FROM responses WHERE id IN ({marks})", ids)
     return {row["id"]: row["model"] for row in rows}

@@ -1,4 +1,4 @@
-"""A comparison of judging methods, drawn: accuracy by judge and method as heat map and table, gaps, order, cost."""
+"""The report of a comparison of judging methods: accuracy as heat map and table, gaps, order, and cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -20,7 +20,7 @@ from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed, table
 
 COLOURS = [[0, "#d9782d"], [0.5, "#f4f1e8"], [1, "#6ba0ea"]]
-"""From pairs ordered the wrong way to all right; a three-way guess lies near a third."""
+"""Colours of accuracy from 0 to 1; guessing among three outcomes is near a third."""
 
 _AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
 
@@ -28,7 +28,7 @@ MethodRow = TableRow[JudgedMethod]
 
 
 def _rows(comparison: JudgingFigures) -> list[tuple[str, MethodRow]]:
-    """Return each judge with the row of each of its methods."""
+    """Return the rows of all judges and methods."""
     rows: list[tuple[str, MethodRow]] = []
     for judge in comparison.judges:
         for row in rows_of(comparison.results[judge], "results", judge, order=comparison.methods):
@@ -39,7 +39,7 @@ def _rows(comparison: JudgingFigures) -> list[tuple[str, MethodRow]]:
 def _method_table(
     comparison: JudgingFigures, columns: Sequence[TableColumn[JudgedMethod]], about: str, *, sortable: bool = False
 ) -> Table:
-    """Return a table with a row a judge and method, and the columns of these two before the others."""
+    """Return a table with a row per judge and method, in the first two columns."""
     rows = _rows(comparison)
     judges = iter([judge for judge, _ in rows])
     heading: list[TableColumn[JudgedMethod]] = [
@@ -50,7 +50,7 @@ def _method_table(
 
 
 def accuracy(data: ReportData) -> Section:
-    """Return the form of the paper's tables 1 and 2: pairwise accuracy by judge, method and category."""
+    """Return the section on pairwise accuracy by judge, method and category, as in the paper's tables 1 and 2."""
     comparison = data.figures_as(JudgingFigures)
     rankings = comparison.rankings
     people = "person" if rankings.annotators == 1 else "people"
@@ -107,13 +107,15 @@ def _accuracy_table(comparison: JudgingFigures) -> Table:
     people = comparison.people
     if people is not None:
         by_category = _by_category(categories, people.by_category, "/people")
-        whole = percent_share(people.accuracy, "/people/accuracy")
-        rows.append([Span("people", "strong"), "one with another", *by_category, whole, str(people.accuracy.n), "", ""])
+        overall = percent_share(people.accuracy, "/people/accuracy")
+        rows.append(
+            [Span("people", "strong"), "one with another", *by_category, overall, str(people.accuracy.n), "", ""]
+        )
     return Table(columns, rows, "Pairwise accuracy by judge, method and category", sortable=True)
 
 
 def _by_category(categories: Sequence[str], shares: Mapping[str, Share], place: str) -> list[Cell]:
-    """Return a share of each category in percent, tinted."""
+    """Return the tinted percentages of all categories."""
     cells: list[Cell] = []
     for name in categories:
         share = shares[name].share
@@ -135,7 +137,7 @@ def _people_sentence(comparison: JudgingFigures) -> str:
 
 
 def margins(data: ReportData) -> Section:
-    """Return how ties are told: margins of each fold, and what accuracy is without any."""
+    """Return the section on ties: margins of each fold, and accuracy without margins."""
     comparison = data.figures_as(JudgingFigures)
     columns = [column("margins"), column("ties"), column("accuracy"), column("unfitted")]
     if comparison.rankings.folds > 1:
@@ -151,7 +153,7 @@ def margins(data: ReportData) -> Section:
 
 
 def gaps(data: ReportData) -> Section | None:
-    """Return the paired differences between methods, tested together."""
+    """Return the section on paired differences between methods."""
     all_gaps = data.figures_as(JudgingFigures).gaps
     if not all_gaps:
         return None
@@ -188,7 +190,7 @@ def gaps(data: ReportData) -> Section | None:
 
 
 def _points(row: TableRow[Gap]) -> Cell:
-    """Return a difference in points, marked where it is sure."""
+    """Return a difference in points, marked if it is significant."""
     gap = row.figures
     difference = gap.difference
     if difference is None:
@@ -199,7 +201,7 @@ def _points(row: TableRow[Gap]) -> Cell:
 
 
 def order(data: ReportData) -> Section | None:
-    """Return what the order in which a batch is shown does to its ranking."""
+    """Return the section on the effect of the displayed order on batch rankings."""
     effects = data.figures_as(JudgingFigures).order
     if not effects:
         return None
@@ -219,7 +221,7 @@ def order(data: ReportData) -> Section | None:
 
 
 def cost(data: ReportData) -> Section:
-    """Return what each method used, and what a point of accuracy comes to."""
+    """Return the section on usage by method, and per point of accuracy."""
     comparison = data.figures_as(JudgingFigures)
     columns: list[TableColumn[JudgedMethod]] = [
         column("calls", title="calls"),
@@ -255,7 +257,7 @@ def cost(data: ReportData) -> Section:
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield the judgements of one sample."""
+    """Yield the table of a sample's judgements."""
     columns = [Column(title, numeric=False) for title in ("judge", "method", "model", "draw", "judgement")]
     rows: list[Sequence[Cell]] = []
     for view in views:
@@ -271,10 +273,10 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
 
 
 def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
-    """Return judges down, methods across, coloured by accuracy in percent.
+    """Return the heat map of accuracy in percent: a row per judge, a column per method.
 
     Args:
-        shares: by judge and method, 0 to 1; None where nothing was judged.
+        shares: accuracy by judge and method, 0 to 1; None if nothing was judged.
     """
     methods = list(dict.fromkeys(method for by_method in shares.values() for method in by_method))
     values: list[list[float | None]] = []
@@ -313,11 +315,11 @@ def accuracy_map(shares: Mapping[str, Mapping[str, float | None]]) -> Figure:
 
 
 def cost_and_accuracy(points: Sequence[tuple[str, str, float, float]], *, unit: str) -> Figure:
-    """Return accuracy over what was used, one labelled dot a judge and method, in the judge's colour.
+    """Return the chart of accuracy over usage: a labelled dot per method, in the judge's colour.
 
     Args:
-        points: judge, method, what was used, accuracy from 0 to 1.
-        unit: of what was used.
+        points: judge, method, usage, and accuracy from 0 to 1.
+        unit: unit of the usage.
     """
     judges = list(dict.fromkeys(judge for judge, *_ in points))
     keys = short_labels(judges)
@@ -325,17 +327,19 @@ def cost_and_accuracy(points: Sequence[tuple[str, str, float, float]], *, unit: 
     short = dict(zip(methods, short_labels(methods, 24), strict=True))
     traces: list[Figure] = []
     for number, judge in enumerate(judges):
-        own = sorted((used, share, method) for name, method, used, share in points if name == judge)
+        judge_points = sorted((used, share, method) for name, method, used, share in points if name == judge)
         traces.append(
             {
                 "type": "scatter",
                 "mode": "markers+text",
                 "name": keys[number],
-                "x": [used for used, _, _ in own],
-                "y": [round(100 * share, 2) for _, share, _ in own],
-                "text": [short[method] for _, _, method in own],
-                "hovertext": [label(method) for _, _, method in own],
-                "textposition": ["top center" if position % 2 else "bottom center" for position in range(len(own))],
+                "x": [used for used, _, _ in judge_points],
+                "y": [round(100 * share, 2) for _, share, _ in judge_points],
+                "text": [short[method] for _, _, method in judge_points],
+                "hovertext": [label(method) for _, _, method in judge_points],
+                "textposition": [
+                    "top center" if position % 2 else "bottom center" for position in range(len(judge_points))
+                ],
                 "cliponaxis": False,
                 "marker": {"size": 10, "color": PALETTE[number % len(PALETTE)]},
                 "hovertemplate": f"%{{hovertext}}<br>%{{x:,.6g}} {unit}, <b>%{{y:.1f}} %</b><extra>{label(judge)}</extra>",

@@ -1,4 +1,4 @@
-"""The request for a comparison of judging methods, its plan, the judgements it consists of, and how it is accepted."""
+"""The request of a comparison of judging methods, its plan, its judgements, and its acceptance."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -51,7 +51,7 @@ METHODS = (
     "atom-no-decomposition",
     "atom-no-weights",
 )
-"""In the order of the paper's tables: the baselines, atomic criteria, and these without one of their parts."""
+"""All methods, in the order of the paper's tables: baselines, atomic criteria, and ablations."""
 
 PROMPTS: dict[str, tuple[str, ...]] = {
     "pointwise": ("pointwise",),
@@ -73,7 +73,7 @@ COMPARED = ComparedCriteria(
     provenance=Provenance(call="", model="", prompt="", prompt_version=0, prompt_hash=""),
 )
 RESPONSE, OTHER_RESPONSE = "(a response)", "(another response)"
-"""These five stand in previews for what models would write."""
+"""Placeholders in previews for text that models write."""
 
 ResponseTexts = dict[str, dict[str, str]]
 """Texts of responses by sample and model."""
@@ -91,7 +91,7 @@ RESTS_ON: dict[str, tuple[Basis, ...]] = {
     "atom-no-decomposition": ("chain",),
     "atom-no-weights": ("chain", "criteria"),
 }
-"""By method, what has to be there before a response is judged, in order."""
+"""What must exist before a response is judged, in order, by method."""
 
 
 class JudgingRequest(DataRequest):
@@ -129,10 +129,9 @@ class JudgingRequest(DataRequest):
 
 
 class JudgingPlan(DataPlan):
-    """A comparison by its content.
+    """The plan of a comparison.
 
-    `responses` and `auxiliary` hash the files of responses, `rankings` is the id of what people said, which lies in the
-    home.
+    `responses` and `auxiliary` are hashes of the response files; `rankings` is the id of people's rankings in the home.
     """
 
     judges: Annotated[tuple[ModelSpec, ...], AnyOrder]
@@ -147,28 +146,28 @@ class JudgingPlan(DataPlan):
 
     @property
     def judge_name(self) -> str:
-        """The judge's shown name, where there is one alone."""
+        """The judge's displayed name; empty with several judges."""
         return self.judges[0].ref.name if len(self.judges) == 1 else ""
 
     def options_of(self, judge: str) -> GraphOptions:
-        """The plan as the graphs need it when a judge of this name is asked."""
+        """Return the options of the graphs for a judge."""
         return GraphOptions(
             judge=judge, models=self.models, published=self.protocol == "published", show_image=self.show_image
         )
 
     @property
     def asking_methods(self) -> list[str]:
-        """The methods that ask a judge, each once and in order."""
+        """The distinct methods that ask a judge, in order."""
         return list(dict.fromkeys(map(source_of, self.methods)))
 
     @property
     def bases(self) -> list[Basis]:
-        """All that the judgements rest on, in the order in which it is made."""
+        """Everything that judgements are based on, in the order in which it is made."""
         return list(dict.fromkeys(basis for method in self.methods for basis in RESTS_ON[method]))
 
 
 class JudgingUnit(NamedTuple):
-    """One judgement: of a response of `model`, drawn for the nth time, or, without a model, of all in the nth order."""
+    """A judgement: the nth one of a response of `model` or, without a model, of all responses in the nth order."""
 
     name: str
     method: str
@@ -179,17 +178,17 @@ class JudgingUnit(NamedTuple):
 
 
 def basis_item(basis: Basis, judge: str, sample: str) -> str:
-    """Return the name of the item that makes what judgements of a sample rest on."""
+    """Return the name of the item that makes a basis of a sample's judgements."""
     return f"{basis}/{judge}/{sample}"
 
 
 def source_of(method: str) -> str:
-    """Return the method whose judgements a method goes by: its own, or those to which it gives other weights."""
+    """Return the method whose judgements a method uses: its own, or those that it only weights differently."""
     return "atom" if method == "atom-no-weights" else method
 
 
 def units_of(plan: JudgingPlan, method: str, judge: str, sample: str, models: Iterable[str]) -> Iterator[JudgingUnit]:
-    """Yield the judgements of the responses to one sample by one judge and method."""
+    """Yield the judgements of the responses to a sample by one judge and method."""
     if method == "batch":
         for order in range(plan.orders):
             yield JudgingUnit(f"batch/{judge}/{sample}/{order}", method, judge, sample, "", order)
@@ -200,7 +199,7 @@ def units_of(plan: JudgingPlan, method: str, judge: str, sample: str, models: It
 
 
 def count_items(plan: JudgingPlan, ranked: Mapping[str, Sequence[str]]) -> int:
-    """Return of how many items a comparison consists: what judgements rest on, and the judgements."""
+    """Return the number of items of a comparison: bases and judgements."""
     single = sum(map(len, ranked.values())) * plan.repeats
     items = len(plan.bases) * len(ranked)
     for method in plan.asking_methods:
@@ -209,7 +208,7 @@ def count_items(plan: JudgingPlan, ranked: Mapping[str, Sequence[str]]) -> int:
 
 
 def all_units(plan: JudgingPlan, ranked: Mapping[str, Iterable[str]]) -> dict[str, JudgingUnit]:
-    """Return every judgement of a run by its item's name."""
+    """Return all judgements of a run, by the item's name."""
     units: dict[str, JudgingUnit] = {}
     for sample, models in ranked.items():
         for spec in plan.judges:
@@ -220,7 +219,7 @@ def all_units(plan: JudgingPlan, ranked: Mapping[str, Iterable[str]]) -> dict[st
 
 
 def ranked_models(rankings: Iterable[HumanRanking]) -> dict[str, tuple[str, ...]]:
-    """Return by sample the models that somebody ranked beside another one, in alphabetical order."""
+    """Return, by sample, the models that somebody ranked with another one, in alphabetical order."""
     models: dict[str, set[str]] = {}
     for ranking in rankings:
         if len(ranking.scores) > 1:
@@ -229,10 +228,10 @@ def ranked_models(rankings: Iterable[HumanRanking]) -> dict[str, tuple[str, ...]
 
 
 def chosen_methods(request: JudgingRequest) -> tuple[str, ...]:
-    """Return the methods that are compared, in the order of the tables.
+    """Return the methods to compare, in the order of the tables.
 
     Raises:
-        ConfigError: a method is not known or named twice, or scan is asked for without auxiliary responses.
+        ConfigError: a method is unknown or named twice, or scan lacks auxiliary responses.
     """
     names = request.methods
     if not names:
@@ -299,25 +298,25 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
 
 
 def resumable(session: Session, run: Run, plan: JudgingPlan, request: JudgingRequest) -> None:
-    """Check that the files of responses are those that the run was accepted with.
+    """Check that the response files have not changed since the run was accepted.
 
     Raises:
-        DataError: one has changed.
+        DataError: a file has changed.
     """
     check_unchanged(request.responses, plan.responses, run.id)
     check_unchanged(auxiliary_of(plan, request), plan.auxiliary, run.id)
 
 
 def auxiliary_of(plan: JudgingPlan, request: JudgingRequest) -> tuple[Path, ...]:
-    """Return the file of auxiliary responses that a comparison draws on, if it does."""
+    """Return the file of auxiliary responses, if the comparison needs one."""
     return (request.auxiliary,) if plan.auxiliary and request.auxiliary is not None else ()
 
 
 def response_texts(paths: Sequence[Path]) -> ResponseTexts:
-    """Return the response of each model to each sample; nothing where no file is named.
+    """Return the response of each model to each sample; nothing without files.
 
     Raises:
-        DataError: a file cannot be used, or a model has several responses to a sample, of which people ranked one.
+        DataError: a file cannot be used, or a model has several responses to a sample; people ranked only one.
     """
     texts: ResponseTexts = {}
     responses = read_given(paths)
@@ -334,7 +333,7 @@ def response_texts(paths: Sequence[Path]) -> ResponseTexts:
 
 
 def _rankings(request: JudgingRequest, entries: Entries, responses: ResponseTexts) -> HumanRankings:
-    """Return what people said of the samples that are judged; with --limit, rankings of later samples are passed over."""
+    """Return people's rankings of the judged samples; with --limit, those of later samples are ignored."""
     samples = {place.sample_id: responses.get(place.sample_id, {}) for place in entries.places}
     models = {model for texts in samples.values() for model in texts}
 
@@ -354,15 +353,15 @@ def _rankings(request: JudgingRequest, entries: Entries, responses: ResponseText
 def _auxiliary_hash(
     request: JudgingRequest, methods: tuple[str, ...], ranked: Mapping[str, tuple[str, ...]]
 ) -> str | None:
-    """Return the hash of the auxiliary responses, checked to be of others than are judged, and enough of them."""
+    """Return the hash of the auxiliary responses, after checking that they are enough and from models not judged."""
     if request.auxiliary is None or "scan" not in methods:
         return None
     texts = response_texts([request.auxiliary])
     judged = {model for models in ranked.values() for model in models}
-    both = sorted(judged & {model for by_model in texts.values() for model in by_model})
-    if both:
+    overlap = sorted(judged & {model for by_model in texts.values() for model in by_model})
+    if overlap:
         raise ConfigError(
-            f"--auxiliary: {', '.join(both)} {'is' if len(both) == 1 else 'are'} judged, too; scan draws its criteria from "
+            f"--auxiliary: {', '.join(overlap)} {'is' if len(overlap) == 1 else 'are'} judged, too; scan draws its criteria from "
             f"models that are never judged: take them out of {request.auxiliary}"
         )
     few = [sample for sample in ranked if len(texts.get(sample, {})) < FEWEST_AUXILIARY]
@@ -384,20 +383,20 @@ def _prompt_names(methods: tuple[str, ...], protocol: str, judges: tuple[ModelSp
     names = {"repair"}
     for method in methods:
         names |= {*PROMPTS.get(method, ())}
-    ours = protocol == "ours"
+    own_protocol = protocol == "ours"
     atomic = {"atom", "atom-no-weights"} & set(methods)
     if atomic:
         names |= {"solver", "equivalence"}
-        names |= {"criteria", "criteria_check"} if ours else {"criteria_published"}
+        names |= {"criteria", "criteria_check"} if own_protocol else {"criteria_published"}
     if atomic or "atom-no-chain" in methods:
-        names.add("checkpoints" if ours else "checkpoints_published")
+        names.add("checkpoints" if own_protocol else "checkpoints_published")
     if any(map(takes_schema, judges)):
         names.add("structured")
     return names
 
 
 def _calls(plan: JudgingPlan, size: SampleSize, responses: int) -> Iterator[Asking]:
-    """Yield the calls of judges for one sample, at most."""
+    """Yield the maximum number of judge calls for a sample."""
     text = INSTRUCTION_TOKENS + size.text
     judgements = responses * plan.repeats
     for judge in plan.judges:
@@ -423,18 +422,18 @@ def _calls(plan: JudgingPlan, size: SampleSize, responses: int) -> Iterator[Aski
                 yield Asking(judge, judgements, with_image + CRITERIA_TOKENS + RESPONSE_TOKENS, SCORES_TOKENS)
             else:
                 basis = CHAIN_TOKENS if method == "atom-no-decomposition" else CRITERIA_TOKENS
-                shown = with_image if plan.show_image else text
-                yield Asking(judge, judgements, shown + basis + RESPONSE_TOKENS, SCORES_TOKENS)
+                frame = with_image if plan.show_image else text
+                yield Asking(judge, judgements, frame + basis + RESPONSE_TOKENS, SCORES_TOKENS)
 
 
 def previews(plan: JudgingPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
-    """Return the prompts as they would be put to every judge, in the order in which they are asked."""
+    """Return the prompts for every judge, in the order of the calls."""
     asks = (*_basis_asks(plan, sample), *_response_asks(plan, sample))
     return [render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks]
 
 
 def _basis_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[Any]]:  # of replies of several types
-    """Yield what is asked before a response is judged."""
+    """Yield the asks that make a basis for judgements."""
     published = plan.protocol == "published"
     count = counted(PUBLISHED_COUNT if published else COUNT)
     if "chain" in plan.bases:
@@ -452,7 +451,7 @@ def _basis_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[Any]]:  # of 
 
 
 def _response_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[Any]]:
-    """Yield what is asked of a response, or of all to a sample."""
+    """Yield the asks that judge a response, or all responses to a sample."""
     published = plan.protocol == "published"
     for method in plan.asking_methods:
         if method == "pointwise":

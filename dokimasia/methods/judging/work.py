@@ -1,4 +1,4 @@
-"""The work of a comparison: sample by sample every judge by every method, each judgement committed as it is made."""
+"""The work of a comparison: for each sample, every judge and method; each judgement is committed when made."""
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -43,20 +43,20 @@ RESPONSE_JUDGING = cast("GraphFile", response_judging)
 SCORING = cast("GraphFile", checkpoint_scoring)
 
 KINDS = {"atom": "", "atom-no-chain": "", "pointwise": "pointwise", "scan": "scan", "atom-no-decomposition": "aspects"}
-"""By method, how responses are judged one at a time; empty: by checkpoint scoring."""
+"""How responses are judged one at a time, by method; empty for checkpoint scoring."""
 
 
 async def stages(job: Job[JudgingPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the one stage: every judge judges the responses to every sample that people ranked, by every method."""
+    """Yield the only stage: every judge judges the responses to every ranked sample by every method."""
     work = await asyncio.to_thread(JudgingWork, job)
     yield Stage(job.samples(), work.judge_sample, items=work.items)
 
 
 class JudgingWork:
-    """Does the judgements of one comparison that have no result yet."""
+    """Makes the judgements of a comparison that have no result yet."""
 
     def __init__(self, job: Job[JudgingPlan]) -> None:
-        """Read the responses, and what people ranked."""
+        """Read the responses and the rankings."""
         self._job, self._plan = job, job.plan
         self._store = job.context.store
         rankings = find_values(job.home, HumanRankings, [job.plan.rankings])[job.plan.rankings]
@@ -66,7 +66,7 @@ class JudgingWork:
         self.items = count_items(job.plan, self._ranked)
 
     async def judge_sample(self, sample: Sample) -> None:
-        """Do all judgements of the responses to one sample, the judges at once."""
+        """Make all judgements of the responses to a sample, judges in parallel."""
         models = self._ranked.get(sample.id, ())
         if models:
             texts = {model: self._texts[sample.id][model] for model in models}
@@ -75,7 +75,7 @@ class JudgingWork:
         self._job.progress.samples_done += 1
 
     async def _store_responses(self, sample: Sample, texts: Mapping[str, str]) -> dict[str, str]:
-        """Put responses into the store and return their ids by model."""
+        """Store responses and return their ids by model."""
         ids: dict[str, str] = {}
         for model, text in texts.items():
             ids[model] = await self._store.put(Response(sample=sample.digest, model=model, text=text))
@@ -99,7 +99,7 @@ class JudgingWork:
         context: Context,
         units: list[JudgingUnit],
     ) -> None:
-        """Do some judgements of one judge by one method that have no result yet, and commit what comes of them."""
+        """Make some judgements of a judge by a method that have no result yet, and commit them."""
 
         def attempt_of(unit: JudgingUnit) -> int:
             return self._job.attempt(unit.name)
@@ -123,7 +123,7 @@ class JudgingWork:
     async def _basis_row(
         self, basis: Basis, sample: Sample, judge: str, context: Context, bases: Mapping[Basis, ResultRow]
     ) -> ResultRow:
-        """Return the row of what judgements rest on, making it where it is not there; `bases` are made already."""
+        """Return the row of a basis, made if it does not exist; `bases` are those made already."""
         name = basis_item(basis, judge, sample.id)
         row = self._job.finished(name)
         if row is not None:
@@ -139,7 +139,7 @@ class JudgingWork:
         return row
 
     async def _make_criteria(self, basis: Basis, sample: Sample, name: str, context: Context) -> ResultRow:
-        """Return the row of criteria that rest on no chain: from auxiliary responses, or from the question alone."""
+        """Return the row of criteria made without a chain: from auxiliary responses, or from the question alone."""
         inputs: dict[str, Any] = {"sample": value_id(sample)}
         if basis == "compared":
             inputs["auxiliary"] = list((await self._store_responses(sample, self._auxiliary[sample.id])).values())
@@ -152,7 +152,7 @@ class JudgingWork:
     async def _replay(
         self, basis: Basis, sample: Sample, name: str, context: Context, chain: ResultRow | None
     ) -> ResultRow:
-        """Return the row of a chain, or of the criteria drawn from it: cognitive replay as an evaluation walks it."""
+        """Return the row of a chain, or of criteria from it, made by cognitive replay as in an evaluation."""
         inputs: dict[str, Any] = {"sample": value_id(sample)}
         attempt = self._job.attempt(name)
         if attempt:
@@ -197,7 +197,7 @@ class JudgingWork:
         basis: ResultRow | None,
         context: Context,
     ) -> list[ResultRow]:
-        """Judge responses one at a time, all in one walk, and return their rows."""
+        """Judge responses one at a time in a single graph run, and return their rows."""
         basis_id = "" if basis is None else basis.criteria_id or basis.chain_id or basis.value_ids[0]
         items: list[AnswerState] = []
         for unit in units:
@@ -216,7 +216,7 @@ class JudgingWork:
         return [await self._row(sample, unit, item, criteria) for unit, item in finished]
 
     async def _undecided(self, item: AnswerState) -> AnswerState:
-        """Return an item of which nobody asks whether its final answer is right: no ranking rests on that."""
+        """Return a graph item without a check of its final answer, which no ranking depends on."""
         response = await self._store.get(Response, item["response"])
         return {**item, "final": await self._store.put(without_judge(response, item["response"]))}
 
@@ -240,7 +240,7 @@ class JudgingWork:
         )
 
     def _unjudged(self, sample: Sample, unit: JudgingUnit, basis: ResultRow, responses: Mapping[str, str]) -> ResultRow:
-        """Return the row of a judgement that could not be made for want of what it rests on."""
+        """Return the row of a judgement that failed because its basis failed."""
         return self._job.row(
             sample,
             unit.name,

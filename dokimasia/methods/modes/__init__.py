@@ -1,4 +1,4 @@
-"""Failure modes: what goes wrong in failed atoms, made by open and axial coding, counted by structured coding."""
+"""Failure modes: what goes wrong in failed atoms, found by open and axial coding, counted by structured coding."""
 
 from collections.abc import Iterable, Mapping
 from functools import partial
@@ -26,7 +26,7 @@ from dokimasia.storage.runs import Run
 
 
 def _after(home: Home, run: Run, request: ModesRequest) -> Iterable[str]:
-    """Write the modes, where a file was named for them and there are any."""
+    """Write the modes if there are any and a file was named."""
     if request.export is None:
         return
     modes = modes_of(home, run)
@@ -42,7 +42,7 @@ def _of_evaluation(home: Home, run: Run) -> ModesFigures | None:
 
 
 def modes_by_answer(home: Home, run: Run) -> Mapping[str, SampleGroup]:
-    """Return the failure modes of an analysis, or of the newest one of an evaluation, each with the answers that show it."""
+    """Return the failure modes of an analysis, or of an evaluation's newest one, with the answers that show each."""
     analysis = run if run.method == NAME else latest_modes(home, run.id)
     if analysis is None:
         return {}

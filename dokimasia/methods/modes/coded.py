@@ -1,4 +1,4 @@
-"""Coded atoms: the mode that was seen in each, whose answer it is of, what the evaluation made of it, and examples."""
+"""Coded atoms: the mode of each, its answer and its score in the evaluation; and examples."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,21 +18,21 @@ from dokimasia.storage.runs import Run, get_run, list_runs
 from dokimasia.storage.trees.lookup import criterion_key
 
 BOOK = "making"
-"""The item in which modes are made, and the kind of its row."""
+"""The item that makes modes, and the kind of its row."""
 
 SECOND = "second coding"
-"""The kind of the rows of atoms that were coded again."""
+"""The kind of the rows of second codings."""
 
 EXAMPLES = 2
 """Examples of a mode for each model."""
 
 
 class CodedAtom(NamedTuple):
-    """An atom that was to be coded.
+    """An atom selected for coding.
 
-    `failed` says that the evaluation's judge scored it as failed (else met), `coding` what the coder saw, None where
-    `failure` says why there is nothing; `second` is what the second coder saw, where one was asked (`asked_twice`) and
-    answered. `leaf` is the criterion's, empty without a tree.
+    `failed` says whether the evaluation's judge scored it as failed. `coding` is the coder's result, None with a
+    `failure`; `second` the second coder's, if there was one (`asked_twice`) and it answered. `leaf` is the criterion's leaf,
+    empty without a tree.
     """
 
     answer: AnswerAtoms
@@ -47,23 +47,23 @@ class CodedAtom(NamedTuple):
 
     @property
     def mode(self) -> str | None:
-        """The name of the mode that was seen; None where none was, or nothing is known."""
+        """The name of the atom's mode; None if it has none or was not coded."""
         return None if self.coding is None else self.coding.mode
 
     @property
     def cluster(self) -> str:
-        """The image that it rests on."""
+        """The cluster of the atom's sample."""
         return self.answer.cluster
 
     @property
     def verdict(self) -> Answered:
-        """Whether the answer's final answer is right."""
+        """The verdict on the answer's final answer."""
         return self.answer.verdict
 
 
 @dataclass(frozen=True)
 class Coded:
-    """An analysis at its present state: its modes in order, how they were made (None: given), every atom and its criteria."""
+    """The current state of an analysis: its modes in order, how they were made (None if given), atoms and criteria."""
 
     run: Run
     plan: ModesPlan
@@ -78,22 +78,22 @@ class Coded:
         return self.criteria[atom.answer.criteria].criteria[atom.number - 1]
 
     def among(self, samples: Collection[str]) -> "Coded":
-        """Return the part that rests on some samples alone."""
+        """Return the part of the analysis on some samples."""
         return replace(self, atoms=[atom for atom in self.atoms if atom.answer.sample_id in samples])
 
     @property
     def models(self) -> list[str]:
-        """Whose answers were read, in alphabetical order."""
+        """The models whose answers were read, in alphabetical order."""
         return sorted({*self.drawn.failed, *(atom.answer.model for atom in self.atoms)})
 
 
 def plan_of(run: Run) -> ModesPlan:
-    """Return the plan that an analysis was accepted with."""
+    """Return the plan of an analysis."""
     return run.plan_as(ModesPlan)
 
 
 def drawn_of(home: Home, plan: ModesPlan) -> ModeSplit:
-    """Return what an analysis reads."""
+    """Return the answers that an analysis reads."""
     return find_values(home, ModeSplit, [plan.drawn])[plan.drawn]
 
 
@@ -103,7 +103,7 @@ def item_of(kind: str, answer: AnswerAtoms, number: int) -> str:
 
 
 def list_id(home: Home, run: Run) -> str | None:
-    """Return the id of the modes that atoms are put under; None while there are none."""
+    """Return the id of the analysis's list of modes; None while there is none."""
     plan = plan_of(run)
     if plan.given:
         return plan.given
@@ -112,13 +112,13 @@ def list_id(home: Home, run: Run) -> str | None:
 
 
 def modes_of(home: Home, run: Run) -> ModeList | None:
-    """Return the modes that atoms are put under; None while there are none."""
+    """Return the analysis's list of modes; None while there is none."""
     id = list_id(home, run)
     return None if id is None else find_values(home, ModeList, [id])[id]
 
 
-def book_of(home: Home, run: Run) -> NoteBook | None:
-    """Return how the modes were made; None where they were given, or are not made."""
+def codebook_of(home: Home, run: Run) -> NoteBook | None:
+    """Return how the modes were made; None if they were given or are not made yet."""
     row = get_result(home, run.id, BOOK)
     if row is None or not row.value_ids:
         return None
@@ -127,7 +127,7 @@ def book_of(home: Home, run: Run) -> NoteBook | None:
 
 
 def coded_of(home: Home, run: Run) -> Coded:
-    """Return the atoms of an analysis in the order of the evaluation; atoms without a row are left out."""
+    """Return the atoms of an analysis that have a row, in the evaluation's order."""
     plan, modes = plan_of(run), modes_of(home, run)
     split, rows = drawn_of(home, plan), {row.item: row for row in results(home, run.id)}
     codings = find_values(home, Coding, [id for row in rows.values() if row.kind != BOOK for id in row.value_ids])
@@ -154,7 +154,7 @@ def coded_of(home: Home, run: Run) -> Coded:
                     )
                 )
     criteria = find_values(home, CriteriaSet, (atom.answer.criteria for atom in atoms))
-    return Coded(run, plan, split, modes.modes if modes else (), book_of(home, run), atoms, criteria)
+    return Coded(run, plan, split, modes.modes if modes else (), codebook_of(home, run), atoms, criteria)
 
 
 def latest_modes(home: Home, source: str) -> Run | None:
@@ -166,24 +166,24 @@ def latest_modes(home: Home, source: str) -> Run | None:
 
 
 def chosen(atoms: Sequence[CodedAtom], modes: Sequence[str], models: Sequence[str], *, seed: int) -> list[CodedAtom]:
-    """Return for each mode and model two failed atoms in which it was seen, of two samples where there are two.
+    """Return two failed atoms as examples for each mode and model, of different samples if possible.
 
-    Atoms in which a second coder saw the same come first, else a draw decides.
+    Atoms on which a second coder agrees come first; otherwise a draw decides.
     """
     examples: list[CodedAtom] = []
     for mode in modes:
         for model in models:
-            seen = [atom for atom in atoms if atom.failed and atom.mode == mode and atom.answer.model == model]
-            seen.sort(
+            model_atoms = [atom for atom in atoms if atom.failed and atom.mode == mode and atom.answer.model == model]
+            model_atoms.sort(
                 key=lambda atom: (
                     atom.second is None or atom.second.mode != atom.mode,
                     unit_interval("example", seed, atom.answer.key, atom.number),
                 )
             )
             by_sample: dict[str, CodedAtom] = {}
-            for atom in seen:
+            for atom in model_atoms:
                 by_sample.setdefault(atom.answer.sample_id, atom)
             first = list(by_sample.values())
-            others = [atom for atom in seen if atom not in first]
+            others = [atom for atom in model_atoms if atom not in first]
             examples += [*first, *others][:EXAMPLES]
     return examples

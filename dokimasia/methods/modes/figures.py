@@ -1,4 +1,4 @@
-"""The figures of an error analysis: their models, how often each mode is seen and how sure that is, and an export's rows."""
+"""The figures of an error analysis: frequency and reliability of each mode, and the rows of an export."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Annotated, Any, Literal
@@ -27,13 +27,13 @@ from dokimasia.storage.results import ResultRow, get_result, results
 from dokimasia.storage.runs import Run, get_run
 
 NO_MODE = "none of these"
-"""Stands in the place of a mode's name for atoms in which none was seen."""
+"""Name for atoms without a mode."""
 
 LIMIT = 0.05
-"""The expected share of false marks among all marks of an analysis."""
+"""The permitted share of false marks among all marks of an analysis."""
 
 FEWEST = 5
-"""Samples that a comparison of a model with others rests on, at least."""
+"""Minimum number of samples for a comparison of a model with others."""
 
 
 class Making(Value):
@@ -173,7 +173,7 @@ class ModesFigures(Heading, Used):
 
 
 def of_atoms(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
-    """Return in how many atoms a mode is seen (None: none of them), with interval and what failures leave open."""
+    """Return the share of atoms with a mode (None: without any), with its interval and bounds."""
     hits: list[bool] = []
     clusters: list[str] = []
     unknown = 0
@@ -187,7 +187,7 @@ def of_atoms(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
 
 
 def of_answers(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
-    """Return in how many answers a mode is seen at least once; an answer of which an atom could not be coded is unknown."""
+    """Return the share of answers with a mode; an answer with an uncoded atom and without the mode counts as unknown."""
     by_answer: dict[str, list[CodedAtom]] = {}
     for atom in atoms:
         by_answer.setdefault(atom.answer.key, []).append(atom)
@@ -195,9 +195,9 @@ def of_answers(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
     clusters: list[str] = []
     unknown = 0
     for answer_atoms in by_answer.values():
-        seen = any(atom.coding is not None and atom.mode == mode for atom in answer_atoms)
-        if seen or all(atom.coding is not None for atom in answer_atoms):
-            hits.append(seen)
+        has_mode = any(atom.coding is not None and atom.mode == mode for atom in answer_atoms)
+        if has_mode or all(atom.coding is not None for atom in answer_atoms):
+            hits.append(has_mode)
             clusters.append(answer_atoms[0].cluster)
         else:
             unknown += 1
@@ -205,7 +205,7 @@ def of_answers(atoms: Iterable[CodedAtom], mode: str | None) -> Share:
 
 
 def of_mode(atoms: Sequence[CodedAtom], mode: str | None, models: Sequence[str]) -> ModeRate:
-    """Return how often a mode is seen (None: having none)."""
+    """Return the figures of a mode (None: of having none)."""
     failed = [atom for atom in atoms if atom.failed]
     leaves = sorted({atom.leaf for atom in failed if atom.leaf and atom.coding is not None and atom.mode == mode})
     return ModeRate(
@@ -221,12 +221,12 @@ def of_mode(atoms: Sequence[CodedAtom], mode: str | None, models: Sequence[str])
 def contrasts(
     atoms: Iterable[CodedAtom], modes: Sequence[str], models: Sequence[str], *, seed: int
 ) -> list[ContrastFigures]:
-    """Return how each model's failures differ from the others' on the samples that both failed on.
+    """Return the differences between each model's failures and the others' on samples where both failed.
 
-    On each sample the share of the model's failed atoms under the mode is compared with the mean share of the other
-    models. Models change places within images (`exchange_p_values`), and all p-values are adjusted together (Benjamini
-    and Hochberg). A mark takes both: the adjusted p-value, and the difference's own interval on one side of 0. On fewer
-    than five samples nothing is tested, and the verdict is empty.
+    On each sample, the mode's share of the model's failed atoms is compared with the mean share of the other models. The
+    test exchanges models within images (`exchange_p_values`); p-values are adjusted over all tests (Benjamini-Hochberg).
+    A verdict needs a small adjusted p-value and an interval on one side of 0. With fewer than five samples nothing is
+    tested, and the verdict is empty.
     """
     if len(models) < 2:
         return []
@@ -243,7 +243,7 @@ def contrasts(
 def _contrasts_of_mode(
     coded: Sequence[CodedAtom], mode: str, models: Sequence[str], *, seed: int, draws: int
 ) -> list[ContrastFigures]:
-    """Return each model's difference and its p-value, not adjusted yet."""
+    """Return each model's difference with its unadjusted p-value."""
     by_sample: dict[str, dict[str, list[bool]]] = {}
     cluster_of: dict[str, str] = {}
     for atom in coded:
@@ -259,19 +259,19 @@ def _contrasts_of_mode(
     gaps = gaps_to_others(shares)
     compared = np.isfinite(gaps)
     p_values = exchange_p_values(gaps, clusters, seed=seed, draws=draws)
-    found: list[ContrastFigures] = []
+    contrasts: list[ContrastFigures] = []
     for index, model in enumerate(models):
-        own: list[float] = gaps[compared[:, index], index].tolist()
+        model_gaps: list[float] = gaps[compared[:, index], index].tolist()
         difference, p_value, interval = None, None, None
-        if len(own) >= FEWEST:
+        if len(model_gaps) >= FEWEST:
             own_clusters = [cluster for cluster, counts in zip(clusters, compared[:, index], strict=True) if counts]
-            interval = bootstrap_interval(own, clusters=own_clusters, seed=seed, bounds=(-1.0, 1.0))
-            difference, p_value = rounded(sum(own) / len(own)), rounded(p_values[index])
-        found.append(
+            interval = bootstrap_interval(model_gaps, clusters=own_clusters, seed=seed, bounds=(-1.0, 1.0))
+            difference, p_value = rounded(sum(model_gaps) / len(model_gaps)), rounded(p_values[index])
+        contrasts.append(
             ContrastFigures(
                 model=model,
                 mode=mode,
-                n=len(own),
+                n=len(model_gaps),
                 difference=difference,
                 **limits(interval),
                 p_value=p_value,
@@ -279,7 +279,7 @@ def _contrasts_of_mode(
                 verdict="",
             )
         )
-    return found
+    return contrasts
 
 
 def _marked(contrast: ContrastFigures, q_value: float) -> ContrastFigures:
@@ -294,7 +294,7 @@ def _marked(contrast: ContrastFigures, q_value: float) -> ContrastFigures:
 
 
 def agreement(atoms: Iterable[CodedAtom]) -> CoderAgreement:
-    """Return how far two coders agree on the atoms that both were given; without a value there is no interval."""
+    """Return the agreement of two coders on the atoms that both coded; no interval without a kappa."""
     shared = [atom for atom in atoms if atom.asked_twice]
     first: list[str] = []
     second: list[str] = []
@@ -350,7 +350,7 @@ def modes_figures(home: Home, run: Run) -> ModesFigures:
 
 
 def examples_by_mode(coded: Coded, atoms: Sequence[CodedAtom]) -> dict[str, list[Example]]:
-    """Return examples by mode: whose, where, the criterion, its ground truth, and the words that it is seen in."""
+    """Return examples by mode: model, sample, criterion, ground truth, and the quote that shows the mode."""
     examples: dict[str, list[Example]] = {}
     for atom in atoms:
         criterion = coded.criterion(atom)
@@ -369,7 +369,7 @@ def examples_by_mode(coded: Coded, atoms: Sequence[CodedAtom]) -> dict[str, list
 
 
 def _group(coded: Coded, *, failed: bool) -> CriterionGroup:
-    """Return how many atoms of a group there are in the counting half, were drawn, and were coded."""
+    """Return the numbers of a group's atoms in the counting half: all, drawn, and coded."""
     counts = coded.drawn.failed if failed else coded.drawn.met
     n = sum(len(answer.failed if failed else answer.met) for answer in coded.drawn.counting)
     scored = sum(atom.failed is failed and atom.coding is not None for atom in coded.atoms)
@@ -377,7 +377,7 @@ def _group(coded: Coded, *, failed: bool) -> CriterionGroup:
 
 
 def _making(book: NoteBook) -> Making:
-    """Return how modes were made: `notes_to_last` is how many notes had been sorted when the last new mode came."""
+    """Return how modes were made; `notes_to_last` is the number of notes sorted when the last new mode appeared."""
     read, last = 0, 0
     for batch in book.batches:
         read += batch.notes
@@ -401,7 +401,7 @@ def _making(book: NoteBook) -> Making:
 
 
 def _notes(coded: Coded, failed: str | None) -> Iterator[str]:
-    """Yield what a reader must know first."""
+    """Yield notes for the reader."""
     book = coded.book
     if failed:
         yield f"No modes were made: {failed}"
@@ -432,12 +432,12 @@ COLUMNS: dict[str, ColumnType] = {
     "prompt_version": "integer",
     "prompt_hash": "text",
 }
-"""Columns of an export for an atom: `group` is failed or met, `mode` is `none of these` where none was seen, and null where
-it was not coded; `second` is what the second coder saw, null where there is none."""
+"""Columns of an atom in an export: `group` is failed or met; `mode` is `none of these` for an atom without a mode, and null
+if it was not coded; `second` is the second coder's mode, null without one."""
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield every atom that was to be coded, or those of one sample, ready for JSON."""
+    """Yield every atom selected for coding, or those of one sample, ready for JSON."""
     coded = coded_of(home, run)
     for atom in coded.atoms:
         if sample is None or atom.answer.sample_id == sample:
@@ -446,7 +446,7 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return the values of an export's columns for each atom; what there is not is null."""
+    """Return the values of the export's columns for each atom; missing ones are null."""
     coded = coded_of(home, run)
     by_item = {item_of(NAME, atom.answer, atom.number): _cells(coded, atom) for atom in coded.atoms}
     return [by_item[row.item] for row in rows]

@@ -1,4 +1,4 @@
-"""A list of modes as a file: YAML or JSON that people edit, merge and keep, read again for the next run and checked whole."""
+"""Mode lists as YAML or JSON files, which people can edit and merge and a later run can use."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,10 +24,10 @@ _HEADING = """\
 
 
 def write_modes(modes: ModeList, path: Path) -> str:
-    """Write a list of modes, YAML or JSON as the file's name ends, whole or not at all; return what to say of it.
+    """Write a list of modes as YAML or JSON, according to the file's extension, and return a message for the user.
 
     Raises:
-        InputError: the file's name ends otherwise, or it cannot be written.
+        InputError: the extension is another one, or the file cannot be written.
     """
     content = {
         "format": FORMAT,
@@ -48,7 +48,7 @@ def read_modes(path: Path) -> ModeList:
     """Return the list of modes of a file; the whole file is checked.
 
     Raises:
-        InputError: it cannot be read, or is no such file; all that is wrong is named, by the mode's number and name.
+        InputError: the file cannot be read or is invalid; the message lists all problems by mode.
     """
     content = _load(path)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
@@ -75,7 +75,7 @@ def read_modes(path: Path) -> ModeList:
 
 
 def _read_mode(row: Any, modes: list[Mode]) -> Iterator[str]:
-    """Yield what is wrong with a mode, and append it to the list if it can be read."""
+    """Yield the problems of a mode, and append it to the list if it can be read."""
     if not isinstance(row, dict):
         yield f"is to have the fields {', '.join(_FIELDS[:3])}"
         return

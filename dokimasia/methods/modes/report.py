@@ -1,10 +1,12 @@
-"""The report of failure modes: what they are, how often they are seen and where, how sure that is, and examples of each."""
+"""The report of failure modes: their definitions, frequency and reliability, and examples."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Response
+from dokimasia.domain.sample import Sample
 from dokimasia.methods.modes.coded import coded_of
 from dokimasia.methods.modes.figures import (
     NO_MODE,
@@ -45,18 +47,39 @@ from dokimasia.storage.runs import Run
 MOST_LEAVES = 40
 MOST_TEXT = 1_500
 Links = Mapping[str, str]
-"""Where on the page the samples are, by their names."""
+"""Links to samples on the page, by name."""
+
+
+class CodedAnswer(Value):
+    """The text of a coded answer."""
+
+    model: str
+    repeat: int
+    text: str
+
+
+class CodedSample(Value):
+    """A sample of the examples with its coded answers, as the page shows it."""
+
+    sample: Sample
+    answers: tuple[CodedAnswer, ...]
+
+
+SHOWN_FIELDS: dict[str, Any] = {"sample": {"id", "prompt", "images"}, "answers": True}
+
+
+def _coded_samples(data: ReportData) -> list[CodedSample]:
+    return [CodedSample.model_validate(view) for view in data.samples if "answers" in view]
 
 
 def own_section(data: ReportData) -> Section:
-    """Return the modes of an analysis, on its own page; examples lead to the samples that this shows."""
-    names = [view["sample"]["id"] for view in data.samples if "answers" in view]
-    links = {name: f"#{_anchor(name)}" for name in names}
+    """Return the section of modes on an analysis's own page; examples link to the samples on it."""
+    links = {coded.sample.id: f"#{_anchor(coded.sample.id)}" for coded in _coded_samples(data)}
     return Section("modes", "Failure modes", list(_blocks(data.figures_as(ModesFigures), links)))
 
 
 def section(data: ReportData) -> Section | None:
-    """Return the modes of an evaluation's failures, on its page; examples lead to its samples. None without any."""
+    """Return the section of modes on an evaluation's page, with links to its samples; None without an analysis."""
     analysis = data.addition("modes")
     if analysis is None:
         return None
@@ -65,17 +88,16 @@ def section(data: ReportData) -> Section | None:
 
 
 def samples(data: ReportData) -> Section | None:
-    """Return the samples that examples are of, each with its picture and the answers; None where none is shown."""
+    """Return the section of the examples' samples, with images and answers; None if none is shown."""
     folds: list[Block] = []
-    for view in data.samples:
-        if "answers" in view:
-            name = view["sample"]["id"]
-            folds.append(Fold(name, tuple(_sample_blocks(view, data)), _anchor(name)))
+    for coded in _coded_samples(data):
+        name = coded.sample.id
+        folds.append(Fold(name, tuple(_sample_blocks(coded, data)), _anchor(name)))
     return Section("samples", "Samples of the examples", folds, only="page") if folds else None
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield the atoms of one sample: what was asked of each, and what coders saw."""
+    """Yield the table of a sample's atoms, with the coders' results."""
     titles = ("model", "", "criterion", "group", "mode", "words of the answer", "second coder")
     rows: list[list[Cell]] = []
     for view in views:
@@ -119,7 +141,7 @@ def _blocks(analysis: ModesFigures, links: Links) -> Iterator[Block]:
 
 
 def _making(making: Making) -> Iterator[Block]:
-    """Yield how the modes were made."""
+    """Yield the paragraphs on how the modes were made."""
     end = f"the last new mode came with note {making.notes_to_last}"
     end += ", and two further batches brought none" if making.settled else f" of {making.notes}"
     text = (
@@ -140,8 +162,8 @@ def _agreement(analysis: ModesFigures) -> Block:
         names = (
             f"{analysis.judge}, asked again in another order, which says how steady one judge is, agrees with itself: "
         )
-    both, failed = _kappa(analysis.agreement), _kappa(analysis.agreement_failed)
-    return Paragraph((names, *both, ", on failed atoms alone ", *failed, "."), "note")
+    overall, failed = _kappa(analysis.agreement), _kappa(analysis.agreement_failed)
+    return Paragraph((names, *overall, ", on failed atoms alone ", *failed, "."), "note")
 
 
 def _kappa(agreement: CoderAgreement) -> tuple[str | Span, ...]:
@@ -179,7 +201,7 @@ def _mode_kind(row: TableRow[ModeRate]) -> Cell:
 
 
 def _of_mode(share: Share, place: str) -> Cell:
-    """Write a share of answers; in how many answers some atom has no mode says nothing."""
+    """Return a share of answers; none for the row of atoms without a mode, where it has no meaning."""
     return figures.NOTHING if place.startswith("/none/") else figures.share_of(share, place)
 
 
@@ -204,7 +226,7 @@ def _by_model(analysis: ModesFigures) -> Table:
 
 
 def _contrasts(analysis: ModesFigures) -> Block:
-    """Return where a model's failures differ from the others', or that they do nowhere beyond chance."""
+    """Return the table of significant differences between models' failures, or that there is none."""
     marked = [contrast for contrast in analysis.contrasts if contrast.verdict in ("more often", "less often")]
     if not marked:
         tested = sum(contrast.p_value is not None for contrast in analysis.contrasts)
@@ -269,15 +291,15 @@ def _example(example: Example, links: Links) -> Cell:
     )
 
 
-def _sample_blocks(view: Mapping[str, Any], data: ReportData) -> Iterator[Block]:
-    for image in view["sample"]["images"]:
-        picture = data.pictures.get(image["sha256"])
-        about = f"image, {image['width']} × {image['height']}"
+def _sample_blocks(coded: CodedSample, data: ReportData) -> Iterator[Block]:
+    for image in coded.sample.images:
+        picture = data.pictures.get(image.sha256)
+        about = f"image, {image.width} × {image.height}"
         if picture and picture.problem:
             about += f": {picture.problem}"
         yield Image(picture.uri if picture else "", about)
-    yield Paragraph(Span(view["sample"]["prompt"], "strong"))
-    yield Texts([(Span(answer["model"], "strong"), _cut(answer["text"])) for answer in view["answers"]])
+    yield Paragraph(Span(coded.sample.prompt, "strong"))
+    yield Texts([(Span(answer.model, "strong"), _cut(answer.text)) for answer in coded.answers])
 
 
 def _cut(text: str) -> str:
@@ -289,21 +311,21 @@ def _anchor(sample: str) -> str:
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of a report with the samples of its examples, and of each the answers that were coded."""
+    """Return the report data with the samples of the examples and their coded answers."""
     examples = [example for mode in data.figures_as(ModesFigures).modes for example in mode.examples]
     cited = list(dict.fromkeys(example.sample for example in examples))
     ids, selection = chosen(run, cited, (), samples)
     stored = samples_of(home, run.id, ids)
     answers = {atom.answer.key: atom.answer for atom in coded_of(home, run).atoms if atom.answer.sample_id in stored}
     texts = find_values(home, Response, (answer.response for answer in answers.values()))
-    lines: dict[str, list[dict[str, Any]]] = {id: [] for id in ids}
+    coded_answers: dict[str, list[CodedAnswer]] = {id: [] for id in ids}
     for answer in answers.values():
         text = texts[answer.response].text
-        lines[answer.sample_id].append({"model": answer.model, "repeat": answer.repeat, "text": text})
+        coded_answers[answer.sample_id].append(CodedAnswer(model=answer.model, repeat=answer.repeat, text=text))
     views: list[dict[str, Any]] = []
     for id in ids:
-        sample = stored[id].model_dump(mode="json", include={"id", "prompt", "images"})
-        views.append({"sample": sample, "answers": lines[id]})
+        coded = CodedSample(sample=stored[id], answers=tuple(coded_answers[id]))
+        views.append(coded.model_dump(mode="json", include=SHOWN_FIELDS))
     images = {image.sha256: image for entry in stored.values() for image in entry.images}
     return replace(data, selection=selection, samples=views, pictures=pictures_of(home, images))
 

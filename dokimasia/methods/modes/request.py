@@ -1,4 +1,4 @@
-"""What an error analysis is asked to do: its request and plan, its acceptance, and the atoms that it takes of an evaluation."""
+"""The request of an error analysis, its plan, its acceptance, and the drawing of atoms from an evaluation."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -31,7 +31,7 @@ ANSWER_TOKENS, LINE_TOKENS, MODE_TOKENS = 350, 50, 70
 TYPICAL_MODES = 10
 
 NAME = "modes"
-"""What the method is called, and the kind of the rows that say which mode an atom was put under."""
+"""The method's name, and the kind of the rows with codings of atoms."""
 
 MAKING = ("modes_note", "modes_sort", "modes_merge")
 ASSIGNING = ("modes_assign",)
@@ -66,10 +66,10 @@ class ModesRequest(RunRequest):
 
 
 class ModesPlan(RunPlan):
-    """An error analysis by its content.
+    """The plan of an error analysis.
 
-    `source` is the evaluation, `drawn` the atoms that are read (an id), `given` the modes that are taken in place of making
-    any (an id; empty: they are made).
+    `source` is the evaluation, `drawn` the id of the drawn atoms, and `given` the id of an existing list of modes (empty
+    if modes are made).
     """
 
     source: str
@@ -80,26 +80,26 @@ class ModesPlan(RunPlan):
 
     @property
     def judge_name(self) -> str:
-        """The judge's shown name."""
+        """The judge's displayed name."""
         return self.judge.ref.name
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graphs need it."""
+        """The options of the graphs."""
         return GraphOptions(judge=self.judge_name, models=self.models)
 
 
 async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]:
-    """Draw what is read of the evaluation, find judge and coder, and read the modes that are given.
+    """Draw the atoms to read, resolve judge and coder, and read the file of modes if there is one.
 
     Raises:
-        InputError: the run is no finished evaluation, has too few failed atoms, a model is not known, or the file of modes
-            cannot be used.
+        InputError: the run is not a finished evaluation or has too few failed atoms, a model is unknown, or the file of
+            modes cannot be used.
     """
     home = session.opened
     run, _ = evaluation_of(home, request.run, done=True)
     modes = _modes_to_count(request, session, home)
-    split = draw(home, run, models=request.models, limit=request.limit, seed=request.seed, given=modes)
+    split = draw(home, run, models=request.models, limit=request.limit, seed=request.seed, modes=modes)
     judge = session.model(request.judge)
     prompts = [*ASSIGNING, "repair"]
     values: list[Value] = [split, *split.making, *split.counting]
@@ -131,7 +131,7 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
 
 
 def _modes_to_count(request: ModesRequest, session: Session, home: Home) -> ModeList | None:
-    """Return the modes of the request's file, of a fork those of its parent; None where modes are made."""
+    """Return the modes of the request's file, or for a fork those of its parent; None if modes are made."""
     if session.forked is not None:
         id = session.forked.plan_as(ModesPlan).given
         return find_values(home, ModeList, [id])[id] if id else None
@@ -139,13 +139,13 @@ def _modes_to_count(request: ModesRequest, session: Session, home: Home) -> Mode
 
 
 def row_count(plan: ModesPlan, split: ModeSplit) -> int:
-    """Return the number of rows: one for the making, and one for each atom each time that it is coded."""
+    """Return the number of rows: one for the making of modes, and one for each coding of an atom."""
     answers = (*split.counting, *second_sample(split.counting, seed=plan.seed))
     return (not plan.given) + sum(len(answer.numbers) for answer in answers)
 
 
 def expected_calls(plan: ModesPlan, split: ModeSplit, sizes: Mapping[str, SampleSize]) -> Iterator[Asking]:
-    """Yield the calls of an analysis, at most: all of one half noted, batch by batch sorted, the other half coded."""
+    """Yield the maximum number of calls: notes on one half, sorting of the notes in batches, coding of the other half."""
     atoms = 0
     for answer in split.making:
         atoms += len(answer.failed)
@@ -165,25 +165,25 @@ def expected_calls(plan: ModesPlan, split: ModeSplit, sizes: Mapping[str, Sample
 
 
 def image_mark(cluster: str) -> str:
-    """Return the mark by which a file of modes knows an image that modes were made on."""
+    """Return the mark in a file of modes for an image that the modes were made on."""
     return digest("cluster", cluster)[:16]
 
 
 def draw(
-    home: Home, run: Run, *, models: Sequence[str] = (), limit: int, seed: int, given: ModeList | None = None
+    home: Home, run: Run, *, models: Sequence[str] = (), limit: int, seed: int, modes: ModeList | None = None
 ) -> ModeSplit:
-    """Return the answers of an evaluation that are read.
+    """Return the drawn answers of an evaluation, for making and for counting modes.
 
-    Modes are made on one half of the samples and counted on the other; samples that share an image stay together. Where
-    modes are given, they are counted on all samples but those that they were made on.
+    Modes are made on one half of the samples and counted on the other; samples that share an image stay together.
+    Existing modes are counted on all samples except those that they were made on.
 
     Args:
-        home: where the run is.
+        home: the home.
         run: the evaluation.
-        models: whose answers are read; empty: all.
-        limit: failed atoms of each half, at most.
-        seed: of the halves and of all draws.
-        given: modes that exist.
+        models: the models whose answers are read; empty for all.
+        limit: maximum number of failed atoms of each half.
+        seed: seed of the halves and of all draws.
+        modes: existing modes.
 
     Raises:
         ConfigError: a model did not answer in the run.
@@ -194,8 +194,8 @@ def draw(
     if not failed:
         raise InputError(f"no atom of run {run.id} has failed (score below {SOLVED}): there is nothing to analyse")
     making: Collection[str] = ()
-    if given is not None:
-        marks = set(given.made_on)
+    if modes is not None:
+        marks = set(modes.made_on)
         counting = {answer.sample_id for answer in answers if image_mark(answer.cluster) not in marks}
         if not counting:
             raise InputError(f"the modes were made on all images of run {run.id}: count them on other data")
@@ -207,7 +207,7 @@ def draw(
     second = [answer for answer in answers if answer.sample_id in counting]
     to_note = drawn(first, limit, seed=seed, half="making")
     to_code = drawn(second, limit, seed=seed, half="counting")
-    if not to_code or (given is None and not to_note):
+    if not to_code or (modes is None and not to_note):
         raise InputError(
             f"run {run.id} has {failed} failed atoms, all on one half of its images: modes "
             "are made on one half and counted on the other. Evaluate more samples, name another --seed, or take modes from "
@@ -222,14 +222,14 @@ def draw(
 
 
 def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerAtoms]:
-    """Return the scored answers of an evaluation, in its order, each with its failed and its met atoms.
+    """Return the scored answers of an evaluation, in its order, with their failed and met atoms.
 
-    Answers without the image are left out, and so are answers without a score: their atoms are not known.
+    Answers without the image and answers without a score are left out.
 
     Raises:
         ConfigError: a model did not answer in the run.
-        InputError: the run is not finished, or has no criteria since rules alone decided.
-        NotFound: it is no evaluation.
+        InputError: the run is not finished, or has no criteria because it has no judge.
+        NotFound: the run is not an evaluation.
     """
     plan, _ = EVALUATION.read(run)
     plan.judge_of("score")
@@ -243,7 +243,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
         raise ConfigError(
             f"--models: {', '.join(strangers)} did not answer in run {run.id}; its models are: {', '.join(names)}"
         )
-    scores, stated = judgement_scores(home, run.id), judgement_stated(home, run.id)
+    scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
     samples = {sample.sample_id: sample for sample in run_samples(home, run.id)}
     answers: list[AnswerAtoms] = []
     for row in results(home, run.id, as_judged=True):
@@ -255,7 +255,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
         met: list[int] = []
         for number, score in enumerate(scores[row.judgement_id], start=1):
             (failed if score < SOLVED else met).append(number)
-        spoken_to = enumerate(stated.get(row.judgement_id, ()), start=1)
+        spoken_to = enumerate(addressed.get(row.judgement_id, ()), start=1)
         sample = samples[row.sample_id]
         answers.append(
             AnswerAtoms(

@@ -1,4 +1,4 @@
-"""An error analysis at work: modes are made in one item, then answers coded, then a part of them coded again."""
+"""The work of an error analysis: making modes (one item), coding answers, and coding a part of them again."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -19,7 +19,7 @@ from dokimasia.storage.results import ResultRow
 
 
 async def stages(job: Job[ModesPlan]) -> AsyncIterator[Stage[Any]]:
-    """Yield the making of the modes, unless they are given, then the coding, then the coding of a part once more."""
+    """Yield the stages: making modes (unless given), coding, and second coding of a part."""
     split = await asyncio.to_thread(drawn_of, job.home, job.plan)
     if not job.plan.given:
         yield Stage(units=(BOOK,), do=lambda _: _make(job, split.making), items=1)
@@ -31,10 +31,10 @@ async def stages(job: Job[ModesPlan]) -> AsyncIterator[Stage[Any]]:
 
 
 async def _make(job: Job[ModesPlan], answers: Sequence[AnswerAtoms]) -> None:
-    """Make the modes, from the last finished step on, and store them.
+    """Make the modes, starting after the last finished step, and store them.
 
     Raises:
-        CallFailed: the budget is used up; what is finished is stored.
+        CallFailed: the budget is used up; everything finished is stored.
     """
     if job.finished(BOOK) is not None:
         return
@@ -79,7 +79,7 @@ def _coding(job: Job[ModesPlan], answers: Sequence[AnswerAtoms], modes: str, kin
 
 
 def _row(job: Job[ModesPlan], kind: str, answer: AnswerAtoms, number: int, state: dict[str, Any]) -> ResultRow:
-    """Return the row of an atom: its coding, or why there is none."""
+    """Return the row of an atom: its coding or its failure."""
     coding = state.get("codings", {}).get(str(number))
     unread = state.get("unread", {}).get(str(number))
     if unread:

@@ -1,4 +1,4 @@
-"""Perturbing: right answers made worse in named dimensions of error, to probe judges with them (FOCUS, section 2)."""
+"""Perturbation: right answers with inserted errors of named dimensions, for probing judges (FOCUS, section 2)."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The figures of a perturbing: their models and computation, what a run made, its items, and an export's columns."""
+"""The figures of a perturbation run: models, computation, items, and columns of an export."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -28,7 +28,7 @@ from dokimasia.storage.reviews import made_values
 from dokimasia.storage.runs import Run, run_samples
 
 GOLD = "gold/"
-"""What the items of gold answers that are written are called after; every other item is one of a dimension."""
+"""Prefix of items that write gold answers; all other items belong to a dimension."""
 
 COLUMNS: dict[str, ColumnType] = {
     "task": "text",
@@ -45,13 +45,13 @@ COLUMNS: dict[str, ColumnType] = {
     "doubts": "text",
     "label": "text",
 }
-"""What an export says of a row: the item with both answers, why there is none, what the checker says, and the label of people."""
+"""Columns of a row in an export: the item with both answers or its failure, the checker's result, and people's label."""
 
 
 class PerturbedItem(NamedTuple):
-    """An item that was made: its id in the run, the perturbation, what a checker says of it, and what shares an image.
+    """A perturbed item: its id in the run, the perturbation, the checker's result, and the cluster.
 
-    `hint` says in words what the checker has against it, empty where it has nothing against it or nobody was asked.
+    `hint` states the checker's doubts in words; empty without doubts or without a checker.
     """
 
     id: str
@@ -62,19 +62,19 @@ class PerturbedItem(NamedTuple):
 
     @property
     def doubts(self) -> tuple[str, ...]:
-        """What the checker has against it."""
+        """The checker's doubts."""
         if self.record is not None and self.record.check is not None:
             return () if self.record.check.alone else ("also",)
         return () if self.check is None else self.check.doubts(self.item.dimension, neutral=self.item.neutral)
 
     @property
     def checked(self) -> bool:
-        """Whether a checker said anything."""
+        """Whether a checker examined the item."""
         return self.check is not None or (self.record is not None and self.record.check is not None)
 
     @property
     def hint(self) -> str:
-        """What a checker has against it, in words."""
+        """The checker's doubts in words."""
         if not self.doubts:
             return ""
         if self.check is None:
@@ -90,9 +90,9 @@ class PerturbedItem(NamedTuple):
 
 
 class RunValues(NamedTuple):
-    """The values that a run's rows name, by the row's item: perturbations, why there is none, and gold answers by sample."""
+    """The values of a run's rows, by item: perturbations, reasons why there is none, and gold answers by sample."""
 
-    made: Mapping[str, PerturbedItem]
+    perturbed: Mapping[str, PerturbedItem]
     not_applicable: Mapping[str, NotApplicable]
     golds: Mapping[str, GoldAnswer]
 
@@ -103,32 +103,32 @@ def item_of(sample_id: str, dimension: str) -> str:
 
 
 def gold_item(sample_id: str) -> str:
-    """Return the name of the item in which a sample's gold answer is written."""
+    """Return the name of the item that writes a sample's gold answer."""
     return f"{GOLD}{sample_id}"
 
 
 def values_of(home: Home, run: Run) -> RunValues:
-    """Return what a run made, in the order of its samples."""
+    """Return the values of a run's rows, in the order of its samples."""
     checks = {check.of: check for _, check in made_values(home, run.id, ChangeCheck)}
     records = {record.perturbed: record for _, record in made_values(home, run.id, EditRecord)}
-    made: dict[str, PerturbedItem] = {}
+    perturbed: dict[str, PerturbedItem] = {}
     for where, item in made_values(home, run.id, Perturbed):
         name = item_of(item.sample_id, item.dimension)
-        made[name] = PerturbedItem(name, item, checks.get(where.id), records.get(where.id), where.cluster)
+        perturbed[name] = PerturbedItem(name, item, checks.get(where.id), records.get(where.id), where.cluster)
     not_applicable: dict[str, NotApplicable] = {}
     for where, none in made_values(home, run.id, NotApplicable):
         not_applicable[item_of(where.sample_id, none.dimension)] = none
     golds = {where.sample_id: gold for where, gold in made_values(home, run.id, GoldAnswer)}
-    return RunValues(made, not_applicable, golds)
+    return RunValues(perturbed, not_applicable, golds)
 
 
 def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
-    """Return the items that a run made, in the order of its samples."""
-    return list(values_of(home, run).made.values())
+    """Return a run's perturbed items, in the order of its samples."""
+    return list(values_of(home, run).perturbed.values())
 
 
 def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
-    """Return the ids of the gold answers that are perturbed by sample: those of the data, and those written and found right."""
+    """Return the ids of the gold answers to perturb, by sample: from the data, or written and checked."""
     golds = dict(plan.golds)
     for where, gold in made_values(home, run.id, GoldAnswer):
         if gold.right:
@@ -137,7 +137,7 @@ def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
 
 
 def edited_items(home: Home, run: Run) -> dict[str, Perturbed]:
-    """Return the items of edited images that a file brought, by id."""
+    """Return the items of a file of edited images, by id."""
     ids: Any = run.options["brought"]
     return find_values(home, Perturbed, list(ids))
 
@@ -219,9 +219,9 @@ class PerturbFigures(Perturbing, Used, DataFigures):
 
 
 class PerturbRow(Value):
-    """What is to be said of a row: the item with both answers, why there is none, what was said of it; as in `COLUMNS`.
+    """The fields of a row in exports and views, as in `COLUMNS`.
 
-    `hint` is what the checker has against it in words, `gold_wrong` what it has against a gold answer that was written.
+    `hint` states the checker's doubts in words, `gold_wrong` its doubts about a written gold answer.
     """
 
     task: Task
@@ -258,14 +258,14 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
     by_item = {row.item: row for row in rows}
     clusters = {place.sample_id: place.cluster for place in run_samples(home, run.id)}
     golds, blocked = _golds(plan, values, by_item)
-    asked: dict[str, list[str]] = {}
+    asked_samples: dict[str, list[str]] = {}
     open_items = golds.open
     for name in plan.dimensions:
-        asked[name] = [id for id, names in plan.asked.items() if name in names and id not in blocked]
-        open_items += sum(item_of(id, name) not in by_item for id in asked[name])
+        asked_samples[name] = [id for id, names in plan.asked.items() if name in names and id not in blocked]
+        open_items += sum(item_of(id, name) not in by_item for id in asked_samples[name])
 
     def measured(names: Sequence[str]) -> Perturbing:
-        items = {item_of(id, name): clusters[id] for name in names for id in asked[name]}
+        items = {item_of(id, name): clusters[id] for name in names for id in asked_samples[name]}
         too_short = sum(plan.too_short.get(name, 0) for name in names)
         return _perturbing(items, too_short, values, by_item)
 
@@ -303,7 +303,7 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
 
 
 def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) -> tuple[Golds, set[str]]:
-    """Return what came of the gold answers, and the samples that none can be perturbed of."""
+    """Return the figures of gold answers, and the samples without a usable one."""
     states: Counter[str] = Counter()
     blocked: set[str] = set()
     for id in plan.to_write:
@@ -330,41 +330,41 @@ def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) 
 def _perturbing(
     clusters: Mapping[str, str], too_short: int, values: RunValues, rows: Mapping[str, ResultRow]
 ) -> Perturbing:
-    """Return what came of some items, by name with their clusters, and of those that were too short to be asked about."""
-    made: list[str] = []
+    """Return the figures of some items; `too_short` counts those too short to be perturbed."""
+    perturbed: list[str] = []
     not_applicable: list[str] = []
     failed: list[ResultRow] = []
-    asked = 0
+    asked_count = 0
     for name in clusters:
         none = values.not_applicable.get(name)
         if none is not None and none.too_short:
             too_short += 1
             continue
-        asked += 1
-        if name in values.made:
-            made.append(name)
+        asked_count += 1
+        if name in values.perturbed:
+            perturbed.append(name)
         if none is not None:
             not_applicable.append(name)
         if name in rows and rows[name].outcome == "failed":
             failed.append(rows[name])
     reasons = Counter(reason_kind(row.reason or "") for row in failed)
-    checked = [values.made[name] for name in made if values.made[name].checked]
+    checked = [values.perturbed[name] for name in perturbed if values.perturbed[name].checked]
     doubts = Counter(doubt for item in checked for doubt in item.doubts)
-    decided = [*made, *not_applicable]
+    decided = [*perturbed, *not_applicable]
     return Perturbing(
-        asked=asked,
-        made=len(made),
+        asked=asked_count,
+        made=len(perturbed),
         not_applicable=len(not_applicable),
         too_short=too_short,
         failed=len(failed),
         failures=failures_by_kind(row.failure for row in failed if row.failure is not None),
         changed_nothing=reasons["nothing"],
         changed_all=reasons["all"],
-        coverage=rounded(len(decided) / asked) if asked else None,
+        coverage=rounded(len(decided) / asked_count) if asked_count else None,
         applies=share_of_hits(
-            [name in values.made for name in decided],
+            [name in values.perturbed for name in decided],
             [clusters[name] for name in decided],
-            unknown=asked - len(decided),
+            unknown=asked_count - len(decided),
         ),
         checked=len(checked),
         agreed=share_of_hits([not item.doubts for item in checked], [item.cluster for item in checked]),
@@ -373,7 +373,7 @@ def _perturbing(
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each item, or why there is none, ready for JSON; with `sample`, only those of that one."""
+    """Yield each item, or the reason why there is none, ready for JSON; with `sample`, only those of that sample."""
     rows = rows_shown(home, run, sample)
     for row, fields in zip(rows, _fields_of(home, run, rows), strict=True):
         difference: Iterable[tuple[str, str]] = ()
@@ -391,12 +391,12 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return what an export says of each row beside what it says of every row."""
+    """Return the values of `COLUMNS` for each row."""
     return [fields.model_dump(mode="json", include=set(COLUMNS)) for fields in _fields_of(home, run, rows)]
 
 
 def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[PerturbRow]:
-    """Yield what is to be said of each row."""
+    """Yield the fields of each row."""
     plan = run.plan_as(PerturbPlan)
     values, dimensions = values_of(home, run), error_dimensions(plan.task)
     labels = checked_texts(home, run.id)
@@ -414,10 +414,10 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
             group=dimensions[name].group or NEUTRAL,
             not_applicable=None if none is None else none.why,
         )
-        made = values.made.get(row.item)
-        if made is not None:
-            label = labels.get(value_id(made.item))
-            item = made.item
+        perturbed_item = values.perturbed.get(row.item)
+        if perturbed_item is not None:
+            label = labels.get(value_id(perturbed_item.item))
+            item = perturbed_item.item
             update = {
                 "gold": item.gold or None,
                 "perturbed": item.perturbed or None,
@@ -425,9 +425,9 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
                 "instruction": item.instruction or None,
                 "gold_image": item.gold_image and item.gold_image.sha256,
                 "perturbed_image": item.perturbed_image and item.perturbed_image.sha256,
-                "checked_as": made.check and (made.check.kind or "none"),
-                "doubts": ",".join(made.doubts) or None,
-                "hint": made.hint or None,
+                "checked_as": perturbed_item.check and (perturbed_item.check.kind or "none"),
+                "doubts": ",".join(perturbed_item.doubts) or None,
+                "hint": perturbed_item.hint or None,
                 "label": label.state if label and label.settled_by else None,
             }
             fields = fields.model_copy(update=update)

@@ -1,4 +1,4 @@
-"""A perturbing as it is drawn: what came of each dimension and group, labels by people, and items with their differences."""
+"""The report of a perturbation run: figures by dimension and group, people's labels, and items with their differences."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -65,14 +65,14 @@ COLUMNS: list[TableColumn[Perturbing]] = [
 
 
 def section(data: ReportData) -> Section:
-    """Return what came of each dimension, group by group, and of all."""
+    """Return the section with the figures of each dimension, each group, and in total."""
     perturbing = data.figures_as(PerturbFigures)
     rows: list[tuple[Sequence[Cell], TableRow[Perturbing]]] = []
-    for group, whole in perturbing.groups.items():
-        names = [name for name, own in perturbing.dimensions.items() if (own.group or NEUTRAL) == group]
+    for group, group_figures in perturbing.groups.items():
+        names = [name for name, dimension in perturbing.dimensions.items() if (dimension.group or NEUTRAL) == group]
         if len(names) > 1:
-            title = Span(f"{group} {whole.title}", "strong")
-            rows.append(([title], TableRow("", whole, pointer("groups", group))))
+            title = Span(f"{group} {group_figures.title}", "strong")
+            rows.append(([title], TableRow("", group_figures, pointer("groups", group))))
         for name in names:
             rows.append(([name], TableRow("", perturbing.dimensions[name], pointer("dimensions", name))))
     rows.append(([Span("all", "strong")], TableRow("", perturbing, "")))
@@ -85,27 +85,27 @@ def section(data: ReportData) -> Section:
 
 
 def labels(data: ReportData) -> Section:
-    """Return what people said of the items."""
+    """Return the section of people's labels."""
     perturbing = data.figures_as(PerturbFigures)
     blocks = label_blocks(as_json(perturbing.labels), perturbing.run)
     return Section("labels", "Labels by people", blocks or (Paragraph("Nothing was made to be labelled.", "note"),))
 
 
 def items_section(data: ReportData) -> Section | None:
-    """Return the items of some samples, each with its difference; None where none is shown."""
+    """Return the section of some samples' items with their differences; None if none is shown."""
     by_sample: dict[str, list[PerturbItemView]] = {}
     for view in data.samples:
         item = PerturbItemView.model_validate(view)
         by_sample.setdefault(item.sample, []).append(item)
     if not by_sample:
         return None
-    folds = [Fold(id, tuple(_sample(own, str, data.pictures))) for id, own in by_sample.items()]
+    folds = [Fold(id, tuple(_sample(sample_items, str, data.pictures))) for id, sample_items in by_sample.items()]
     lead = Paragraph(f"{data.selection.text}{_signs(data.figures_as(PerturbFigures))}", "note")
     return Section("items", "Items", (lead, *folds), only="page")
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield the items of one sample, each with what was changed; images beside each other where there are any."""
+    """Yield the items of a sample with their changes; images side by side."""
     yield from _sample([PerturbItemView.model_validate(view) for view in views], cut, {})
 
 
@@ -174,7 +174,7 @@ def _signs(perturbing: PerturbFigures) -> str:
 
 
 async def with_items(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of a perturbing with the items of the samples that its page shows, those with a failure first."""
+    """Return the report data with the items that the page shows, failed ones first."""
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows))
     failed = {row.sample_id for row in rows if row.failure}

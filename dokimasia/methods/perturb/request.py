@@ -1,4 +1,4 @@
-"""The request and the plan of a perturbing, and its acceptance: dimensions, gold answers, models, and what each sample gets."""
+"""The request of a perturbation run, its plan, and its acceptance: dimensions, gold answers, models, and the draw."""
 
 import asyncio
 from collections.abc import Iterator, Mapping, Sequence
@@ -82,11 +82,11 @@ class PerturbRequest(DataRequest):
 
 
 class PerturbPlan(DataPlan):
-    """A perturbing by its content.
+    """The plan of a perturbation run.
 
-    `definitions` is the content id of the task's dimensions. `asked` are the dimensions that each sample is to be perturbed
-    in, and `golds` the ids of its gold answers that the data gave, by the sample's name; `gold` hashes these. `too_short`
-    counts gold answers by the dimension that they have too few words for. `edited` is a hash of the images that a file brings.
+    `definitions` is the content id of the task's dimensions. `asked` are the dimensions of each sample, and `golds` the
+    ids of the data's gold answers, by sample; `gold` is a hash of these. `too_short` counts gold answers with too few
+    words, by dimension. `edited` is a hash of the file of edited images.
     """
 
     task: Task
@@ -105,26 +105,26 @@ class PerturbPlan(DataPlan):
 
     @property
     def judge_name(self) -> str:
-        """The perturber's shown name; empty where edited images are read from a file."""
+        """The perturber's displayed name; empty for a file of edited images."""
         return _name(self.perturber)
 
     @property
     def checks_own_work(self) -> bool:
-        """Whether the checker is the model that perturbed."""
+        """Whether checker and perturber are the same model."""
         if self.checker is None or self.perturber is None:
             return False
         return self.checker.ref.model == self.perturber.ref.model
 
     @property
     def to_write(self) -> list[str]:
-        """The samples whose gold answer is written by a model."""
+        """The samples whose gold answer a model writes."""
         if self.gold_writer is None:
             return []
         return [id for id, dimensions in self.asked.items() if dimensions and id not in self.golds]
 
     @property
     def options(self) -> PerturbOptions:
-        """The plan as the graphs need it."""
+        """The options of the graphs."""
         return PerturbOptions(
             judge=self.judge_name,
             models=self.models,
@@ -139,7 +139,7 @@ def _name(spec: ModelSpec | None) -> str:
 
 
 class PerturbModels(NamedTuple):
-    """The models of a perturbing; None where nobody is asked."""
+    """The models of a perturbation run; None for a role that is not used."""
 
     perturber: ModelSpec | None
     gold_writer: ModelSpec | None
@@ -148,7 +148,7 @@ class PerturbModels(NamedTuple):
 
 
 class PerturbMaterial(NamedTuple):
-    """The samples, their gold answers that the data gave, by name, and items that a file of edited images brings."""
+    """The samples, the data's gold answers by sample, and the items of a file of edited images."""
 
     samples: list[Sample]
     golds: dict[str, GoldAnswer]
@@ -157,7 +157,7 @@ class PerturbMaterial(NamedTuple):
 
 
 async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbPlan]:
-    """Read the data, find gold answers and models, and draw which sample is perturbed in which dimensions.
+    """Read the data, resolve gold answers and models, and draw the dimensions of each sample.
 
     Raises:
         InputError: data, dimensions, configuration or options cannot be used.
@@ -206,10 +206,10 @@ async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbP
 
 
 def choose_dimensions(task: Task, names: Sequence[str]) -> Mapping[str, ErrorDimension]:
-    """Return the dimensions that names of dimensions and of groups mean, in the order of the file; all where none is given.
+    """Return the named dimensions, and those of named groups, in the file's order; all if none is named.
 
     Raises:
-        ConfigError: a name is neither; the message lists those there are.
+        ConfigError: a name is neither a dimension nor a group; the message lists all.
     """
     dimensions = error_dimensions(task)
     groups = list(dict.fromkeys(dimension.group for dimension in dimensions.values() if dimension.group))
@@ -221,21 +221,21 @@ def choose_dimensions(task: Task, names: Sequence[str]) -> Mapping[str, ErrorDim
         )
     if not names:
         return dimensions
-    return {name: own for name, own in dimensions.items() if name in names or own.group in names}
+    return {name: dimension for name, dimension in dimensions.items() if name in names or dimension.group in names}
 
 
 def draw_dimensions(
     samples: Sequence[str], too_short: Mapping[str, set[str]], *, per: int | None, seed: int
 ) -> dict[str, tuple[str, ...]]:
-    """Return the dimensions that each sample is perturbed in: every one that it is long enough for, or `per` of each.
+    """Return the dimensions of each sample: all that it is long enough for, or so that each has `per` samples.
 
-    Samples that have fewest dimensions so far are drawn first, and among these by seed, so that all serve evenly.
+    Samples with the fewest dimensions so far are drawn first, and among these by seed, for an even distribution.
 
     Args:
-        samples: by name.
-        too_short: by dimension, the samples that it cannot be planted in.
-        per: so many samples of each dimension; None for all.
-        seed: of the draws.
+        samples: names of the samples.
+        too_short: by dimension, the samples that are too short for it.
+        per: number of samples of each dimension; None for all.
+        seed: seed of the draws.
     """
     drawn: dict[str, list[str]] = {id: [] for id in samples}
     for dimension, short in too_short.items():
@@ -303,7 +303,7 @@ def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str
 
 
 def _golds(request: PerturbRequest, samples: Sequence[Sample]) -> dict[str, GoldAnswer]:
-    """Return the gold answers that the data give: a field of the line, else, where none is written, the reference answer."""
+    """Return the gold answers in the data: the field `gold` or, if none is written, the reference answer."""
     golds: dict[str, GoldAnswer] = {}
     missing: list[str] = []
     for sample in samples:

@@ -1,4 +1,4 @@
-"""The work of a perturbing: gold answers are written where the data have none, then each is perturbed, a row each."""
+"""The work of a perturbation run: write missing gold answers, then perturb each answer, with a row for each item."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from dokimasia.runs.work import Item, Job, Stage
 
 
 async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the writing of gold answers, where it is asked for, and the perturbing."""
+    """Yield the stages: writing gold answers, if requested, and perturbing."""
     plan = job.plan
     if plan.edited is not None:
         yield _edited_images(job)
@@ -47,7 +47,7 @@ def _item(sample: Sample, dimension: str, inputs: dict[str, str]) -> Item:
 
 
 def _edited_images(job: Job[PerturbPlan]) -> Stage[Sample]:
-    """The stage in which the items of a file become rows; nobody is asked."""
+    """Return the stage that stores the items of a file; no model is asked."""
     by_sample: dict[str, list[tuple[str, str]]] = {}
     for id, item in edited_items(job.home, job.run).items():
         by_sample.setdefault(item.sample_id, []).append((item_of(item.sample_id, item.dimension), id))

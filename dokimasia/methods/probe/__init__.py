@@ -1,4 +1,4 @@
-"""Probes of judges: answers with planted errors show what a judge does not see, and under which way of judging (FOCUS)."""
+"""Probes of judges: answers with inserted errors show what a judge misses under which way of judging (FOCUS)."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""How a probe is accepted: perturbations read, judges found, prompts chosen, calls counted; and previews of its prompts."""
+"""Acceptance of a probe: reading perturbations, resolving judges, estimating calls; and previews of its prompts."""
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -69,7 +69,7 @@ from dokimasia.storage.runs import load_samples
 from dokimasia.tools.registry import select_tools
 
 ITEMS = "items.jsonl"
-"""What the file is called in a folder of perturbations."""
+"""Name of the file in a folder of perturbations."""
 
 WHY_LEFT_OUT = {
     "incorrect": "people found them incorrect",
@@ -78,27 +78,27 @@ WHY_LEFT_OUT = {
     "undecided": "nobody has decided on them (--unchecked takes them as they were meant)",
     "valid_of_neutral": "people found harm in what was meant to be harmless",
 }
-"""Why a perturbation does not enter, by its label."""
+"""Why a perturbation is left out, by its label."""
 
 REFERENCE_TEMPERATURE = 1.0
-"""The temperature at which new references are written, unless the configuration says another one."""
+"""The default temperature for writing new references."""
 
 PROMPTS_IN_USE: dict[str, tuple[str, ...]] = {
     "checkpoints": ("solver", "equivalence", "criteria", "criteria_check", "checkpoints"),
     "gated": (*(f"must_right_{domain}" for domain in DOMAINS), "domain", "rubric_repair", "rubric_assessment"),
     "right-or-wrong": ("equivalence",),
 }
-"""By evaluator, the prompts of `evaluate` and `audit` that it asks by."""
+"""The prompts of `evaluate` and `audit` that an evaluator uses."""
 
 FRAME_TOKENS = 700
-"""Of a prompt of the published evaluators, its axes and their levels among it."""
+"""Tokens of a published evaluator's prompt, including axes and levels."""
 JUDGEMENT_TOKENS, READING_TOKENS, WORD_TOKENS = 300, 40, 60
 CHAIN_TOKENS, CRITERIA_TOKENS, CHECK_TOKENS, RUBRIC_TOKENS = 600, 400, 120, 500
 LOOK_TOKENS, LOOK_CALL_TOKENS = 1500, 60
 
 
 class ProbeMaterial(NamedTuple):
-    """What is put to the judges: the samples in order, the probes of each, and what was left out and why."""
+    """The material of a probe: samples in order, the probes of each, and what was left out and why."""
 
     samples: list[Sample]
     probes: list[Probe]
@@ -107,7 +107,7 @@ class ProbeMaterial(NamedTuple):
 
 
 async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]:
-    """Read the perturbations, and find the judges, the reader and who makes new references.
+    """Read the perturbations, and resolve the judges, the reader and the writer of new references.
 
     Raises:
         InputError: the perturbations, the configuration or the options cannot be used.
@@ -115,7 +115,7 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
     if not request.judges:
         raise ConfigError("--judges names no judge")
     session.models(request.judges, "--judges")
-    choose_evaluators(request.evaluators, ())  # bad options are reported before the data are read
+    choose_evaluators(request.evaluators, ())  # Invalid options are reported before the data are read.
     check_budgets(request.budgets)
     tools = select_tools(request.tools)
     material = await asyncio.to_thread(_material, request, session)
@@ -166,7 +166,7 @@ async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]
 
 
 def _material(request: ProbeRequest, session: Session) -> ProbeMaterial:
-    """Return what is put to the judges: of a file, of a run of `perturb`, or of the probe that is forked."""
+    """Return the material from a file, a run of `perturb`, or the forked probe."""
     if session.forked is not None:
         plan = session.forked.plan_as(ProbePlan)
         samples = list(load_samples(session.opened, session.forked.id))
@@ -189,7 +189,7 @@ def _material(request: ProbeRequest, session: Session) -> ProbeMaterial:
 
 
 def _writer(session: Session, name: str | None) -> ModelSpec | None:
-    """Return who makes new references, sampled otherwise than at the temperature of judges."""
+    """Return the writer of new references, whose temperature differs from the judges'."""
     if name is None:
         return None
     spec = session.model(name)
@@ -199,7 +199,7 @@ def _writer(session: Session, name: str | None) -> ModelSpec | None:
 
 
 def prompts_of(plan: ProbePlan, *, structured: bool) -> set[str]:
-    """Return the names of the prompts that a probe asks by; `structured`: some by a schema of the reply."""
+    """Return the names of the prompts of a probe; `structured` says whether some replies follow a schema."""
     names = {"repair"}
     for evaluator in plan.evaluators:
         if evaluator in PUBLISHED:
@@ -220,10 +220,10 @@ def prompts_of(plan: ProbePlan, *, structured: bool) -> set[str]:
 def estimate(
     plan: ProbePlan, samples: Sequence[Sample], probes: Mapping[str, Sequence[Probe]], library: PromptLibrary
 ) -> Estimate:
-    """Return what a plan will ask at most, over samples with their probes; tokens by rule of thumb.
+    """Return an upper estimate of a probe's calls and tokens.
 
-    Notes say what nobody sees in the number of items: what the judges' criteria come to, what looks may, and which gold
-    answers are too short for their dimension.
+    Its notes mention what the number of items does not show: calls for the judges' criteria, for looks, and gold answers
+    that are too short for their dimension.
     """
     askings: list[Asking] = []
     for sample in samples:
@@ -274,7 +274,7 @@ def _askings_of_sample(plan: ProbePlan, sample: Sample, golds: Sequence[Gold]) -
 
 
 def _askings_of_basis(arm: Arm, evaluator: Evaluator, size: SampleSize, golds: Sequence[Gold]) -> Iterator[Asking]:
-    """Yield what is asked for the criteria or the rubrics that judgements go by; an arm with tools has those without."""
+    """Yield the calls for criteria or rubrics; an arm with tools reuses those of the arm without."""
     judge = arm.in_use
     if judge is None or arm.tools:
         return
@@ -290,7 +290,7 @@ def _askings_of_basis(arm: Arm, evaluator: Evaluator, size: SampleSize, golds: S
 
 
 def _askings_of_gold(plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold) -> Iterator[Asking]:
-    """Yield what is asked of one gold answer and what was made of it; every judgement once, every pair in both orders."""
+    """Yield the calls for a gold answer and its perturbations: one per judgement, two per pair."""
     judge = arm.spec_for(evaluator)
     sent = FRAME_TOKENS + size.text + _tokens_judged(arm, evaluator, size, gold)
     received = WORD_TOKENS if evaluator in IN_USE else JUDGEMENT_TOKENS
@@ -307,7 +307,7 @@ def _askings_of_gold(plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: Samp
 
 
 def _tokens_judged(arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold) -> int:
-    """Return the tokens of what a judge is shown of one item: the answers, and the images of the sample or the judged ones."""
+    """Return the tokens of an item in a judge's prompt: answers, and images of the sample or under judgement."""
     images = size.images_for(arm.spec_for(evaluator))
     answer = _tokens_of(gold)
     if evaluator in IN_USE:
@@ -329,7 +329,7 @@ RUBRIC = Rubric(stream="must_right", statement="(what a response must say)", pol
 
 
 def previews(plan: ProbePlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
-    """Return the prompts as they would be put to every judge, with placeholders for answers, in the order of asking."""
+    """Return the prompts for every judge in the order of the calls, with placeholders for answers."""
     asks: dict[str, Ask[Any]] = {ask.prompt: ask for ask in _asks(plan, sample)}
     return [
         render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks.values()

@@ -1,4 +1,4 @@
-"""Detections: whether a judge saw the error in an item, by its judgements of the item and of the gold answer."""
+"""Detections: whether a judge noticed an item's error, from its judgements of the item and of the gold answer."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -43,11 +43,11 @@ JUDGEMENTS: dict[str, type[Value]] = {
     "gated": RubricJudgement,
     "right-or-wrong": FinalAnswer,
 }
-"""What a judgement is kept as, by paradigm."""
+"""The stored type of a judgement, by paradigm."""
 
 
 class JudgedDetection(NamedTuple):
-    """What of a detection comes from judgements; see `Detection`."""
+    """The part of a `Detection` that comes from judgements."""
 
     undetected: float | None = None
     strict: float | None = None
@@ -58,23 +58,23 @@ class JudgedDetection(NamedTuple):
 
     @property
     def right(self) -> float | None:
-        """How far the judge did right by the item, 0 to 1: it saw the error, or kept its judgement of what has none."""
+        """The judge's success on the item, 0 to 1: it noticed the error, or kept its judgement of a harmless change."""
         return self.equal if self.undetected is None else 1 - self.undetected
 
 
 def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> JudgedDetection:
-    """Return what came of one item.
+    """Return whether the judge noticed the error in an item.
 
     Args:
-        unit: how it was put to the judge.
+        unit: the judged unit.
         gold: the first judgement of the unchanged answer; None for pairs.
-        judgements: the judgement of the item, or of a pair that in each order, the gold answer first in the first one.
+        judgements: the judgement of the item; for a pair those in both orders, first with the gold answer first.
     """
     case = unit.case
     changed = judgements[0]
     match changed, gold:
         case AxisChoices(), None:
-            return _of_pair(unit, [own.choices for own in judgements if isinstance(own, AxisChoices)])
+            return _of_pair(unit, [judgement.choices for judgement in judgements if isinstance(judgement, AxisChoices)])
         case AxisScores(), AxisScores():
             return _of_axes(unit, gold.scores, changed.scores)
         case CheckpointScores(), CheckpointScores():
@@ -94,19 +94,19 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
 
 
 def detections_of(home: Home, run: Run) -> list[Detection]:
-    """Return what came of every item of a probe that has a result, in the run's order."""
+    """Return the detection of every item that has a result, in the run's order."""
     plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
     return list(detections(home, units, results(home, run.id)))
 
 
 def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[ResultRow]) -> Iterator[Detection]:
-    """Yield what came of the items among rows of a probe; an item without a row has come to nothing yet."""
+    """Yield the detections of the items among a probe's rows."""
     by_item = {row.item: row for row in rows}
     judgements = judgements_of(home, units, by_item)
-    named: dict[str, float] = {}
+    shares_named: dict[str, float] = {}
     for name, notices in notices_of(home, by_item).items():
-        named[name] = sum(notice.named for notice in notices) / len(notices)
+        shares_named[name] = sum(notice.named for notice in notices) / len(notices)
     for name, unit in units.items():
         row = by_item.get(name)
         if row is None or not unit.compared:
@@ -115,13 +115,13 @@ def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[Result
         if name in judgements:
             gold = judgements[unit.first][0] if unit.first in judgements else None
             detection = detect(unit, gold, judgements[name])
-        yield _detection(unit, detection, row.failure or "", named.get(unit.reading))
+        yield _detection(unit, detection, row.failure or "", shares_named.get(unit.reading))
 
 
 def judgements_of(
     home: Home, units: Mapping[str, ProbeUnit], rows: Mapping[str, ResultRow]
 ) -> dict[str, tuple[Value, ...]]:
-    """Return the judgements of each item by its name; a failed item has none."""
+    """Return the judgements of each item, by name; a failed item has none."""
     ids: dict[str, tuple[str, ...]] = {}
     ids_by_type: dict[type[Value], set[str]] = {}
     for name, unit in units.items():
@@ -132,14 +132,14 @@ def judgements_of(
     values: dict[str, Value] = {}
     for type_, some in ids_by_type.items():
         values |= find_values(home, type_, some)
-    return {name: tuple(values[id] for id in own) for name, own in ids.items()}
+    return {name: tuple(values[id] for id in value_ids) for name, value_ids in ids.items()}
 
 
 def notices_of(home: Home, rows: Mapping[str, ResultRow]) -> dict[str, list[Noticed]]:
-    """Return what the reader found in the justifications of an item, by the name of the reading; of a pair in each order."""
+    """Return the reader's findings in an item's justifications, by the name of the reading; for a pair in each order."""
     ids = {name: row.value_ids for name, row in rows.items() if row.kind == "reading" and row.failure is None}
-    notices = find_values(home, Noticed, [id for own in ids.values() for id in own])
-    return {name: [notices[id] for id in own] for name, own in ids.items()}
+    notices = find_values(home, Noticed, [id for value_ids in ids.values() for id in value_ids])
+    return {name: [notices[id] for id in value_ids] for name, value_ids in ids.items()}
 
 
 def _of_axes(unit: ProbeUnit, gold: Mapping[str, float], changed: Mapping[str, float]) -> JudgedDetection:
@@ -176,7 +176,7 @@ def _relevant_axes(unit: ProbeUnit) -> tuple[str, ...]:
 
 
 def _verdicts(choices: Sequence[Mapping[str, str]], axes: Sequence[str]) -> tuple[int, int]:
-    """Return the verdicts for the gold answer, shown first and shown second."""
+    """Return the verdicts for the gold answer in the first and in the second place."""
     return pair_verdict(choices[0], axes, gold="first"), pair_verdict(choices[1], axes, gold="second")
 
 
@@ -187,7 +187,7 @@ def _of_score(case: Case, gold: float, changed: float, *, missed: bool) -> Judge
     return JudgedDetection(undetected=float(missed), strict=float(undetected_score(gold, changed)), worse=worse)
 
 
-def _detection(unit: ProbeUnit, detection: JudgedDetection, failure: str, named: float | None) -> Detection:
+def _detection(unit: ProbeUnit, detection: JudgedDetection, failure: str, share_named: float | None) -> Detection:
     dimension = group = ""
     if unit.probe is not None:
         dimension = unit.probe.item.dimension
@@ -202,7 +202,7 @@ def _detection(unit: ProbeUnit, detection: JudgedDetection, failure: str, named:
         cluster=unit.gold.probes[0].cluster,
         item=unit.item,
         **detection._asdict(),
-        named=named,
+        named=share_named,
         failure=failure,
         model=unit.arm.judge,
         budget=unit.arm.budget,

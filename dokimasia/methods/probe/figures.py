@@ -1,4 +1,4 @@
-"""The figures of a probe: their models, how they are computed from what judges did, the items, and an export's columns."""
+"""The figures of a probe: models, computation from judgements, items, and columns of an export."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -63,7 +63,7 @@ from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, run_samples
 
 CHOSEN = 2
-"""A verdict of a pair on the scale of duels' verdicts, so that a place that always wins has a bias of 100."""
+"""A pair's verdict on the scale of duels, so that a place that always wins has a bias of 100."""
 
 WITHOUT, WITH = "without", "with"
 ORIGINAL, NEW = "original", "new"
@@ -93,12 +93,12 @@ COLUMNS: dict[str, ColumnType] = {
     "words": "texts",
     "looks": "integer",
 }
-"""What an export says of a judgement; `scores` are `axis: points`, or of a pair `axis: choice` in each order. The gold
+"""Columns of a judgement in an export; `scores` are `axis: points`, or for a pair `axis: choice` in each order. The gold
 answer's own judgement has the case `gold`."""
 
 
 def percent(measured: Rate | Interval | None, place: str = "", *, tone: Tone = "strong") -> Cell:
-    """A share, or a mean of shares, with its interval, as `40.0 [23, 59]`."""
+    """Return a share, or a mean of shares, with its interval, such as `40.0 [23, 59]`."""
     if measured is None:
         return NOTHING
     name, value = "share", None
@@ -115,17 +115,17 @@ def percent(measured: Rate | Interval | None, place: str = "", *, tone: Tone = "
 
 
 def plain_percent(measured: Rate | Interval | None, place: str = "") -> Cell:
-    """The same where it is not what the table is about."""
+    """Return the same as `percent`, without emphasis."""
     return percent(measured, place, tone="")
 
 
 def percent_span(value: float, place: str = "", tone: Tone = "") -> Span:
-    """A share in percent with one decimal."""
+    """Return a share in percent with one decimal."""
     return Span(f"{100 * value:.1f}", tone, place, value)
 
 
 def limits_span(measured: Limited, write: Callable[[float], str]) -> Span:
-    """The ends of an interval in brackets, which a line does not break, or why there are none."""
+    """Return the ends of an interval in brackets, without line breaks, or why there are none."""
     text = bracketed(measured, write)
     if getattr(measured, "no_interval", None):
         return Span(text, "muted")
@@ -437,24 +437,24 @@ def tasks_of(every: Iterable[Detection], *, seed: int) -> dict[Task, ProbedTask]
 
     Args:
         every: the detection of each item, in the run's order.
-        seed: of the bootstrap and of the tests.
+        seed: seed of the bootstrap and of the tests.
     """
     by_task: dict[Task, list[Detection]] = {}
     for detection in every:
         by_task.setdefault(detection.task, []).append(detection)
-    return {task: _task(own, seed=seed) for task, own in by_task.items()}
+    return {task: _task(judges, seed=seed) for task, judges in by_task.items()}
 
 
 def _task(every: Sequence[Detection], *, seed: int) -> ProbedTask:
     by_default = [detection for detection in every if not detection.new_reference]
     judges = _judges(by_default, seed=seed)
-    shown = _shown(judges)
+    displayed = _displayed_judges(judges)
     errors = [detection for detection in every if detection.case == "error"]
-    of_shown = [error for error in errors if error.judge in shown and not error.new_reference]
+    of_shown = [error for error in errors if error.judge in displayed and not error.new_reference]
     budgets, tools, references = ways_of_asking(every)
     return ProbedTask(
         dimensions={error.dimension: error.group for error in errors},
-        shown=shown,
+        shown=displayed,
         judges=judges,
         groups=_groups(of_shown, seed=seed),
         comparisons=comparisons(of_shown, seed=seed),
@@ -494,12 +494,12 @@ def _judges(every: Sequence[Detection], *, seed: int) -> dict[str, ProbedJudge]:
 
 
 def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: PairPlaces | None) -> ProbedEvaluator:
-    (whole,) = (row for row in rows if row.scope == "all")
-    controls = whole.controls
-    assert controls is not None  # the row of all errors has it
+    (overall,) = (row for row in rows if row.scope == "all")
+    controls = overall.controls
+    assert controls is not None  # The row of all errors has it.
     failures = cast("Iterable[FailureKind]", (detection.failure for detection in every if detection.failure))
     return ProbedEvaluator(
-        **dict(_kind(whole)),
+        **dict(_kind(overall)),
         equal=to_share(controls.equal),
         preferred=to_share(controls.preferred),
         flickers=to_share(controls.flickers),
@@ -535,7 +535,7 @@ def _kind(row: FailureRate) -> ProbedKind:
 
 
 def to_share(share: ItemShare) -> ProbeShare:
-    """Return a share as figures have it."""
+    """Return a share as a figure."""
     value, interval = None, None
     if share.share is not None and share.interval is not None:
         value, interval = rounded(share.share), share.interval
@@ -557,7 +557,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def pair_places(every: Sequence[Detection], *, seed: int) -> PairPlaces | None:
-    """Return what the order of places does to a judge's pairs, the p-value not yet adjusted; None without any pair."""
+    """Return the effect of the order on a judge's pairs, with an unadjusted p-value; None without pairs."""
     first: list[int] = []
     second: list[int] = []
     clusters: list[str] = []
@@ -581,18 +581,18 @@ def pair_places(every: Sequence[Detection], *, seed: int) -> PairPlaces | None:
     )
 
 
-def _shown(judges: Mapping[str, ProbedJudge]) -> tuple[str, ...]:
-    """Return of each model the way of asking that stands in the main table: without tools, at the last budget named."""
-    shown: dict[str, str] = {}
+def _displayed_judges(judges: Mapping[str, ProbedJudge]) -> tuple[str, ...]:
+    """Return, for each model, the arm in the main table: without tools, with the last budget."""
+    displayed: dict[str, str] = {}
     for name, judge in judges.items():
-        other = shown.get(judge.model)
+        other = displayed.get(judge.model)
         if other is None or not judge.tools or judges[other].tools:
-            shown[judge.model] = name
-    return tuple(shown.values())
+            displayed[judge.model] = name
+    return tuple(displayed.values())
 
 
 def _groups(errors: Sequence[Detection], *, seed: int) -> dict[str, dict[Paradigm, Interval | None]]:
-    """Return by group and paradigm the mean over judges and evaluators, each item's own mean first."""
+    """Return the mean by group and paradigm, first over an item's judges and evaluators, then over items."""
     cells: dict[tuple[str, Paradigm], dict[tuple[str, str], list[float]]] = {}
     for error in errors:
         items = cells.setdefault((error.group, paradigm_of(error.evaluator)), {})
@@ -612,11 +612,11 @@ Side = tuple[str, Sequence[Detection]]
 
 
 def compare(of: str, first: Side, second: Side, *, seed: int) -> ProbeComparison:
-    """Return how much more often errors go undetected on the second side, without the adjusted p-value.
+    """Return how much more often errors go undetected on the second side, with an unadjusted p-value.
 
-    An item's value on a side is the mean over the evaluators that the side has; it counts where both sides have every one.
-    Where one side has more evaluators than the other, evaluators change places within images instead of sides their signs:
-    a mean of three less a single value is not symmetric, however alike they are.
+    An item's value on a side is the mean over the side's evaluators; it counts if it has a value from every evaluator of
+    both sides. If the sides have different numbers of evaluators, the test exchanges evaluators within images instead of
+    flipping signs, since a mean of three minus a single value is not symmetric even without any difference.
     """
     values, others = _values(first[1]), _values(second[1])
     items = [item for item in values if item in others]
@@ -647,7 +647,7 @@ def compare(of: str, first: Side, second: Side, *, seed: int) -> ProbeComparison
 
 
 def _values(errors: Sequence[Detection]) -> dict[tuple[str, str], list[float]]:
-    """Return each item's value under all evaluators that the side has, by item and cluster; an item that lacks one is out."""
+    """Return each item's values from all evaluators of a side, by item and cluster; items that lack one are left out."""
     evaluators: dict[Evaluator, None] = dict.fromkeys(error.evaluator for error in errors)
     by_item: dict[tuple[str, str], dict[Evaluator, float]] = {}
     for error in errors:
@@ -661,9 +661,9 @@ def _values(errors: Sequence[Detection]) -> dict[tuple[str, str], list[float]]:
 
 
 def _exchange_test(values: Floats, count: int, clusters: Sequence[str], *, seed: int) -> float:
-    """Return the p-value of a difference of means, of the first `count` columns and the others, where any could be the first.
+    """Return the p-value of the difference between the means of the first `count` columns and of the others.
 
-    Every choice of so many columns is a column of the test, the one seen the first of them.
+    The test compares with every other choice of `count` columns; the observed choice is the first.
     """
     gaps: list[Floats] = []
     for choice in combinations(range(values.shape[1]), count):
@@ -673,34 +673,36 @@ def _exchange_test(values: Floats, count: int, clusters: Sequence[str], *, seed:
 
 
 def comparisons(errors: Sequence[Detection], *, seed: int) -> ProbeComparisons:
-    """Return the comparisons that the tables invite, adjusted within each list."""
+    """Return the comparisons between rows of the tables, with p-values adjusted within each list."""
     by_judge: dict[str, dict[Evaluator, list[Detection]]] = {}
     for error in errors:
         by_judge.setdefault(error.judge, {}).setdefault(error.evaluator, []).append(error)
     judges: list[ProbeComparison] = []
     evaluators: dict[Evaluator, None] = dict.fromkeys(error.evaluator for error in errors)
     for evaluator in evaluators:
-        sides = [(name, own[evaluator]) for name, own in by_judge.items() if evaluator in own]
+        sides = [
+            (name, by_evaluator[evaluator]) for name, by_evaluator in by_judge.items() if evaluator in by_evaluator
+        ]
         judges += [compare(evaluator, first, second, seed=seed) for first, second in combinations(sides, 2)]
     paradigms: list[ProbeComparison] = []
     strategies: list[ProbeComparison] = []
-    for judge, own in by_judge.items():
+    for judge, by_evaluator in by_judge.items():
         by_paradigm: dict[Paradigm, list[Side]] = {}
-        for evaluator, some in own.items():
-            by_paradigm.setdefault(paradigm_of(evaluator), []).append((evaluator, some))
-        wholes: list[Side] = []
+        for evaluator, judge_errors in by_evaluator.items():
+            by_paradigm.setdefault(paradigm_of(evaluator), []).append((evaluator, judge_errors))
+        merged: list[Side] = []
         for paradigm, sides in by_paradigm.items():
-            wholes.append((paradigm, [error for _, some in sides for error in some]))
+            merged.append((paradigm, [error for _, side_errors in sides for error in side_errors]))
             for first, second in combinations(sides, 2):
                 strategies.append(compare(f"{judge}, {paradigm}", first, second, seed=seed))
-        paradigms += [compare(judge, first, second, seed=seed) for first, second in combinations(wholes, 2)]
+        paradigms += [compare(judge, first, second, seed=seed) for first, second in combinations(merged, 2)]
     return ProbeComparisons(
         judges=tuple(adjust(judges)), paradigms=tuple(adjust(paradigms)), strategies=tuple(adjust(strategies))
     )
 
 
 def adjust(family: Sequence[ProbeComparison]) -> list[ProbeComparison]:
-    """Return a family of comparisons, each with its adjusted p-value; None where no test was made."""
+    """Return a family of comparisons with adjusted p-values; None where there was no test."""
     values = adjusted([comparison.p_value for comparison in family])
     return [
         comparison.model_copy(update={"adjusted": _rounded(value)})
@@ -709,14 +711,14 @@ def adjust(family: Sequence[ProbeComparison]) -> list[ProbeComparison]:
 
 
 WaysOfAsking = dict[tuple[str, Evaluator], dict[str, list[Detection]]]
-"""By model and evaluator the detections under each of several ways of asking, by the name of the way."""
+"""Detections by model and evaluator, and by variant (budget, tools or reference)."""
 
 
 def ways_of_asking(every: Iterable[Detection]) -> tuple[WaysOfAsking, WaysOfAsking, WaysOfAsking]:
-    """Return what was judged by budget, without tools and with, and by the original and a new reference.
+    """Return the comparisons of budgets, of tools, and of original and new references.
 
-    Only models and evaluators with more than one way are returned; where one thing is compared the others are as they are
-    by default, but that tools and references are compared under each budget that they were tried with.
+    Only models and evaluators with more than one variant are returned. When one setting is compared, the others have
+    their default; but tools and references are compared under each budget that they were used with.
     """
     budgets: WaysOfAsking = {}
     tools: WaysOfAsking = {}
@@ -739,21 +741,21 @@ def ways_of_asking(every: Iterable[Detection]) -> tuple[WaysOfAsking, WaysOfAski
 
 
 def _several(ways: WaysOfAsking, order: Sequence[str] = ()) -> WaysOfAsking:
-    """Return those with more than one way, the ways in an order that is given, or as they came."""
+    """Return the entries with more than one variant; variants are in the given order, or as they came."""
     several: WaysOfAsking = {}
-    for key, own in ways.items():
-        if len(own) > 1:
-            several[key] = {way: own[way] for way in order or own}
+    for key, variants in ways.items():
+        if len(variants) > 1:
+            several[key] = {way: variants[way] for way in order or variants}
     return several
 
 
 def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
-    """Return ways of asking one judge side by side, their comparisons adjusted together."""
+    """Return the variants of each judge side by side, with jointly adjusted comparisons."""
     entries: list[ArmsBeside] = []
-    for (model, evaluator), own in ways.items():
+    for (model, evaluator), variants in ways.items():
         sides: list[Side] = []
         arms: dict[str, ProbedArm] = {}
-        for way, some in own.items():
+        for way, some in variants.items():
             errors = [detection for detection in some if detection.case == "error"]
             neutral = [(detection.equal, detection.cluster) for detection in some if detection.case == "neutral"]
             sides.append((way, errors))
@@ -786,7 +788,7 @@ def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
 
 
 def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each judgement that has a result, with what was judged and what came of it; with `sample`, only its."""
+    """Yield each judgement that has a result, with the judged texts and its outcome; with `sample`, only those of the sample."""
     plan = run.plan_as(ProbePlan)
     probes = [probe for probe in stored_probes(home, plan) if sample is None or probe.item.sample_id == sample]
     units = all_units(plan, probes)
@@ -814,14 +816,14 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
 
 
 def _looks(home: Home, unit: ProbeUnit, row: ResultRow) -> list[Look]:
-    """Return what a judge looked at with its tools for a judgement, in order."""
+    """Return the judge's looks with tools for a judgement, in order."""
     ids = row.value_ids[unit.judgements :]
     looks = find_values(home, Look, ids)
     return [looks[id] for id in ids]
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return what an export says of each judgement beside what it says of every row."""
+    """Return the values of the export's columns for each judgement."""
     plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
     every = results(home, run.id)
@@ -836,7 +838,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
 def judgement_fields(
     home: Home, units: Mapping[str, ProbeUnit], rows: Sequence[ResultRow]
 ) -> Iterator[JudgementFields]:
-    """Yield what is to be said of each row that is a judgement; other rows, such as of readings, have none."""
+    """Yield the fields of each row that is a judgement; None for other rows, such as readings."""
     by_item = {row.item: row for row in rows}
     judgements = judgements_of(home, units, by_item)
     notices = notices_of(home, by_item)
@@ -851,7 +853,7 @@ def judgement_fields(
         unit = units[row.item]
         probe, detection = unit.probe, by_name.get(row.item)
         case: Case | str = unit.case if unit.compared else "gold"
-        own = judgements.get(row.item, ())
+        unit_judgements = judgements.get(row.item, ())
         gold = judgements.get(unit.first, ()) if unit.compared else ()
         words = None
         if unit.reading in notices:
@@ -872,9 +874,9 @@ def judgement_fields(
             equal=detection and detection.equal,
             worse=detection and detection.worse,
             named=detection and detection.named,
-            scores=_scores(own),
+            scores=_scores(unit_judgements),
             gold_scores=_scores(gold),
-            justification=_justifications(own),
+            justification=_justifications(unit_judgements),
             words=words,
         )
 
@@ -892,7 +894,7 @@ def _justifications(judgements: Sequence[Value]) -> tuple[str, ...] | None:
 
 
 def _scores(judgements: Sequence[Value]) -> tuple[str, ...] | None:
-    """Return what a judge said of an answer, a text for each axis, criterion or rubric; None where it said nothing."""
+    """Return a judge's scores of an answer, a text per axis, criterion or rubric; None without scores."""
     texts: list[str] = []
     for judgement in judgements:
         match judgement:
@@ -904,8 +906,8 @@ def _scores(judgements: Sequence[Value]) -> tuple[str, ...] | None:
                 texts += [f"{number}: {score}" for number, score in enumerate(judgement.scores, 1)]
                 texts.append(f"overall: {judgement.score:.4g}")
             case RubricJudgement():
-                holds = (*judgement.group_a, *judgement.group_b)
-                texts += [f"{number}: {int(hold)}" for number, hold in enumerate(holds, 1)]
+                verdicts = (*judgement.group_a, *judgement.group_b)
+                texts += [f"{number}: {int(hold)}" for number, hold in enumerate(verdicts, 1)]
                 texts.append(f"overall: {judgement.score:.4g}")
             case FinalAnswer():
                 texts.append(f"verdict: {judgement.verdict}")

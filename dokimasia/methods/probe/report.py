@@ -1,4 +1,4 @@
-"""A probe as it is drawn: who misses what by paradigm and judge, blind spots, ways of asking side by side, and samples."""
+"""The report of a probe: undetected errors by paradigm and judge, blind spots, variants side by side, and samples."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -97,17 +97,17 @@ HONEST_TIES = (
 )
 
 NAMED_AT_MOST = 3
-"""How many of those with the same share are named."""
+"""Maximum number of names with the same share."""
 
 FEW = 30
-"""With fewer errors of a kind than this a blind spot is easily overlooked, which is said."""
+"""With fewer errors of a kind, a note says that a blind spot is easily missed."""
 
 LONGEST_TEXT, LONGEST_JUSTIFICATION = 3_000, 400
-"""Characters that a page shows of a text of a sample, and of a justification."""
+"""Characters of a sample's text, and of a justification, on a page."""
 
 
 class EvaluatorRow(NamedTuple):
-    """A judge under one evaluator, and the row of its figures."""
+    """A judge under one evaluator, with the row of its figures."""
 
     judge: str
     evaluator: Evaluator
@@ -115,17 +115,17 @@ class EvaluatorRow(NamedTuple):
 
     @property
     def figures(self) -> ProbedEvaluator:
-        """Its figures."""
+        """The row's figures."""
         return self.row.figures
 
     @property
     def labels(self) -> tuple[Cell, Cell]:
-        """The judge and the evaluator, as a table begins a row with them."""
+        """The first cells of a table row: the judge and the evaluator."""
         return Span(self.judge, "strong"), short(self.evaluator)
 
 
 class TaskReport(NamedTuple):
-    """The figures of one task, where they are in the run's figures, and whether it is the only task."""
+    """The figures of a task, their pointer, and whether it is the only task."""
 
     task: Task
     figures: ProbedTask
@@ -133,16 +133,16 @@ class TaskReport(NamedTuple):
     alone: bool
 
     def titled(self, text: str) -> str:
-        """Return a table's title with the task, where there are several."""
+        """Return a table's title, with the task if there are several."""
         return text if self.alone else f"{text}, {self.task}"
 
     def evaluators(self) -> list[Evaluator]:
-        """Return the evaluators that any judge was asked under, in their fixed order."""
+        """Return the evaluators used with any judge, in their fixed order."""
         names = {name for judge in self.figures.judges.values() for name in judge.evaluators}
         return [name for name in EVALUATORS if name in names]
 
     def rows(self) -> list[EvaluatorRow]:
-        """Return every judge under every evaluator."""
+        """Return the rows of every judge and evaluator."""
         rows: list[EvaluatorRow] = []
         for name, judge in self.figures.judges.items():
             for evaluator in self.evaluators():
@@ -152,7 +152,7 @@ class TaskReport(NamedTuple):
         return rows
 
     def dimension(self, name: str) -> str:
-        """Return the published title of a dimension; its name where it is none of ours."""
+        """Return the published title of a dimension; its name if it is not built in."""
         dimension = error_dimensions(self.task).get(name)
         return name if dimension is None else dimension.title
 
@@ -165,24 +165,26 @@ class TaskReport(NamedTuple):
 def tasks_of(data: ReportData) -> list[TaskReport]:
     """Return the figures of each task."""
     tasks = data.figures_as(ProbeFigures).tasks
-    return [TaskReport(task, own, pointer("tasks", task), len(tasks) == 1) for task, own in tasks.items()]
+    return [
+        TaskReport(task, task_figures, pointer("tasks", task), len(tasks) == 1) for task, task_figures in tasks.items()
+    ]
 
 
 def strategy(evaluator: Evaluator) -> str:
-    """Return the short name of an evaluator's strategy; a dash where its paradigm has one alone."""
+    """Return the short name of an evaluator's strategy; a dash if its paradigm has only one."""
     if evaluator in PARADIGMS:
         return "–"
     return STRATEGIES.get(evaluator.partition("-")[2], "–")
 
 
 def short(evaluator: Evaluator) -> str:
-    """Return an evaluator's name in little room, as `pairwise Ax+R`."""
-    paradigm, own = PARADIGMS[paradigm_of(evaluator)], strategy(evaluator)
-    return paradigm if own == "–" else f"{paradigm} {own}"
+    """Return an evaluator's short name, such as `pairwise Ax+R`."""
+    paradigm, variant = PARADIGMS[paradigm_of(evaluator)], strategy(evaluator)
+    return paradigm if variant == "–" else f"{paradigm} {variant}"
 
 
 def _scored(share: ProbeShare, place: str) -> Cell:
-    """How many of how many items were judged."""
+    """Return the number of judged items, of all."""
     return (figures.count(share.n_scored, f"{place}/n_scored"), "/", figures.count(share.n, f"{place}/n"))
 
 
@@ -195,7 +197,7 @@ def _bounds(bounds: Bounds | None, place: str) -> Cell:
 
 
 def _points(difference: Interval | None, place: str, *, sure: bool) -> Cell:
-    """A difference of shares in percentage points with its interval; marked where it is no chance."""
+    """Return a difference in percentage points with its interval, marked if it is significant."""
     if difference is None:
         return figures.NOTHING
     text = figures.signed_text(100 * difference.mean, 1)
@@ -204,7 +206,7 @@ def _points(difference: Interval | None, place: str, *, sure: bool) -> Cell:
 
 
 def _tinted(kind: ProbedKind | None, place: str) -> Cell:
-    """An undetected share without its interval, tinted, since what is missed seldom is good; a blind spot is marked."""
+    """Return an undetected share, tinted (lower is better), without its interval; a blind spot is marked."""
     if kind is None or kind.undetected.share is None:
         return figures.NOTHING
     share = kind.undetected.share
@@ -215,7 +217,7 @@ def _tinted(kind: ProbedKind | None, place: str) -> Cell:
 
 
 def failures(data: ReportData) -> Section:
-    """Return the form of the paper's table 3: undetected and score-invariant by paradigm, strategy and judge."""
+    """Return the section in the form of the paper's table 3: undetected and score-invariant shares."""
     blocks: list[Block] = []
     tasks = tasks_of(data)
     for task in tasks:
@@ -242,14 +244,14 @@ def _main_table(task: TaskReport) -> Table:
     for judge in task.figures.shown:
         columns.append(Column(f"{judge} undetected", meaning=LOWER))
         columns.append(Column(f"{judge} score-invariant", meaning=f"harmless changes judged equal; {HIGHER}"))
-    whole = TableRow("", task.figures, task.place)
+    overall = TableRow("", task.figures, task.place)
     rows: list[Sequence[Cell]] = []
     for evaluator in task.evaluators():
         cells: list[Cell] = []
         for judge in task.figures.shown:
             for field in ("undetected", "equal"):
-                cells.append(cell(whole, "judges", judge, "evaluators", evaluator, field))
-        if any(own is not figures.NOTHING for own in cells):
+                cells.append(cell(overall, "judges", judge, "evaluators", evaluator, field))
+        if any(entry is not figures.NOTHING for entry in cells):
             rows.append([PARADIGMS[paradigm_of(evaluator)], strategy(evaluator), *cells])
     return Table(columns, rows, task.titled("Undetected errors and harmless changes judged equal, in percent"))
 
@@ -281,7 +283,7 @@ def _other_forms(task: TaskReport) -> Table:
 
 
 def _by_overall(tasks: Iterable[TaskReport]) -> Iterator[Block]:
-    """Yield a table a task of what goes undetected as published and by `overall` alone; nothing where no axes are asked for."""
+    """Yield a table per task of undetected shares, as published and by `overall` alone; nothing without axes."""
     any_rows = False
     for task in tasks:
         rows = [(row.labels, row.row) for row in task.rows() if row.figures.overall is not None]
@@ -320,17 +322,18 @@ class MeasuredJudge(NamedTuple):
 
 
 def measured_judges(task: TaskReport) -> list[MeasuredJudge]:
-    """Return every judge and evaluator of a task with a share, of every effort and with tools as well."""
+    """Return all judges and evaluators of a task that have a share, with all budgets and tools."""
     measured: list[MeasuredJudge] = []
     for name, judge in task.figures.judges.items():
-        for evaluator, own in judge.evaluators.items():
-            if own.undetected.share is not None:
-                measured.append(MeasuredJudge(name, short(evaluator), own.undetected.share, own.equal.share))
+        for evaluator, evaluator_figures in judge.evaluators.items():
+            if evaluator_figures.undetected.share is not None:
+                shares = evaluator_figures.undetected.share, evaluator_figures.equal.share
+                measured.append(MeasuredJudge(name, short(evaluator), *shares))
     return measured
 
 
 def headline(task: str, measured: Sequence[MeasuredJudge]) -> str:
-    """Return which judges and evaluators miss fewest and most errors."""
+    """Return a sentence on the judges and evaluators that miss fewest and most errors."""
     if not measured:
         return f"Nothing of {task} was judged."
     if len(measured) == 1:
@@ -352,7 +355,7 @@ def headline(task: str, measured: Sequence[MeasuredJudge]) -> str:
 
 
 def _named(measured: Sequence[MeasuredJudge], *, alone: bool = False) -> str:
-    """Return those with the same share, that share, and of each the harmless changes judged equal; `alone`: of one judge."""
+    """Return the names with the same share, the share, and the harmless changes that each judged equal."""
     names: list[str] = []
     for row in measured[:NAMED_AT_MOST]:
         name = row.evaluator if alone else f"{row.judge} under {row.evaluator}"
@@ -369,7 +372,7 @@ def _percent_text(share: float | None) -> str:
 
 
 def other_ways_of_asking(task: ProbedTask) -> str:
-    """Return where the judges stand that the main table has not; empty where it has all."""
+    """Return a note on where to find judges that are not in the main table; empty if all are."""
     others = [name for name in task.judges if name not in task.shown]
     if not others:
         return ""
@@ -380,7 +383,7 @@ def other_ways_of_asking(task: ProbedTask) -> str:
 
 
 def without_neutral(task: TaskReport) -> str:
-    """Return why nothing stands under score-invariant; empty where harmless changes were put to the judges."""
+    """Return a note on why there is no score-invariant share; empty if harmless changes were judged."""
     if any(row.figures.equal.n for row in task.rows()):
         return ""
     return (
@@ -390,20 +393,20 @@ def without_neutral(task: TaskReport) -> str:
 
 
 def groups(data: ReportData) -> Section | None:
-    """Return the form of the paper's figure 2: undetected errors by group and paradigm, over judges and strategies."""
+    """Return the section in the form of the paper's figure 2: undetected errors by group and paradigm."""
     blocks: list[Block] = []
     for task in tasks_of(data):
         cells = task.figures.groups
         if not cells:
             continue
-        paradigms: list[Paradigm] = [name for name in PARADIGMS if any(name in own for own in cells.values())]
+        paradigms: list[Paradigm] = [name for name in PARADIGMS if any(name in means for means in cells.values())]
         titled: dict[str, dict[str, Interval | None]] = {}
         rows: list[Sequence[Cell]] = []
-        for name, own in cells.items():
-            titled[task.group(name)] = {PARADIGMS[paradigm]: mean for paradigm, mean in own.items()}
+        for name, means in cells.items():
+            titled[task.group(name)] = {PARADIGMS[paradigm]: mean for paradigm, mean in means.items()}
             row: list[Cell] = [task.group(name)]
             for paradigm in paradigms:
-                row.append(percent(own.get(paradigm), f"{task.place}/groups{pointer(name, paradigm)}"))
+                row.append(percent(means.get(paradigm), f"{task.place}/groups{pointer(name, paradigm)}"))
             rows.append(row)
         columns = [Column("group", numeric=False), *(Column(PARADIGMS[paradigm]) for paradigm in paradigms)]
         about = task.titled("Undetected errors by group and paradigm, in percent")
@@ -416,7 +419,7 @@ def groups(data: ReportData) -> Section | None:
 
 
 def dimensions(data: ReportData) -> Section | None:
-    """Return what is missed by dimension and evaluator, a heat map a judge, and which dimensions are blind spots."""
+    """Return the section on dimensions: a heat map per judge of undetected errors, and blind spots."""
     blocks: list[Block] = []
     tasks = tasks_of(data)
     for task in tasks:
@@ -440,7 +443,7 @@ def dimensions(data: ReportData) -> Section | None:
 
 
 def _blind_spots(task: TaskReport) -> Block:
-    """Return the blind spots of all judges of a task, or a sentence that there is none."""
+    """Return the blind spots of all judges on a task, or a sentence that there is none."""
     rows: list[tuple[Sequence[Cell], TableRow[ProbedKind]]] = []
     wholes: dict[str, Cell] = {}
     for row in task.rows():
@@ -465,7 +468,7 @@ def _blind_spots(task: TaskReport) -> Block:
 
 
 def no_blind_spot(task: TaskReport) -> str:
-    """Return that no blind spot was found, from how many errors a dimension, and that this does not clear the judges."""
+    """Return a sentence that no blind spot was found, with the number of errors and a caution."""
     judged = [kind.undetected.n_scored for row in task.rows() for kind in row.figures.dimensions.values()]
     least, most = min(judged, default=0), max(judged, default=0)
     count = f"{least:,}" if least == most else f"{least:,} to {most:,}"
@@ -476,7 +479,7 @@ def no_blind_spot(task: TaskReport) -> str:
 
 
 def tested_on(task: TaskReport) -> str:
-    """Return on how many images the test for blind spots rests, how many it leaves out, and what it could not test."""
+    """Return a sentence on the images used and left out by the test for blind spots, and on untested dimensions."""
     images: list[int] = []
     most_alone = 0
     untested: dict[str, None] = {}
@@ -510,7 +513,7 @@ def tested_on(task: TaskReport) -> str:
 
 
 def _heat_map(task: TaskReport, judge: str) -> Iterator[Block]:
-    """Yield a judge's heat map and the same as a table."""
+    """Yield a judge's heat map, and the same figures as a table."""
     by_evaluator = task.figures.judges[judge].evaluators
     evaluators: list[Evaluator] = [name for name in task.evaluators() if name in by_evaluator]
     values: list[list[float | None]] = []
@@ -549,7 +552,7 @@ def _heat_map(task: TaskReport, judge: str) -> Iterator[Block]:
 
 
 def justifications(data: ReportData) -> Section | None:
-    """Return which errors are named in justifications although the scores do not show them."""
+    """Return the section on errors that justifications name although the scores do not show them."""
     blocks: list[Block] = []
     for task in tasks_of(data):
         rows = [(row.labels, row.row) for row in task.rows() if row.figures.unnoticed.n]
@@ -573,7 +576,7 @@ def justifications(data: ReportData) -> Section | None:
 
 
 def places(data: ReportData) -> Section | None:
-    """Return what the order of places does to pairwise judgements."""
+    """Return the section on the effect of the order on pairwise judgements."""
     columns: list[TableColumn[ProbedEvaluator]] = [
         column("places", "n", title="pairs"),
         column("places", "consistency"),
@@ -636,20 +639,20 @@ COMPARISON: list[TableColumn[ProbeComparison]] = [
     column("n"),
     column("adjusted", linked=False),
 ]
-"""The columns of a comparison: both shares, the difference, over how many items, the adjusted p-value."""
+"""The columns of a comparison: both shares, difference, number of items, adjusted p-value."""
 
 COMPARED: dict[Literal["judges", "paradigms", "strategies"], tuple[str, str]] = {
     "judges": ("Judges under the same evaluator", "evaluator"),
     "paradigms": ("Paradigms of the same judge", "judge"),
     "strategies": ("Strategies of the same judge and paradigm", "judge and paradigm"),
 }
-"""By list of comparisons, what its table is about, and what both sides share."""
+"""Title of a list of comparisons, and what both sides share."""
 
 LabelledComparison = tuple[Sequence[Cell], TableRow[ProbeComparison]]
 
 
 def comparisons(data: ReportData) -> Section | None:
-    """Return how much more often errors go undetected on one side than on the other, over the same items."""
+    """Return the section on differences in undetected errors between judges, paradigms and strategies."""
     blocks: list[Block] = []
     for task in tasks_of(data):
         for kind, (about, shared) in COMPARED.items():
@@ -677,7 +680,7 @@ def comparisons(data: ReportData) -> Section | None:
 
 
 def _title(name: str) -> str:
-    """Return a name that stands for an evaluator or a paradigm as the tables have it."""
+    """Return the displayed name of an evaluator or a paradigm."""
     for paradigm, title in PARADIGMS.items():
         if name == paradigm:
             return title
@@ -692,7 +695,7 @@ def _effort(budget: str) -> str:
 
 
 def budgets(data: ReportData) -> Section | None:
-    """Return what reasoning efforts do: the form of the paper's figure 4, with the differences."""
+    """Return the section on reasoning efforts, in the form of the paper's figure 4, with differences."""
     blocks: list[Block] = []
     for task in tasks_of(data):
         entries = task.figures.budgets
@@ -732,7 +735,7 @@ def budgets(data: ReportData) -> Section | None:
 
 
 def tools(data: ReportData) -> Section | None:
-    """Return what judges miss without tools and with them, on the whole and by dimension."""
+    """Return the section on undetected errors without and with tools, overall and by dimension."""
     blocks: list[Block] = []
     for task in tasks_of(data):
         entries = task.figures.tools
@@ -756,7 +759,7 @@ def tools(data: ReportData) -> Section | None:
 
 
 def references(data: ReportData) -> Section | None:
-    """Return the form of the paper's table 4: undetected by the original reference and by a new one."""
+    """Return the section in the form of the paper's table 4: undetected by the original and by a new reference."""
     blocks: list[Block] = []
     for task in tasks_of(data):
         entries = task.figures.references
@@ -795,11 +798,11 @@ HOVER = "<b>%{y:.0f} %</b>  95 % %{customdata[0]} to %{customdata[1]}"
 
 
 def groups_chart(cells: Mapping[str, Mapping[str, Interval | None]], *, title: str) -> Figure:
-    """Return groups of errors across, a bar a paradigm in each, with its interval; in percent, low is good.
+    """Return the bar chart of groups of errors: a bar with its interval per paradigm, in percent (lower is better).
 
     Args:
-        cells: by group and paradigm the mean with its interval, None where there is none.
-        title: of the axis upwards.
+        cells: mean with interval by group and paradigm; None if there is none.
+        title: title of the vertical axis.
     """
     traces: list[Figure] = []
     for number, paradigm in enumerate(dict.fromkeys(name for means in cells.values() for name in means)):
@@ -825,7 +828,7 @@ def groups_chart(cells: Mapping[str, Mapping[str, Interval | None]], *, title: s
 
 
 def budgets_chart(lines: Mapping[str, Mapping[str, ProbeShare]], *, title: str) -> Figure:
-    """Return reasoning efforts across, a line a judge and evaluator, each point with its interval; in percent, low is good."""
+    """Return the line chart of reasoning efforts: a line per judge and evaluator, in percent (lower is better)."""
     keys = short_labels(list(lines))
     traces: list[Figure] = []
     for number, (name, shares) in enumerate(lines.items()):
@@ -853,19 +856,19 @@ def budgets_chart(lines: Mapping[str, Mapping[str, ProbeShare]], *, title: str) 
 
 
 class MeasuredPercent(NamedTuple):
-    """A share or a mean of shares with its interval, as a chart draws it in percent."""
+    """A share, or a mean of shares, with its interval, for a chart in percent."""
 
     value: float
     low: float | None
     high: float | None
 
     def reach(self, end: float | None) -> float:
-        """Return how far an end of the interval is from the value, in percentage points; 0 where there is none."""
+        """Return the distance between the value and an end of its interval, in percentage points; 0 without interval."""
         return 0.0 if end is None else round(100 * abs(end - self.value), 3)
 
 
 def _upwards(measured: Iterable[MeasuredPercent]) -> Figure:
-    """Return heights in percent with their intervals; what has none has no bar and says so."""
+    """Return the chart's heights in percent with error bars; a hover text says if there is no interval."""
     heights: list[float] = []
     above: list[float] = []
     below: list[float] = []
@@ -880,21 +883,20 @@ def _upwards(measured: Iterable[MeasuredPercent]) -> Figure:
 
 
 def planted(task: Task, measured: ProbedTask, expected: Mapping[str, Mapping[Evaluator, Mapping[str, float]]]) -> Table:
-    """Return what went undetected by dimension beside what is planted, and whether the interval contains it.
+    """Return the undetected shares by dimension with the planted ones, and whether the intervals contain them.
 
     Args:
         task: the task.
         measured: its figures.
-        expected: by judge, evaluator and dimension the share that is expected to go undetected; of all errors together
-            under the empty name.
+        expected: expected undetected share by judge, evaluator and dimension; the empty name stands for all errors.
     """
     report = TaskReport(task, measured, "", alone=True)
     rows: list[list[Cell]] = []
     for judge, by_evaluator in expected.items():
         for evaluator, shares in by_evaluator.items():
-            own = measured.judges[judge].evaluators[evaluator]
+            evaluator_figures = measured.judges[judge].evaluators[evaluator]
             for name, truth in shares.items():
-                share = own.dimensions[name].undetected if name else own.undetected
+                share = evaluator_figures.dimensions[name].undetected if name else evaluator_figures.undetected
                 kind = report.dimension(name) if name else Span("all errors", "strong")
                 within = figures.within(truth, share.low, share.high, f"{100 * truth:.1f}")
                 rows.append([Span(judge, "strong"), short(evaluator), kind, percent(share), *within])
@@ -904,7 +906,7 @@ def planted(task: Task, measured: ProbedTask, expected: Mapping[str, Mapping[Eva
 
 
 def not_entered(data: ReportData) -> Section | None:
-    """Return which perturbations were not put to the judges and why; None where all were."""
+    """Return the section on perturbations that were not judged, and why; None if all were."""
     skipped = data.figures_as(ProbeFigures).skipped
     if not skipped:
         return None
@@ -912,11 +914,16 @@ def not_entered(data: ReportData) -> Section | None:
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data of a probe with the samples that its page shows, those with a failure first."""
+    """Return the report data with the samples that the page shows, failed ones first."""
     ids = [place.sample_id for place in run_samples(home, run.id)]
     chosen_ids, selection = chosen(run, ids, failed_samples(home, run.id), samples)
     views = [item for id in chosen_ids for item in probe_items(home, run, id)]
-    images = {image.sha256: image for own in load_samples(home, run.id) if own.id in chosen_ids for image in own.images}
+    images = {
+        image.sha256: image
+        for sample in load_samples(home, run.id)
+        if sample.id in chosen_ids
+        for image in sample.images
+    }
     for probe in stored_probes(home, run.plan_as(ProbePlan)):
         edited = probe.item.perturbed_image
         if probe.item.sample_id in chosen_ids and edited is not None:
@@ -925,7 +932,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
 
 
 def samples_section(data: ReportData) -> Section | None:
-    """Return the samples of the page; None where there are none."""
+    """Return the section of samples; None without any."""
     by_sample: dict[str, list[ProbeItem]] = {}
     for view in data.samples:
         item = ProbeItem.model_validate(view)
@@ -941,7 +948,7 @@ def samples_section(data: ReportData) -> Section | None:
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield one sample whole: the request, the gold answer and what was made of it, what judges said, where they looked."""
+    """Yield the blocks of a sample: request, gold answer, perturbations, judgements and looks."""
     yield from _sample([ProbeItem.model_validate(view) for view in views], cut)
 
 
@@ -990,7 +997,7 @@ def _judgement(item: ProbeItem) -> list[Cell]:
 
 
 def _outcome(item: ProbeItem) -> Cell:
-    """Return what came of an item in a word or two."""
+    """Return the outcome of an item in a word or two."""
     if item.failure:
         return Span(f"{item.failure}: {item.reason}", "bad")
     spans: list[Span] = []
@@ -1017,7 +1024,7 @@ def _looks(item: ProbeItem, images: Sequence[str]) -> Iterator[Cell]:
 
 
 def _pictures(items: Sequence[ProbeItem], pictures: Mapping[str, Picture]) -> Iterator[Block]:
-    """Yield the images of a sample, each with the regions that judges looked at."""
+    """Yield the images of a sample, with the regions that judges looked at."""
     regions = looks_at([look for item in items for look in item.looks])
     for number, sha256 in enumerate(_images(items), start=1):
         picture = pictures.get(sha256)

@@ -1,4 +1,4 @@
-"""The request and the plan of a probe, and the arms: the ways in which each judge is asked."""
+"""The request and the plan of a probe, and its arms: the settings under which each judge is asked."""
 
 import re
 from collections.abc import Sequence
@@ -23,19 +23,19 @@ GRAPHS: dict[str, tuple[str, ...]] = {
     "gated": ("gold_rubrics", "rubric_audit"),
     "right-or-wrong": ("deciding",),
 }
-"""By evaluator in use, the graphs that it asks by; all others ask by the one that probes."""
+"""The graphs of evaluators in use; all others use the probe's graph."""
 
 BLIND_TO_IMAGES: tuple[Evaluator, ...] = ("gated", "right-or-wrong")
-"""Evaluators that show no image, as they are used: with tools there would be nothing to look closer at."""
+"""Evaluators that do not show the image, so that tools would have nothing to look at."""
 
 TOOLS, TOOLS_MARK = "tools", "+tools"
 HIGHEST_EFFORT = "high"
-"""The reasoning effort that judges are asked under unless something else says otherwise."""
+"""The judges' default reasoning effort."""
 
 _EFFORT = re.compile(r"[a-z]{2,16}")
 
 SamplingBy = Literal["published", "own"]
-"""`published`: at temperature 0 and the highest reasoning effort where the configuration says neither; `own`: as configured."""
+"""`published`: temperature 0 and the highest reasoning effort unless configured; `own`: as configured."""
 
 
 class ProbeRequest(RunRequest):
@@ -98,15 +98,15 @@ class ProbeRequest(RunRequest):
 
     @property
     def makes_home(self) -> bool:
-        """A file of perturbations makes the home that it needs; a run of `perturb` has one."""
+        """Whether the probe creates the home if there is none: from a file of perturbations it does."""
         return self.data.exists()
 
 
 class Arm(NamedTuple):
-    """One way in which a judge is asked: under a reasoning effort, with tools or without.
+    """A setting of a judge: a reasoning effort, with or without tools.
 
-    `judge` is its name as the user gave it, `spec` how the published evaluators ask it, `in_use` how those in use do; None
-    where there are none.
+    `judge` is the name given by the user, `spec` the model's settings for published evaluators, and `in_use` those for
+    evaluators in use (None without any).
     """
 
     judge: str
@@ -117,32 +117,32 @@ class Arm(NamedTuple):
 
     @property
     def model(self) -> str:
-        """The judge's name with its budget, under which it is reached."""
+        """The judge's name with its budget, which identifies the model."""
         return self.spec.ref.name
 
     @property
     def name(self) -> str:
-        """The shown name: `J`, `J@low`, `J+tools`, `J@low+tools`."""
+        """The displayed name: `J`, `J@low`, `J+tools`, `J@low+tools`."""
         return f"{self.model}{TOOLS_MARK}" if self.tools else self.model
 
     @property
     def row_fields(self) -> dict[str, str]:
-        """Who is asked, as fields of a result row."""
+        """The fields of a result row that name the arm."""
         return {"model": self.model, "arm": TOOLS if self.tools else ""}
 
     def spec_for(self, evaluator: Evaluator) -> ModelSpec:
-        """Return how the judge is sampled under an evaluator."""
+        """Return the judge's settings under an evaluator."""
         if evaluator in IN_USE and self.in_use is not None:
             return self.in_use
         return self.spec
 
 
 class ProbePlan(DataPlan):
-    """A probe by its content.
+    """The plan of a probe.
 
-    `probes` is the id of what is put to the judges, which lies in the home. `judges` are the judges, each under every budget in
-    turn, as the published evaluators ask them; `in_use` are the same as the evaluators in use ask them, empty where there
-    are none. `writer` makes new references. `dimensions` are the ids of the dimensions by task.
+    `probes` is the id of the probes in the home. `judges` are the judges under every budget, with the settings for
+    published evaluators; `in_use` are the same with those for evaluators in use (empty without any). `writer` makes new
+    references. `dimensions` are the ids of the dimensions by task.
     """
 
     probes: str
@@ -159,18 +159,18 @@ class ProbePlan(DataPlan):
 
     @property
     def models(self) -> dict[str, ModelSpec]:
-        """Every model by its shown name; a judge that is sampled in two ways is reached in one."""
+        """All models by displayed name; a judge with two settings is one model."""
         specs = (self.reader, self.writer, *self.in_use, *self.judges)
         return {spec.ref.name: spec for spec in specs if spec is not None}
 
     @property
     def judge_name(self) -> str:
-        """The judge's shown name; empty where there are several."""
+        """The judge's displayed name; empty with several judges."""
         return self.judges[0].ref.name if len(self.judges) == 1 else ""
 
     @property
     def arms(self) -> tuple[Arm, ...]:
-        """Every way in which a judge is asked: under each budget, without tools and, where there are any, with them."""
+        """All arms: each budget without tools and, if there are any, with tools."""
         budgets = self.budgets or ("",)
         arms: list[Arm] = []
         for number, spec in enumerate(self.judges):
@@ -185,7 +185,7 @@ class ProbePlan(DataPlan):
         return tuple(arms)
 
     def evaluators_of(self, arm: Arm) -> list[tuple[Evaluator, bool]]:
-        """Return the evaluators that ask a judge in an arm, and whether by new references, in order."""
+        """Return the evaluators of an arm in order, each with whether it uses new references."""
         evaluators: list[tuple[Evaluator, bool]] = []
         for evaluator in self.evaluators:
             if not arm.tools or evaluator not in BLIND_TO_IMAGES:
@@ -195,21 +195,21 @@ class ProbePlan(DataPlan):
         return evaluators
 
     def options_of(self, arm: Arm, evaluator: Evaluator) -> GraphOptions:
-        """The plan as the graphs need it where a judge is asked under an evaluator."""
+        """Return the options of the graphs for an arm and an evaluator."""
         tools = self.tools if arm.tools else ()
         return options_of_model(arm.spec_for(evaluator)).model_copy(update={"tools": tools, "looks": self.looks})
 
 
 def options_of_model(spec: ModelSpec) -> GraphOptions:
-    """Return the options of a graph that asks one model alone."""
+    """Return the options of a graph that asks a single model."""
     return GraphOptions(judge=spec.ref.name, models={spec.ref.name: spec})
 
 
 def choose_evaluators(names: Sequence[str], tasks: Sequence[Task]) -> tuple[Evaluator, ...]:
-    """Return the evaluators that are asked, in their fixed order; by default those that are published.
+    """Return the chosen evaluators in their fixed order; by default the published ones.
 
     Raises:
-        ConfigError: one is not known, or is of text alone and there are images to judge.
+        ConfigError: an evaluator is unknown, or judges only texts and there are images to judge.
     """
     if not names:
         return PUBLISHED
@@ -237,10 +237,10 @@ def choose_evaluators(names: Sequence[str], tasks: Sequence[Task]) -> tuple[Eval
 
 
 def check_budgets(budgets: Sequence[str]) -> None:
-    """Check the reasoning efforts that judges are to be asked under.
+    """Check the reasoning efforts.
 
     Raises:
-        ConfigError: one is no word, or named twice.
+        ConfigError: an effort is not a word, or named twice.
     """
     for budget in budgets:
         if not _EFFORT.fullmatch(budget):
@@ -250,17 +250,17 @@ def check_budgets(budgets: Sequence[str]) -> None:
 
 
 def with_budget(spec: ModelSpec, budget: str, *, published: bool, temperature: float | None) -> ModelSpec:
-    """Return a judge as it is asked under a reasoning effort (empty: none was named).
+    """Return a judge's settings under a reasoning effort (empty for none).
 
-    What the configuration says of its sampling stands, since a probe is to speak of the judge as it is used; where it says
-    nothing, `published` asks at temperature 0 and the highest effort. An endpoint behind LiteLLM is not sent what its model
-    does not take.
+    Configured sampling settings are kept, since the probe shall measure the judge as it is used; without any,
+    `published` uses temperature 0 and the highest effort. Parameters that a model behind LiteLLM does not accept are not
+    sent.
 
     Args:
-        spec: the judge as it is configured.
-        budget: the effort that was named.
+        spec: the configured judge.
+        budget: the requested effort.
         published: whether to sample as published.
-        temperature: a temperature that was named.
+        temperature: the requested temperature.
     """
     configured = spec.sampling
     if temperature is None:
@@ -276,10 +276,10 @@ def with_budget(spec: ModelSpec, budget: str, *, published: bool, temperature: f
 def with_budgets(
     judges: Sequence[ModelSpec], budgets: Sequence[str], *, published: bool, temperature: float | None
 ) -> tuple[ModelSpec, ...]:
-    """Return every judge under each reasoning effort, one after the other.
+    """Return every judge under each reasoning effort.
 
     Raises:
-        ConfigError: two of them bear one name.
+        ConfigError: two of them have the same name.
     """
     specs: list[ModelSpec] = []
     for judge in judges:
@@ -295,7 +295,7 @@ def with_budgets(
 
 
 def graphs_of(plan: ProbePlan) -> dict[str, int]:
-    """Return the graphs of a probe with their versions, and that of its tools where it offers any."""
+    """Return the versions of the graphs of a probe, and of the tools if it has any."""
     names = {"probing"}
     for evaluator in plan.evaluators:
         names.update(GRAPHS.get(evaluator, ()))

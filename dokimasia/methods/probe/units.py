@@ -1,4 +1,4 @@
-"""What a probe consists of: the probes that are put to the judges, and each judgement of them by the name of its item."""
+"""The units of a probe: the stored probes, and their judgements by item."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar, Literal, NamedTuple
@@ -11,10 +11,10 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 
 Basis = Literal["criteria", "rubrics", "reference"]
-"""Atomic criteria of a sample; must-right rubrics of a gold answer; a reference that is made anew for a sample."""
+"""Atomic criteria of a sample; must-right rubrics of a gold answer; a new reference for a sample."""
 
 READ: tuple[str, ...] = ("single", "pairwise", "reference")
-"""Paradigms whose judges justify themselves, so that a reader can read it."""
+"""Paradigms whose judges write justifications, which a reader can read."""
 
 
 class StoredProbe(NamedTuple):
@@ -36,7 +36,7 @@ class StoredProbes(Value):
 
 
 def to_store(probes: Iterable[Probe]) -> StoredProbes:
-    """Return probes as they are stored beside the perturbations that they name."""
+    """Return probes in their stored form, which refers to perturbations by id."""
     rows = [StoredProbe(probe.id, value_id(probe.item), *probe[2:]) for probe in probes]
     return StoredProbes(probes=tuple(rows))
 
@@ -49,7 +49,7 @@ def stored_probes(home: Home, plan: ProbePlan) -> list[Probe]:
 
 
 def probes_by_sample(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
-    """Return probes by the name of their sample, in order."""
+    """Return probes by sample, in order."""
     by_sample: dict[str, list[Probe]] = {}
     for probe in probes:
         by_sample.setdefault(probe.item.sample_id, []).append(probe)
@@ -57,12 +57,12 @@ def probes_by_sample(probes: Iterable[Probe]) -> dict[str, list[Probe]]:
 
 
 def dimension_of(probe: Probe) -> ErrorDimension:
-    """Return the dimension that a probe counts as: what people found to be harmless is a harmless change."""
+    """Return the dimension that a probe counts under; an item that people found harmless is a harmless change."""
     return error_dimensions(probe.item.task)[NEUTRAL if probe.neutral else probe.item.dimension]
 
 
 class Gold(NamedTuple):
-    """A gold answer and the probes that it is the unchanged answer of; `key` tells it from others to the same sample."""
+    """A gold answer and its probes; `key` distinguishes it from other gold answers to the same sample."""
 
     key: str
     item: Perturbed
@@ -70,7 +70,7 @@ class Gold(NamedTuple):
 
 
 def golds_of(probes: Iterable[Probe]) -> list[Gold]:
-    """Return the gold answers among the probes of one sample, each once, with what was made of it."""
+    """Return the distinct gold answers among a sample's probes, each with its probes."""
     by_gold: dict[str, list[Probe]] = {}
     for probe in probes:
         item = probe.item
@@ -80,9 +80,9 @@ def golds_of(probes: Iterable[Probe]) -> list[Gold]:
 
 
 class ProbeUnit(NamedTuple):
-    """One judgement, or of a pair both orders: `probe` is None for the unchanged answer, judged for the (`draw` + 1)th time.
+    """A judgement, or for a pair both orders; `probe` is None for the unchanged answer, judged for the (`draw` + 1)th time.
 
-    `new_reference` says that it goes by a reference that was made anew.
+    `new_reference` says whether it uses a new reference.
     """
 
     name: str
@@ -96,39 +96,39 @@ class ProbeUnit(NamedTuple):
 
     @property
     def perturbed(self) -> Perturbed:
-        """The perturbation whose gold or changed answer is judged."""
+        """The perturbation whose gold or perturbed answer is judged."""
         return self.gold.item if self.probe is None else self.probe.item
 
     @property
     def compared(self) -> bool:
-        """Whether it is held against the gold answer's first judgement, and not that judgement itself."""
+        """Whether the unit is compared with the gold answer's first judgement."""
         return self.probe is not None or self.draw > 0
 
     @property
     def case(self) -> Case:
-        """What is put to the judge."""
+        """The case to judge."""
         if self.probe is None:
             return "retest"
         return "neutral" if self.probe.neutral else "error"
 
     @property
     def first(self) -> str:
-        """The name of the gold answer's first judgement; empty for pairs, which hold both answers."""
+        """The name of the gold answer's first judgement; empty for pairs, which contain both answers."""
         return "" if paradigm_of(self.evaluator) == "pairwise" else _name(self, "gold")
 
     @property
     def item(self) -> str:
-        """The id of what is judged, as detections name it."""
+        """The id of the judged item in detections."""
         return f"retest/{self.sample}/{self.gold.key}/{self.draw}" if self.probe is None else self.probe.id
 
     @property
     def reading(self) -> str:
-        """The name of the item in which its justification is read."""
+        """The name of the item that reads the justification."""
         return f"reading/{self.name}"
 
     @property
     def judgements(self) -> int:
-        """Of how many judgements it consists: of both orders, where two different answers are compared."""
+        """Number of judgements: two for a comparison of different answers, else one."""
         return 2 if self.evaluator.startswith("pairwise") and self.probe is not None else 1
 
 
@@ -138,14 +138,14 @@ def _name(unit: ProbeUnit, ending: str) -> str:
 
 
 def is_read(plan: ProbePlan, unit: ProbeUnit) -> bool:
-    """Return whether the justification of a judgement is read."""
+    """Return whether a reader reads the justification."""
     return plan.reader is not None and unit.compared and paradigm_of(unit.evaluator) in READ
 
 
 def units_of(
     plan: ProbePlan, arm: Arm, evaluator: Evaluator, sample: str, gold: Gold, *, new_reference: bool = False
 ) -> Iterator[ProbeUnit]:
-    """Yield the judgements of a gold answer and of what was made of it, those first that others are held against."""
+    """Yield the units of a gold answer and its probes; units that others are compared with come first."""
     unit = ProbeUnit("", evaluator, arm, sample, gold, new_reference=new_reference)
     if paradigm_of(evaluator) != "pairwise":
         yield unit._replace(name=_name(unit, "gold"))
@@ -156,7 +156,7 @@ def units_of(
 
 
 def all_units(plan: ProbePlan, probes: Iterable[Probe]) -> dict[str, ProbeUnit]:
-    """Return every judgement of a run by its item's name."""
+    """Return all units of a run, by the item's name."""
     units: dict[str, ProbeUnit] = {}
     for sample, group in probes_by_sample(probes).items():
         golds = golds_of(group)
@@ -169,11 +169,11 @@ def all_units(plan: ProbePlan, probes: Iterable[Probe]) -> dict[str, ProbeUnit]:
 
 
 def count_items(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> int:
-    """Return of how many items a probe consists: judgements, readings, and what judgements rest on, none of which is made.
+    """Return the number of items of a probe: judgements, readings, and bases of judgements.
 
     Args:
-        plan: the probe.
-        probes: those of each sample, by its name.
+        plan: the plan of the probe.
+        probes: the probes by sample.
     """
     golds = 0
     compared = 0
@@ -196,5 +196,5 @@ def count_items(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> int:
 
 
 def basis_item(basis: Basis, arm: str, sample: str, gold: str = "") -> str:
-    """Return the name of the item that makes what judgements of a sample, or of a gold answer to it, rest on."""
+    """Return the name of the item that makes a basis of judgements of a sample or a gold answer."""
     return "/".join(filter(None, (basis, arm, sample, gold)))

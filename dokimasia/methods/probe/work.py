@@ -1,4 +1,4 @@
-"""The work of a probe: sample by sample every judge under every evaluator, each judgement committed as it is made."""
+"""The work of a probe: for each sample, every judge and evaluator; each judgement is committed when made."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
@@ -50,7 +50,7 @@ READING = "reading"
 
 
 class JudgementOutcome(NamedTuple):
-    """The ids of the values that a judgement made (of a pair in each order) and of its looks; or why it failed."""
+    """The result of a judgement: ids of its values (for a pair, in both orders) and looks, or its failure."""
 
     values: tuple[str, ...]
     looks: tuple[str, ...]
@@ -60,27 +60,27 @@ class JudgementOutcome(NamedTuple):
 
     @property
     def failure_fields(self) -> dict[str, Any]:
-        """How it failed, as fields of a result row."""
+        """The failure as fields of a result row."""
         return {"outcome": "failed", "failure": self.failed, "reason": self.reason[:500]}
 
 
 async def stages(job: Job[ProbePlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the one stage: every judge judges everything that was made of the gold answers to every sample."""
+    """Yield the only stage: every judge judges all gold answers and probes of every sample."""
     work = await asyncio.to_thread(ProbeWork, job)
     yield Stage(job.samples(), work.sample, items=work.items)
 
 
 class ProbeWork:
-    """Does the judgements of one probe that have no result yet."""
+    """Makes the judgements of a probe that have no result yet."""
 
     def __init__(self, job: Job[ProbePlan]) -> None:
-        """Read what is put to the judges."""
+        """Read the stored probes."""
         self._job, self._plan = job, job.plan
         self._probes = probes_by_sample(stored_probes(job.home, job.plan))
         self.items = count_items(job.plan, self._probes)
 
     async def sample(self, sample: Sample) -> None:
-        """Do all judgements of what belongs to one sample, the judges and their evaluators at once."""
+        """Make all judgements of a sample, judges and evaluators in parallel."""
         golds = golds_of(self._probes[sample.id])
         reference = None
         if self._plan.writer is not None:
@@ -95,7 +95,7 @@ class ProbeWork:
     async def _evaluator(
         self, sample: Sample, arm: Arm, evaluator: Evaluator, golds: Sequence[Gold], reference: ResultRow | None
     ) -> None:
-        """Do the judgements of a sample by one judge under one evaluator."""
+        """Make the judgements of a sample by one judge under one evaluator."""
         new = reference is not None
 
         def units(some: Sequence[Gold]) -> list[ProbeUnit]:
@@ -118,7 +118,7 @@ class ProbeWork:
             await self._judge_and_read(sample, units(golds), basis)
 
     async def _judge_and_read(self, sample: Sample, units: Sequence[ProbeUnit], basis: ResultRow | None) -> None:
-        """First judge the gold answers, then what is held against them, then have justifications read."""
+        """Judge the gold answers, then the probes compared with them, and then read justifications."""
         rows: dict[str, ResultRow] = {}
         await self._judge(sample, [unit for unit in units if not unit.compared], basis, rows)
         await self._judge(sample, [unit for unit in units if unit.compared], basis, rows)
@@ -127,7 +127,7 @@ class ProbeWork:
     async def _judge(
         self, sample: Sample, units: Sequence[ProbeUnit], basis: ResultRow | None, rows: dict[str, ResultRow]
     ) -> None:
-        """Judge what has no result yet, and put all results into `rows`."""
+        """Judge the units without result, and add all results to `rows`."""
         job = self._job
         open_units: list[ProbeUnit] = []
         for unit in units:
@@ -155,7 +155,7 @@ class ProbeWork:
     async def _row(
         self, sample: Sample, unit: ProbeUnit, outcome: JudgementOutcome, rows: dict[str, ResultRow]
     ) -> ResultRow:
-        """Return the row of a judgement; its score says how far the judge did right by the item."""
+        """Return the row of a judgement; its score is the judge's success on the item."""
         fields: dict[str, Any] = {"calls": outcome.calls, **unit.arm.row_fields, "repeat": unit.draw}
         if outcome.failed:
             return self._job.row(sample, unit.name, **fields, **outcome.failure_fields)
@@ -168,7 +168,7 @@ class ProbeWork:
         return self._job.row(sample, unit.name, **fields)
 
     def _row_without_basis(self, sample: Sample, unit: ProbeUnit, basis: ResultRow) -> ResultRow:
-        """Return the row of a judgement that could not be made for want of what it rests on."""
+        """Return the row of a judgement that failed because its basis failed."""
         return self._job.row(
             sample,
             unit.name,
@@ -180,7 +180,7 @@ class ProbeWork:
         )
 
     async def _read(self, sample: Sample, units: Sequence[ProbeUnit], rows: dict[str, ResultRow]) -> None:
-        """Have the justifications read that are not read yet; of a failed judgement there is none."""
+        """Read the justifications without result; a failed judgement has none."""
         job, reader = self._job, self._plan.reader
         judged = [unit for unit in units if rows[unit.name].failure is None]
         job.progress.items -= len(units) - len(judged)
@@ -189,7 +189,10 @@ class ProbeWork:
             return
 
         def attempt_of(unit: ProbeUnit) -> int:
-            """A justification may be, word by word, one that was refused to be read when its judgement failed."""
+            """Return the attempt number of a reading, which also counts attempts of its judgement.
+
+            A repeated justification may equal one whose reading failed; a new number avoids the ledger's old reply.
+            """
             return max(job.attempt(unit.reading), job.attempt(unit.name))
 
         open_units.sort(key=attempt_of)
@@ -207,17 +210,17 @@ class ProbeWork:
 
 
 def context_of(job: Job[ProbePlan], options: GraphOptions, attempt: int) -> Context:
-    """Return the job's context with the options of one judge, in which an item is taken up for the nth time."""
+    """Return the job's context with the options of one judge, for an item's nth attempt."""
     return replace(job.context, options=options).at_attempt(attempt)
 
 
 async def judge(
     job: Job[ProbePlan], sample: Sample, units: Sequence[ProbeUnit], basis: str, attempt: int
 ) -> list[JudgementOutcome]:
-    """Return the outcomes of judgements of one judge on one sample under one evaluator, in order.
+    """Return the outcomes of a judge's judgements on a sample under an evaluator, in order.
 
-    The published evaluators ask through the graph that probes, those in use through their own. `basis` is the id of what
-    they go by: criteria, rubrics, or a reference that was made anew; empty where there is none.
+    Published evaluators use the probe's graph, those in use their own. `basis` is the id of criteria, rubrics or a new
+    reference; empty without any.
     """
     evaluator = units[0].evaluator
     context = context_of(job, job.plan.options_of(units[0].arm, evaluator), attempt)
@@ -238,7 +241,7 @@ async def judge(
         calls = [call for unit in units for call in _calls(unit, basis)]
         inputs |= {"judge": context.options.judge, "calls": calls}
         state = await job.walk(PROBING, inputs, name, context=context)
-        return [_outcome(own, "judgement") for own in _calls_by_unit(units, state["calls"])]
+        return [_outcome(unit_calls, "judgement") for unit_calls in _calls_by_unit(units, state["calls"])]
     state = await job.walk(graph, inputs, name, context=context)
     return [_outcome([item], "judgement") for item in state["items"]]
 
@@ -246,9 +249,9 @@ async def judge(
 async def read(
     job: Job[ProbePlan], sample: Sample, units: Sequence[ProbeUnit], ids: Sequence[Sequence[str]], context: Context
 ) -> list[JudgementOutcome]:
-    """Return what a reader finds in the justifications of judgements.
+    """Return the reader's findings in the justifications of judgements.
 
-    Of an answer with an error in it the reader says whether that error is named, of any other whether some error is.
+    For an answer with an error the reader says whether that error is named, for any other whether some error is.
     """
     reader = context.options.judge
     calls: list[dict[str, Any]] = []
@@ -257,11 +260,11 @@ async def read(
             calls.append({**call, "judgement": id, "reader": reader, "any_error": unit.case != "error"})
     name = f"read/{digest('read', [*(unit.name for unit in units), context.attempt])[:16]}"
     state = await job.walk(PROBING, {"sample": value_id(sample), "calls": calls}, name, context=context)
-    return [_outcome(own, "noticed", "unread") for own in _calls_by_unit(units, state["calls"])]
+    return [_outcome(unit_calls, "noticed", "unread") for unit_calls in _calls_by_unit(units, state["calls"])]
 
 
 def _calls(unit: ProbeUnit, reference: str) -> list[dict[str, Any]]:
-    """Return what the graph asks of one item: one call, or of a pair one in each order, the gold answer first in the first."""
+    """Return the graph's calls for an item: one, or for a pair two, first with the gold answer first."""
     answer = "gold" if unit.probe is None else "perturbed"
     call = {"item": value_id(unit.perturbed), "evaluator": unit.evaluator, "repeat": unit.draw}
     if unit.evaluator.startswith("pairwise"):
@@ -274,7 +277,7 @@ def _calls(unit: ProbeUnit, reference: str) -> list[dict[str, Any]]:
 
 
 def _calls_by_unit(units: Sequence[ProbeUnit], calls: Sequence[Any]) -> Iterator[Sequence[Any]]:
-    """Yield the calls of each unit, which follow one after the other."""
+    """Yield the consecutive calls of each unit."""
     start = 0
     for unit in units:
         yield calls[start : start + unit.judgements]
@@ -282,12 +285,12 @@ def _calls_by_unit(units: Sequence[ProbeUnit], calls: Sequence[Any]) -> Iterator
 
 
 def _outcome(calls: Sequence[Any], value: str, failure: str = "") -> JudgementOutcome:
-    """Return the outcome of the calls of one item; one that failed fails the item.
+    """Return the outcome of an item's calls; a failed call fails the item.
 
     Args:
-        calls: as the graph ended with them.
-        value: the key of a call's value.
-        failure: the key of what says that it failed; empty: the call itself does.
+        calls: the final states of the calls.
+        value: key of a call's value.
+        failure: key of the state with the failure; empty for the call itself.
     """
     values: list[str] = []
     looks: list[str] = []
@@ -308,7 +311,7 @@ def _outcome(calls: Sequence[Any], value: str, failure: str = "") -> JudgementOu
 async def _answers(
     sample: Sample, units: Sequence[ProbeUnit], context: Context, *, with_final: bool = False
 ) -> list[AnswerState]:
-    """Return answers as the graphs take those that exist; `with_final`: with a final answer that nobody decides on."""
+    """Return existing answers as graph inputs; `with_final` adds an undecided final answer."""
     items: list[AnswerState] = []
     for unit in units:
         model, text = "gold", unit.perturbed.gold
@@ -326,7 +329,7 @@ async def _answers(
 async def criteria_of_sample(job: Job[ProbePlan], sample: Sample, arm: Arm) -> ResultRow:
     """Return the row of a sample's criteria, made by cognitive replay as in an evaluation.
 
-    A judge with tools goes by the criteria that it made without, so that the two differ in nothing else.
+    A judge with tools uses the criteria that it made without tools, so that both arms differ only in the tools.
     """
     name = basis_item("criteria", arm.model, sample.id)
     row = job.finished(name)
@@ -378,9 +381,9 @@ async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: G
 
 
 async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> ResultRow | None:
-    """Return the row of a reference that is made anew for a sample; None where nobody makes any.
+    """Return the row of a sample's new reference; None without a writer.
 
-    A text is written by a model that is put the sample's request, an image made by an image model from the gold one.
+    A text is a model's answer to the sample's request; an image is made by an image model from the gold image.
     """
     name, writer = basis_item("reference", "", sample.id), job.plan.writer
     row = job.finished(name)
@@ -399,7 +402,7 @@ async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> Resu
 
 
 async def _another_image(sample: Sample, gold: Gold, context: Context) -> dict[str, Any]:
-    """Have another image made from the gold one. Every attempt is an image of its own, and the first of use is taken."""
+    """Return another image made from the gold one: the first usable one of several attempts."""
     image = cast("ImageRef", gold.item.gold_image)
     instruction = ANOTHER.format(prompt=sample.prompt)
     calls: list[str] = []

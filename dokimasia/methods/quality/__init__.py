@@ -1,4 +1,4 @@
-"""Quality of criteria: a second judge rates the accuracy and necessity of sampled criteria (ATOM, appendix C)."""
+"""Quality of criteria: a second judge rates accuracy and necessity of sampled criteria (ATOM, appendix C)."""
 
 from functools import partial
 

@@ -1,4 +1,4 @@
-"""The figures of a rating of criteria: their models and computation, its items and export, and the ratings for comparisons."""
+"""The figures of a rating of criteria: models, computation, items, export, and ratings to compare with people's."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
@@ -68,7 +68,7 @@ class QualityFigures(CriteriaRating, Used, Heading):
 
 
 def ratings_of(home: Home, rows: Sequence[ResultRow]) -> dict[str, CriterionRating]:
-    """Return the ratings of rows, by the rows' items."""
+    """Return the ratings of rows, by item."""
     ids = {row.item: row.value_ids[0] for row in rows if row.outcome == "made"}
     values = find_values(home, CriterionRating, ids.values())
     return {item: values[id] for item, id in ids.items()}
@@ -129,7 +129,7 @@ def _rating(
 
 
 def judged(home: Home, run: Run) -> dict[str, dict[AnnotationUnit, float]]:
-    """Return the rating of each criterion, as people are asked for it."""
+    """Return the rating of each criterion, by the unit that people rate."""
     criteria = _criteria_by_item(home, run)
     values: dict[AnnotationUnit, float] = {}
     for item, rating in ratings_of(home, results(home, run.id)).items():
@@ -151,18 +151,32 @@ COLUMNS: dict[str, ColumnType] = {
 """Columns of an export for a rated criterion: its number in its set, the group that it was drawn in, and both ratings."""
 
 
+class QualityItem(Value):
+    """A drawn criterion with its ratings, or its failure."""
+
+    sample: str
+    criterion: int
+    group: str
+    question: str
+    ground_truth: str
+    accuracy: int | None
+    necessity: int | None
+    failure: str | None
+    reason: str | None
+    calls: tuple[str, ...]
+
+
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each criterion with its ratings or its failure, ready for JSON; with `sample`, only those of that one."""
-    rows = rows_shown(home, run, sample)
-    for row, rated in zip(rows, _rated(home, run, rows), strict=True):
-        ending = {"failure": row.failure, "reason": row.reason, "calls": list(row.calls)}
-        yield {"sample": row.sample_id, **rated, **ending}
+    """Yield each `QualityItem`, ready for JSON; with `sample`, only those of that sample."""
+    for item in _rated_items(home, run, rows_shown(home, run, sample)):
+        yield item.model_dump(mode="json")
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
     """Return the values of an export's columns for each row."""
     plan = run.plan_as(QualityPlan)
-    return [rated | {"judge": plan.judge_name} for rated in _rated(home, run, rows)]
+    rated = _rated_items(home, run, rows)
+    return [item.model_dump(mode="json", include=set(COLUMNS)) | {"judge": plan.judge_name} for item in rated]
 
 
 def _criteria_by_item(home: Home, run: Run) -> dict[str, DrawnCriterion]:
@@ -170,22 +184,22 @@ def _criteria_by_item(home: Home, run: Run) -> dict[str, DrawnCriterion]:
     return {item_of(criterion): criterion for criterion in draw.criteria}
 
 
-def _rated(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+def _rated_items(home: Home, run: Run, rows: Sequence[ResultRow]) -> Iterator[QualityItem]:
     criteria = _criteria_by_item(home, run)
     sets = find_values(home, CriteriaSet, {criterion.criteria for criterion in criteria.values()})
     ratings = ratings_of(home, rows)
-    lines: list[dict[str, Any]] = []
     for row in rows:
-        entry, rating = criteria[row.item], ratings.get(row.item)
-        criterion = sets[entry.criteria].criteria[entry.number - 1]
-        lines.append(
-            {
-                "criterion": entry.number,
-                "group": entry.group,
-                "question": criterion.question,
-                "ground_truth": criterion.ground_truth,
-                "accuracy": None if rating is None else rating.quality.accuracy,
-                "necessity": None if rating is None else rating.quality.necessity,
-            }
+        drawn, rating = criteria[row.item], ratings.get(row.item)
+        criterion = sets[drawn.criteria].criteria[drawn.number - 1]
+        yield QualityItem(
+            sample=row.sample_id,
+            criterion=drawn.number,
+            group=drawn.group,
+            question=criterion.question,
+            ground_truth=criterion.ground_truth,
+            accuracy=None if rating is None else rating.quality.accuracy,
+            necessity=None if rating is None else rating.quality.necessity,
+            failure=row.failure,
+            reason=row.reason,
+            calls=row.calls,
         )
-    return lines

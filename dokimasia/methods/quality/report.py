@@ -1,9 +1,8 @@
 """The report of a rating of criteria: accuracy and necessity by category (ATOM, table 5), and each criterion's ratings."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Sequence
 
-from dokimasia.methods.quality.figures import CriteriaRating, QualityFigures, RatedGroup
+from dokimasia.methods.quality.figures import CriteriaRating, QualityFigures, QualityItem, RatedGroup
 from dokimasia.methods.quality.request import OWN_CRITERIA
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table
@@ -22,7 +21,7 @@ ITEM_COLUMNS = (
 
 
 def section(data: ReportData) -> Section:
-    """Return the ratings by category and over all."""
+    """Return the section of ratings, by category and in total."""
     quality = data.figures_as(QualityFigures)
     rows: list[TableRow[CriteriaRating]] = []
     for name, group in quality.groups.items():
@@ -53,31 +52,31 @@ def _rated(row: TableRow[CriteriaRating]) -> Cell:
 
 
 def criteria(data: ReportData) -> Section | None:
-    """Return each criterion with its ratings, on a terminal those that failed or were rated low; None without any."""
-    low = [item for item in data.samples if item["failure"] or min(item["accuracy"], item["necessity"]) == 1]
+    """Return the section of criteria with ratings (on a terminal, failed and low-rated ones); None without any."""
     if not data.samples:
         return None
-    blocks = (Only("page", tuple(sample(*data.samples))), Only("terminal", tuple(sample(*low))))
+    items = [QualityItem.model_validate(item) for item in data.samples]
+    low = [item for item in items if item.failure or 1 in (item.accuracy, item.necessity)]
+    blocks = (Only("page", tuple(_ratings_table(items))), Only("terminal", tuple(_ratings_table(low))))
     return Section("criteria", "Criteria", blocks)
 
 
-def sample(*items: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield criteria with their ratings as a table."""
+def _ratings_table(items: Sequence[QualityItem]) -> Iterator[Block]:
     if items:
         yield Table(ITEM_COLUMNS, [_item(item) for item in items], "Criteria with their ratings", sortable=True)
 
 
-def _item(item: Mapping[str, Any]) -> list[Cell]:
-    ratings: list[Cell] = [str(item["accuracy"]), str(item["necessity"])]
-    if item["failure"]:
-        ratings = [Span(f"{item['failure']}: {item['reason'] or ''}", "bad"), figures.NOTHING]
-    return [Span(item["sample"], "strong"), f"{item['criterion']}. {item['question']}", item["ground_truth"], *ratings]
+def _item(item: QualityItem) -> list[Cell]:
+    ratings: list[Cell] = [str(item.accuracy), str(item.necessity)]
+    if item.failure:
+        ratings = [Span(f"{item.failure}: {item.reason or ''}", "bad"), figures.NOTHING]
+    return [Span(item.sample, "strong"), f"{item.criterion}. {item.question}", item.ground_truth, *ratings]
 
 
 DRAWING = Drawing(
     "quality of criteria",
     (section, criteria, provenance.section),
-    sample=lambda views, cut: sample(*views),
+    sample=lambda views, cut: _ratings_table([QualityItem.model_validate(view) for view in views]),
     counts=("criterion", "criteria"),
     figures=QualityFigures,
 )

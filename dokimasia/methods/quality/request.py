@@ -1,4 +1,4 @@
-"""What a rating of criteria is asked to do: its request and plan, its acceptance, and the criteria that are drawn."""
+"""The request of a rating of criteria, its plan, its acceptance, and the drawn criteria."""
 
 from collections import Counter
 from typing import Annotated, ClassVar
@@ -48,7 +48,7 @@ class QualityRequest(RunRequest):
 
 
 class QualityPlan(RunPlan):
-    """A rating of criteria by its content: `source` is the evaluation, `drawn` the id of what was drawn of its criteria."""
+    """The plan of a rating of criteria: `source` is the evaluation, `drawn` the id of the drawn criteria."""
 
     source: str
     drawn: str
@@ -56,12 +56,12 @@ class QualityPlan(RunPlan):
 
     @property
     def judge_name(self) -> str:
-        """The rater's shown name."""
+        """The rater's displayed name."""
         return self.judge.ref.name
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graph needs it."""
+        """The options of the graph."""
         return GraphOptions(judge=self.judge_name, models=self.models)
 
 
@@ -71,7 +71,7 @@ def drawn_of(home: Home, plan: QualityPlan) -> DrawnCriteria:
 
 
 def drawn_by(source: Run) -> str | None:
-    """Return the model that drew the criteria of an evaluation; None where they came from a file."""
+    """Return the model that made the criteria of an evaluation; None if they were imported."""
     plan = source.plan_as(EvaluationPlan)
     return None if plan.criteria is not None else plan.judge_of("criteria").ref.model
 
@@ -82,10 +82,10 @@ def item_of(criterion: DrawnCriterion) -> str:
 
 
 async def accept(request: QualityRequest, session: Session) -> Accepted[QualityPlan]:
-    """Draw criteria of the evaluation, the same ones as for people, and find the rater.
+    """Draw criteria of the evaluation, the same ones as for people, and resolve the rater.
 
     Raises:
-        InputError: the run is no finished evaluation with criteria, no tree holds them, or the rater is not known.
+        InputError: the run is not a finished evaluation with criteria, no tree has them, or the rater is unknown.
     """
     home = session.opened
     run, _ = evaluation_of(home, request.run, done=True)

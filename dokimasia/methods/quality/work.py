@@ -13,7 +13,7 @@ from dokimasia.runs.work import Item, Job, Stage
 
 
 async def stages(job: Job[QualityPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the one stage: each criterion that was drawn is rated."""
+    """Yield the only stage: each drawn criterion is rated."""
     criteria = drawn_of(job.home, job.plan).criteria
     items: dict[str, list[Item]] = defaultdict(list)
     for criterion in criteria:

@@ -56,21 +56,21 @@ COMPARISONS: tuple[Comparison, ...] = (
     ("peer", "again"),
     ("peer", "self"),
 )
-"""Each arm with its controls, and hints with the questions alone."""
+"""Each arm with its controls, and hints compared with questions alone."""
 
 COMPARISONS_OF_PARTS: tuple[Comparison, ...] = COMPARISONS[:5]
-"""By category, and apart for questions with few possible answers: every correction over both of its controls."""
+"""Comparisons by category and by number of possible answers: every correction over both controls."""
 
 COMPARISONS_OF_LEAVES: tuple[Comparison, ...] = (("self", "retry"), ("peer", "retry"))
-"""At a capability: fewer, since there are many of these and all are adjusted together."""
+"""Comparisons by capability: fewer, since there are many capabilities and all are adjusted together."""
 
 MEASURES_OF_PARTS: tuple[Measure, ...] = ("accuracy", "spoken", "atoms")
 MIN_ANSWERS = 5
-"""Fewer answers in a category or at a capability are counted, and not compared."""
+"""Categories and capabilities with fewer answers are counted, but not compared."""
 
 Control = Literal["retry", "again", "original"]
 CONTROLS: tuple[Control, ...] = ("retry", "again")
-"""Gains of the table are over these arms: the first as in the paper, the second against what answering anew brings."""
+"""Controls of the table's gains: the first as in the paper, the second accounts for the effect of answering again."""
 
 
 class GainsOfPart(Value):
@@ -290,7 +290,7 @@ def refinement_figures(
             optional_parts["by_capability"] = parts.by_node(nodes, COMPARISONS_OF_LEAVES)
             by_branch[name] = parts.by_node(branches, COMPARISONS_OF_PARTS)
         if threshold is not None:
-            optional_parts["apart"] = _apart(taken_up, arms, seed)
+            optional_parts["apart"] = _by_verdict(taken_up, arms, seed)
         measured[name] = model.model_copy(update=optional_parts)
     (measured,) = _adjust([measured])
     for kind in ("by_options", "by_category", "by_capability", "apart"):
@@ -422,7 +422,7 @@ def _placed(rows: Sequence[RefinementRow], node_of: Mapping[str, str]) -> Placed
     return PlacedCriteria(failed_atoms=len(failed), on_the_tree=sum(key in node_of for key in failed))
 
 
-def _apart(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> dict[Answered, TakenUp]:
+def _by_verdict(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> dict[Answered, TakenUp]:
     apart: dict[Answered, TakenUp] = {}
     verdicts: set[Answered] = {row.answered_before for row in rows}
     for answered in sorted(verdicts):
@@ -483,7 +483,7 @@ def refinement_table(
 
 
 Parts = Mapping[str, PartFigures | None]
-"""A model's figures by column; None where nothing failed."""
+"""A model's figures by column; None if nothing failed."""
 
 
 def _accuracy_row(name: str, model: RefinedModel, parts: Parts, arm: Arm) -> RefinementTableRow:

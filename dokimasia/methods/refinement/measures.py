@@ -47,7 +47,7 @@ BEYOND_RULES = (
     "sums",
     "what is left over once all else is ruled out",
 )
-"""Forms of leaks that the certain rules do not look for; the judge does."""
+"""Kinds of leaks that the reliable rules do not detect, but the judge does."""
 
 Measure = Literal["accuracy", "spoken", "atoms", "shown", "withheld"]
 """`accuracy`: 1 where the final answer is right, else 0 · the others: an answer's mean atom score, 1 to 5, over those of
@@ -59,7 +59,7 @@ Kind = TypeVar("Kind", bound=str)
 MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 Part = Callable[[RefinementRow], Sequence[int]]
-"""Which atoms of an answer, by number from 1, a figure is about."""
+"""Selects the atoms of an answer (numbers from 1) that a figure covers."""
 
 PValue = Annotated[Fraction | None, Field(description="two-sided, by sign flips of whole images; null without a pair")]
 Adjusted = Annotated[
@@ -521,7 +521,7 @@ def leak_figures(rows: Sequence[RefinementRow], *, judged: bool) -> LeakFigures:
     )
 
 
-def unlooked(leaks: LeakFigures) -> list[str]:
+def unchecked_texts(leaks: LeakFigures) -> list[str]:
     """Return sentences on texts that no judge checked; none if a judge checked all."""
     lines: list[str] = []
     if leaks.not_looked_for:

@@ -20,7 +20,7 @@ from dokimasia.methods.refinement.figures import (
     RefinementTableRow,
     TableGain,
 )
-from dokimasia.methods.refinement.measures import FEEDBACK, ArmFigures, Gain, unlooked
+from dokimasia.methods.refinement.measures import FEEDBACK, ArmFigures, Gain, unchecked_texts
 from dokimasia.methods.refinement.rows import refined_samples, refinement_rows
 from dokimasia.report import figures
 from dokimasia.report.blocks import (
@@ -73,7 +73,7 @@ OVER_ORIGINAL_NOTE = (
 )
 
 LONGEST_TEXT = 1_500
-"""Characters of one text of a sample; what is longer is cut, and says so."""
+"""Longest text of a sample in characters; longer ones are cut, with a note."""
 
 SCORES_BEFORE_AND_AFTER = (
     (("spoken", "before"), "score of what is spoken to, before", "1 to 5, of the atoms that both answers speak to"),
@@ -81,7 +81,7 @@ SCORES_BEFORE_AND_AFTER = (
     (("atoms", "before"), "score of all atoms, before", "1 to 5"),
     (("atoms", "after"), "score of all atoms, after", "1 to 5"),
 )
-"""Fields of an arm's figures, with the titles of their columns and what these mean."""
+"""Fields of an arm's figures, with titles and meanings of their columns."""
 
 ArmRow = tuple[Sequence[Cell], TableRow[ArmFigures]]
 
@@ -93,7 +93,7 @@ def section(data: ReportData) -> Section:
     if refinement.failed:
         blocks += [*_taken_up(refinement), mended(refinement), Paragraph(TABLE_NOTE, "note")]
         blocks += [*_gains(refinement), *_by_options(refinement)]
-        blocks += [_arms(refinement), Paragraph(ARMS_NOTE, "note"), *_apart(refinement)]
+        blocks += [_arms(refinement), Paragraph(ARMS_NOTE, "note"), *_by_verdict(refinement)]
         by_category = Fold("By category, in the form of ATOM's Table 4", tuple(_by_category(refinement)))
         blocks.append(Only("page", (by_category, *_by_capability(refinement))))
         if data.planted is not None:
@@ -243,13 +243,15 @@ def planted(refinement: RefinementFigures, expected: Mapping[str, Mapping[str, f
                 if arm_name == arm:
                     accuracy = figures_of_arm.accuracy
                     value = None if accuracy is None else accuracy.share
-                    rows.append([Span(name, "strong"), arm, *_beside_planted(accuracy, value, rate, signed=False)])
+                    rows.append(
+                        [Span(name, "strong"), arm, *_compared_with_planted(accuracy, value, rate, signed=False)]
+                    )
         for title, gains in model.gains.items():
             arm, _, control = title.partition(" over ")
             gain = gains.accuracy.difference
             truth = rates[arm] - rates[control]
             value = None if gain is None else gain.mean
-            rows.append([Span(name, "strong"), title, *_beside_planted(gain, value, truth, signed=True)])
+            rows.append([Span(name, "strong"), title, *_compared_with_planted(gain, value, truth, signed=True)])
     columns = (
         *_text_columns("model", "figure"),
         Column("accuracy, measured"),
@@ -259,7 +261,9 @@ def planted(refinement: RefinementFigures, expected: Mapping[str, Mapping[str, f
     return Table(columns, rows, "Accuracy on failed answers, measured and planted")
 
 
-def _beside_planted(measured: Limited | None, value: float | None, truth: float, *, signed: bool) -> Iterator[Cell]:
+def _compared_with_planted(
+    measured: Limited | None, value: float | None, truth: float, *, signed: bool
+) -> Iterator[Cell]:
     write = partial(_percent, signed=signed)
     if measured is None or value is None:
         yield figures.NOTHING
@@ -368,7 +372,7 @@ def _cost_a_repair(cost: float | None, place: str) -> Cell:
     return figures.NOTHING if cost is None else figures.cost(cost)
 
 
-def _apart(refinement: RefinementFigures) -> list[Block]:
+def _by_verdict(refinement: RefinementFigures) -> list[Block]:
     rows: list[list[Cell]] = []
     for name, model in refinement.models.items():
         for before, part in model.apart.items():
@@ -528,7 +532,7 @@ def _hints_and_leaks(refinement: RefinementFigures) -> list[Cell]:
                     " (95 %, Clopper and Pearson).",
                 )
             )
-    lines += unlooked(leaks)
+    lines += unchecked_texts(leaks)
     steady = refinement.judge_steadiness
     if steady.share is not None:
         low, high = steady.share.low or 0, steady.share.high or 0

@@ -21,16 +21,16 @@ STRATEGIES: dict[Strategy, tuple[Arm, ...]] = {
     "peer": ("original", "again", "retry", "peer"),
     "all": ARMS,
 }
-"""The arms of each strategy: feedback is always compared with the same prompt anew and with a bare retry."""
+"""The arms of each strategy: feedback is always compared with the same prompt again and with a bare retry."""
 
 WITHHELD: dict[Protocol, float] = {"ours": 0.5, "published": 0.0}
-"""The share of failed atoms that is withheld where nothing else is asked for."""
+"""The default share of withheld failed atoms."""
 
 LIMITS = {"rounds", "judgements", "leak_judge", "hide_answer", "protocol"}
-"""How far an arm goes and what it is told: called alike in request, plan and graph."""
+"""Options of an arm with the same names in request, plan and graph."""
 
 SEEN_BY_JUDGE = {"show_image", "tools", "looks", "tolerance"}
-"""How the judge and the rules look: called alike in the evaluation's plan, the refinement's, and the graph's options."""
+"""Options of judge and rules with the same names in both plans and in the graph's options."""
 
 
 class RefinementRequest(RunRequest):

@@ -1,4 +1,4 @@
-"""The figures of a peer review: how reviews ended, self-preference, positions, golden captions and their origins."""
+"""The figures of a peer review: outcomes, self-preference, positions, golden captions and their origins."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -39,7 +39,7 @@ from dokimasia.storage.reviews import ReviewedValue, golden_captions, made_value
 from dokimasia.storage.runs import Run, load_samples, run_samples
 
 CheckState = Literal["unverified", "accepted", "edited", "rejected"]
-"""How a golden caption stands by what a person decided."""
+"""State of a golden caption after a person's decision."""
 
 
 class Preference(Value):
@@ -191,7 +191,7 @@ class StoredValue(Value):
 
 
 class CheckedCaption(GoldenCaption):
-    """A golden caption with its id, and how it stands by what a person decided."""
+    """A golden caption with its id and its state after a person's decision."""
 
     id: str
     state: str
@@ -268,13 +268,13 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
 
 
 def vote_rounds(home: Home, run_id: str) -> list[Round]:
-    """Return the votes of a run, a round for each sample and cycle in which two or more voted, texts by content."""
+    """Return the votes of a run: a round for each sample and cycle with two or more voters."""
     votes = made_values(home, run_id, PeerVote)
     return _rounds(home, run_id, [(source, vote.voter, vote, vote.choice) for source, vote in votes])
 
 
 def rank_rounds(home: Home, run_id: str) -> list[Round]:
-    """Return the rankings of a run as choices of what stands first, a round for each sample and cycle."""
+    """Return the first places of a run's rankings as choices: a round for each sample and cycle."""
     reviews = made_values(home, run_id, PeerReview)
     return _rounds(home, run_id, [(source, review.reviewer, review, review.ranking[0]) for source, review in reviews])
 
@@ -282,23 +282,23 @@ def rank_rounds(home: Home, run_id: str) -> list[Round]:
 def _rounds(
     home: Home, run_id: str, choices: Sequence[tuple[ReviewedValue, str, PeerVote | PeerReview, str]]
 ) -> list[Round]:
-    """Return what members chose as rounds, from each choice with who made it, and what it is a part of."""
+    """Return members' choices as rounds."""
     candidates = {source.id: candidate for source, candidate in made_values(home, run_id, Candidate)}
     writers: dict[tuple[str, str], set[str]] = {}
     for candidate in candidates.values():
         writers.setdefault((candidate.sample, substance(candidate.text)), set()).add(candidate.author)
     chosen: dict[tuple[str, str, int], dict[str, str]] = {}
-    shown: dict[tuple[str, str, int], tuple[str, ...]] = {}
+    displayed: dict[tuple[str, str, int], tuple[str, ...]] = {}
     for source, member, value, choice in choices:
         key = (source.sample_id, source.cluster, value.cycle)
         chosen.setdefault(key, {})[member] = candidates[choice].text
-        shown.setdefault(key, value.shown)
+        displayed.setdefault(key, value.shown)
     rounds: list[Round] = []
     for key, by_member in chosen.items():
         if len(by_member) < MIN_VOTES:
             continue
         authors: dict[str, list[str]] = {}
-        for id in shown[key]:
+        for id in displayed[key]:
             candidate = candidates[id]
             authors[candidate.text] = sorted(writers[candidate.sample, substance(candidate.text)])
         rounds.append(Round(dict(sorted(by_member.items())), authors, key[1]))
@@ -306,7 +306,7 @@ def _rounds(
 
 
 def caption_states(home: Home, run_id: str) -> dict[str, CheckState]:
-    """Return how each golden caption of a run stands, by its id: unverified, or what a person decided."""
+    """Return the state of each golden caption of a run, by id: unverified, or a person's decision."""
     decided = {standing.item.subject: standing.state for standing in standings(home, run_id, kind="caption")}
     states: dict[str, CheckState] = {}
     for row in golden_captions(home, run_id):
@@ -316,9 +316,9 @@ def caption_states(home: Home, run_id: str) -> dict[str, CheckState]:
 
 
 def _turns(home: Home, run_id: str, panel: Sequence[str]) -> dict[str, MemberTurns]:
-    """Return, by member and by what it was to do, how many turns it had and how many of them came to nothing.
+    """Return the number of turns and of failed turns, by member and kind of turn.
 
-    A turn that is still to come is none.
+    Turns still to come are not counted.
     """
     lost = [turn for _, turn in made_values(home, run_id, LostTurn) if turn.failure not in OPEN_KINDS]
     lost_turns: Counter[tuple[str, Part]] = Counter((turn.member, turn.part) for turn in lost)
@@ -416,7 +416,7 @@ def _rounded(value: float | None) -> float | None:
 
 
 def review_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each reviewed sample as JSON, see `ReviewItem`; with `sample`, that one with every candidate, comparison and vote."""
+    """Yield each reviewed sample (`ReviewItem`) as JSON; with `sample`, only that one, with all that was written."""
     states = caption_states(home, run.id)
     for row in rows_shown(home, run, sample):
         values = [{"id": id, **find_value(home, id)} for id in row.value_ids]

@@ -1,4 +1,4 @@
-"""A peer review, drawn: what the panel agreed on, whether members prefer themselves, where the golden text came from."""
+"""The report of a peer review: outcomes, self-preference, and origins of golden captions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -28,7 +28,7 @@ MEANING = (
 
 
 def section(data: ReportData) -> Section:
-    """Return the figures of a review."""
+    """Return the section with the figures of a review."""
     review = data.figures_as(ReviewFigures)
     blocks: list[Block] = [Paragraph(_lead(review), "lead")]
     if review.accept != "unanimous":
@@ -151,7 +151,7 @@ def _first_position(positions: Sequence[PositionFigures]) -> Cell:
 
 
 def _turns(review: ReviewFigures) -> Iterator[Block]:
-    """Yield what became of turns: how many comparisons kept a candidate, and which turns were lost."""
+    """Yield the figures of turns: comparisons that kept a candidate, and failed turns."""
     if review.kept.n:
         text = f" of {review.kept.n} comparisons kept a candidate as it was."
         yield Paragraph((figures.count(review.kept.k, "/kept/k"), text))
@@ -188,18 +188,18 @@ def _golden_captions(review: ReviewFigures) -> Iterator[Block]:
 
 
 def captions(data: ReportData) -> Section | None:
-    """Return how each review that is shown ended, with its golden caption; None where none is shown."""
+    """Return the section of displayed reviews with outcomes and golden captions; None if none is shown."""
     items = [ReviewItem.model_validate(view) for view in data.samples]
     if not items:
         return None
     folds = [Fold(_title(item), tuple(item_blocks(item))) for item in items]
     first = [Paragraph((Span(_title(item), "strong"), _preview(item))) for item in items[:MOST_PRINTED]]
-    more = "`dokimasia show RUN --sample ID` shows a review whole."
+    hint = "`dokimasia show RUN --sample ID` shows a review whole."
     left = len(items) - len(first)
     if left:
-        more = f"{left} more are in the report; {more}"
+        hint = f"{left} more are in the report; {hint}"
     page = Only("page", (Paragraph(data.selection.text, "note"), *folds))
-    return Section("captions", "Captions", (page, Only("terminal", (*first, Paragraph(more, "note")))))
+    return Section("captions", "Captions", (page, Only("terminal", (*first, Paragraph(hint, "note")))))
 
 
 def _title(item: ReviewItem) -> str:
@@ -216,12 +216,12 @@ def _preview(item: ReviewItem) -> str:
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield one review whole."""
+    """Yield the blocks of a review."""
     return item_blocks(ReviewItem.model_validate(views[0]))
 
 
 def item_blocks(item: ReviewItem) -> Iterator[Block]:
-    """Yield one review: its golden caption, and where they are given drafts, comparisons and votes, cycle by cycle."""
+    """Yield the blocks of a review: golden caption and, if available, drafts, comparisons and votes by cycle."""
     golden = item.golden
     if golden is not None:
         marked = " · by majority" if golden.agreement == "majority" else ""
@@ -257,8 +257,8 @@ def _candidate(candidate: Candidate) -> Block:
 
 def _comparison(review: PeerReview, authors: Mapping[str, str]) -> Iterator[Block]:
     ranked = " > ".join(authors[id] for id in review.ranking)
-    kept = f", and keeps the text of {authors[review.rewrite]}" if review.kept else ""
-    yield Paragraph(Span(f"{review.reviewer} compares, cycle {review.cycle}: {ranked}{kept}", "strong"))
+    kept_text = f", and keeps the text of {authors[review.rewrite]}" if review.kept else ""
+    yield Paragraph(Span(f"{review.reviewer} compares, cycle {review.cycle}: {ranked}{kept_text}", "strong"))
     yield Bullets(_critiques(review.shown, review.critiques, authors))
 
 
@@ -270,9 +270,9 @@ def _vote(vote: PeerVote, authors: Mapping[str, str]) -> Iterator[Block]:
     yield Bullets([*_critiques(vote.shown, vote.critiques, authors), Span(vote.rationale, "muted")])
 
 
-def _critiques(shown: Sequence[str], critiques: Sequence[str], authors: Mapping[str, str]) -> list[Cell]:
+def _critiques(displayed: Sequence[str], critiques: Sequence[str], authors: Mapping[str, str]) -> list[Cell]:
     cells: list[Cell] = []
-    for number, (id, critique) in enumerate(zip(shown, critiques, strict=True), start=1):
+    for number, (id, critique) in enumerate(zip(displayed, critiques, strict=True), start=1):
         if critique:
             cells.append(f"{number} ({authors[id]}): {critique}")
     return cells

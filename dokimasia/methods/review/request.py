@@ -1,4 +1,4 @@
-"""The request for a peer review, its plan, how it is accepted, and the calls that it will make."""
+"""The request of a peer review, its plan, its acceptance, and the estimate of its calls."""
 
 import asyncio
 from collections.abc import Sequence
@@ -31,10 +31,10 @@ from dokimasia.runs.requests import DataRequest, Models, Option
 from dokimasia.runs.session import Accepted, Session
 
 DESCRIPTION_TOKENS, CRITIQUE_TOKENS = 800, 300
-"""By rule of thumb: captions of the paper have 569 words in the median."""
+"""Estimated tokens; the paper's captions have a median of 569 words."""
 
 MOST_CYCLES = 100
-"""The most cycles of review that can be asked for."""
+"""Upper limit of the number of cycles."""
 
 Rule = Literal["unanimous", "majority"]
 
@@ -68,7 +68,7 @@ class ReviewRequest(DataRequest):
 
 
 class ReviewPlan(DataPlan):
-    """A review by its content."""
+    """The plan of a review."""
 
     panel: tuple[ModelSpec, ...]
     cycles: int = Field(default=MAX_CYCLES, ge=1)
@@ -78,12 +78,12 @@ class ReviewPlan(DataPlan):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The panel's members by their shown names, in order."""
+        """The displayed names of the panel's members, in order."""
         return tuple(spec.ref.name for spec in self.panel)
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graph needs it."""
+        """The options of the graph."""
         return ReviewOptions(
             judge=self.names[0],
             models=self.models,
@@ -96,7 +96,7 @@ class ReviewPlan(DataPlan):
 
 
 async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPlan]:
-    """Read the images and find the panel.
+    """Read the images and resolve the panel.
 
     Raises:
         ConfigError: the panel has fewer than two members, names one twice, or a passport cannot be used with it.
@@ -133,20 +133,20 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
 
 
 def expected_calls(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> Estimate:
-    """Return what a review will ask at most; samples that share their images are asked about once."""
+    """Return the maximum number of calls; samples with the same images are reviewed once."""
     pool = len(plan.panel) * DESCRIPTION_TOKENS
     calls: list[Asking] = []
     for spec in plan.panel:
         for size in sizes:
-            shown = INSTRUCTION_TOKENS + size.images_for(spec)
-            calls.append(Asking(spec, 1, shown, DESCRIPTION_TOKENS))
-            calls.append(Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS))
-            calls.append(Asking(spec, plan.cycles, shown + pool, CRITIQUE_TOKENS))
+            sent = INSTRUCTION_TOKENS + size.images_for(spec)
+            calls.append(Asking(spec, 1, sent, DESCRIPTION_TOKENS))
+            calls.append(Asking(spec, plan.cycles, sent + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS))
+            calls.append(Asking(spec, plan.cycles, sent + pool, CRITIQUE_TOKENS))
     return added_up(calls, samples, items=samples)
 
 
 def previews(plan: ReviewPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
-    """Return the prompts as they would be put to every member, models and people alike; what these write is a placeholder."""
+    """Return the prompts for every member (models and people), with placeholders for what members write."""
     texts = tuple(f"(description {number})" for number in range(1, len(plan.panel) + 1))
     published = plan.protocol == "published"
     asks = (

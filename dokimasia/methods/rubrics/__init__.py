@@ -16,7 +16,7 @@ from dokimasia.storage.runs import Run
 
 
 def export_sets(home: Home, run: Run, request: RubricRequest) -> Iterable[str]:
-    """Write the rubric sets, where a file was named for them and there are any."""
+    """Write the rubric sets if there are any and a file was named."""
     if request.export is not None:
         if has_sets(results(home, run.id)):
             yield write_sets(home, run, request.export)

@@ -1,6 +1,6 @@
-"""The figures of rubric sets: how many, of which kinds, resting on what, and what they catch (PerceptionRubrics, table 1, A.2).
+"""The figures of rubric sets: number, kinds, evidence, and the errors they catch (PerceptionRubrics, table 1, A.2).
 
-What sets catch is measured on planted errors and responses that had no part in choosing their rubrics.
+The power of a set is measured on inserted errors and responses that were not used to choose its rubrics.
 """
 
 from collections import Counter
@@ -28,10 +28,10 @@ from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, run_samples
 
 STEP = 100
-"""Words from one step of the captions' histogram to the next."""
+"""Width of a bin of the captions' histogram, in words."""
 
 Number = Annotated[int | float, WithJsonSchema({"type": "number"})]
-"""A number that stays whole where it is."""
+"""A number that stays an integer if it is one."""
 
 COLUMNS: dict[str, ColumnType] = {
     "domain": "text",
@@ -47,8 +47,8 @@ COLUMNS: dict[str, ColumnType] = {
     "rubrics_tried": "integer",
     "rubrics_failed": "integer",
 }
-"""What an export says of a sample's set: of `planted` errors so many were `caught`, with the interval of that share, and
-of its rubrics, so many of those that were tried were failed by a text that had no part in choosing them."""
+"""Columns of a sample's set in an export: numbers of `planted` and `caught` errors with the interval of the share, and of
+rubrics tried on, and failed by, texts that were not used to choose them."""
 
 
 class PerSample(Value):
@@ -142,7 +142,7 @@ class RubricsFigures(Used, DataFigures):
 
 
 class SetPower(Value):
-    """What one set catches: of the errors planted for it, and of its rubrics, those that some text fails."""
+    """The power of a set: the share of inserted errors it catches, and of its rubrics that some text fails."""
 
     caught: Share
     rubrics: Share
@@ -180,12 +180,12 @@ def figures_of_run(home: Home, run: Run) -> RubricsFigures:
 
 
 def has_sets(rows: Sequence[ResultRow]) -> bool:
-    """Return whether a run made any set."""
+    """Return whether a run made a set."""
     return any(row.outcome == "made" for row in rows)
 
 
-def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:  # fields of RubricsFigures
-    """Return what of `RubricsFigures` rubric sets say, but for their power."""
+def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:  # Fields of RubricsFigures.
+    """Return the fields of `RubricsFigures` that depend on the sets, except their power."""
     rubrics: list[Rubric] = []
     captioned: list[tuple[Rubric, str]] = []
     dropped: Counter[str] = Counter()
@@ -231,7 +231,7 @@ def _caption_words(captions: Sequence[str]) -> CaptionWords:
 
 
 def stands_in(rubric: Rubric, caption: str) -> bool:
-    """Return whether a rubric's evidence stands in the caption word for word, but for spaces and case."""
+    """Return whether a rubric's evidence is a quote from the caption, ignoring spaces and case."""
     return " ".join(rubric.evidence.split()).casefold() in " ".join(caption.split()).casefold()
 
 
@@ -247,10 +247,10 @@ class PlantedError(NamedTuple):
 
 
 class MeasuredSet(NamedTuple):
-    """What one set was measured to do.
+    """The measurements of a set.
 
-    `failed` says of each rubric that was tried, by stream, whether a text failed it; `golden` of each rubric whether the
-    golden caption passes it.
+    `failed` says, by stream, whether some text failed each tried rubric; `golden` whether the golden caption passes each
+    rubric.
     """
 
     errors: list[PlantedError]
@@ -259,7 +259,7 @@ class MeasuredSet(NamedTuple):
 
 
 def measured_set(rubric_set: RubricSet) -> MeasuredSet:
-    """Return what a set does. An error is caught by a rubric that fails the caption with it and passes the one without."""
+    """Return the measurements of a set; a rubric catches an error if only the caption with the error fails it."""
     golden = next((tried.passes for tried in rubric_set.tried if tried.what == "golden" and tried.passes), ())
     gate = len(rubric_set.must_right)
     errors: list[PlantedError] = []
@@ -281,7 +281,7 @@ def measured_set(rubric_set: RubricSet) -> MeasuredSet:
 
 
 def _caught_by(golden: Sequence[bool | None], tried: Tried) -> list[bool | None]:
-    """Return of each rubric whether it catches the error, None for one that was not tried; nothing where nothing was judged."""
+    """Return, for each rubric, whether it catches the error (None if untried); empty if nothing was judged."""
     if not (golden and tried.passes):
         return []
     caught: list[bool | None] = []
@@ -291,14 +291,14 @@ def _caught_by(golden: Sequence[bool | None], tried: Tried) -> list[bool | None]
 
 
 def _any(hits: Sequence[bool | None]) -> bool | None:
-    """Return whether one hits; None where none does and of one that is not known, or of nothing."""
+    """Return whether any hits; None if none does and some are unknown, or if there are none."""
     if any(hits):
         return True
     return False if hits and None not in hits else None
 
 
 def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> PowerFigures:
-    """Return the power of sets together; intervals are clustered by image."""
+    """Return the joint power of all sets; intervals are clustered by image."""
     caught = _Hits()
     caught_by_gate = _Hits()
     by_dimension: dict[str, _Hits] = {}
@@ -333,7 +333,7 @@ def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> Pow
 
 
 def set_power(rubric_set: RubricSet) -> SetPower:
-    """Return the power of one set, each error and each rubric a cluster of its own."""
+    """Return the power of one set; each error and each rubric is its own cluster."""
     measured = measured_set(rubric_set)
     caught, failed = _Hits(), _Hits()
     for number, error in enumerate(measured.errors):
@@ -344,7 +344,7 @@ def set_power(rubric_set: RubricSet) -> SetPower:
 
 
 class _Hits:
-    """Trials with their clusters, of which each hits, does not, or is not known."""
+    """Trials with their clusters; each hits, misses, or is unknown."""
 
     def __init__(self) -> None:
         self._hits: list[bool] = []
@@ -367,7 +367,7 @@ class _Hits:
 
 
 def rubric_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
-    """Yield each sample's set with what was dropped, or its failure, as JSON; with `sample`, that one alone."""
+    """Yield each sample's set with its dropped rubrics, or its failure, as JSON; with `sample`, only that one."""
     for row in rows_shown(home, run, sample):
         stored = power = None
         if row.value_ids:
@@ -377,7 +377,7 @@ def rubric_items(home: Home, run: Run, sample: str | None = None) -> Iterator[di
 
 
 async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
-    """Return what an export says of each sample's set, as it stands after people's decisions."""
+    """Return the values of the export's columns for each sample's set, after people's decisions."""
     sets: dict[str, RubricSet] = {}
     if has_sets(rows):
         sets = {rubric_set.sample_id: rubric_set for rubric_set in sets_of_run(home, run)}

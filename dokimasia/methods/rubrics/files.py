@@ -1,4 +1,4 @@
-"""Rubric sets as files: JSON lines that anybody can publish, read again into an empty home, and audit new models by."""
+"""Rubric files: JSON lines that can be published, imported into an empty home, and used to audit new models."""
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
@@ -22,7 +22,7 @@ from dokimasia.storage.runs import Run
 FORMAT = "dokimasia-rubrics/1"
 MAX_BYTES = 256 * 1024 * 1024
 MAX_RUBRICS = 100
-"""Rubrics of one stream and sample; far more than any set has."""
+"""Maximum number of rubrics of a stream and sample; far more than any set has."""
 
 
 class RubricEntry(Value):
@@ -58,7 +58,7 @@ class RubricLine(Value):
 
 _ENTRY = set(RubricEntry.model_fields)
 _WHOLE = RubricLine.model_fields.keys() & RubricSet.model_fields.keys()
-"""What of a rubric, and of a set, stands in a file as it is."""
+"""Fields of rubrics and sets that a file contains unchanged."""
 
 
 def schema() -> dict[str, Any]:
@@ -67,7 +67,7 @@ def schema() -> dict[str, Any]:
 
 
 def encode_sets(sets: Iterable[RubricSet]) -> bytes:
-    """Return rubric sets as JSON lines in their order; the same sets, the same bytes."""
+    """Return rubric sets as JSON lines, in order; the same sets give the same bytes."""
     lines: list[bytes] = []
     for rubric_set in sets:
         line = {
@@ -82,7 +82,7 @@ def encode_sets(sets: Iterable[RubricSet]) -> bytes:
 
 
 def write_sets(home: Home, run: Run, path: Path) -> str:
-    """Write a run's rubric sets as they stand after people's decisions, whole or not at all; return what to say of it.
+    """Write a run's rubric sets after people's decisions, and return a message for the user.
 
     Raises:
         NotFound: the run made no rubrics.
@@ -97,7 +97,7 @@ def read_sets(path: Path) -> list[RubricSet]:
     """Return the rubric sets of a file, in order; the whole file is checked.
 
     Raises:
-        DataError: naming the line that cannot be used, and why.
+        DataError: a line cannot be used; the message names it and the reason.
     """
     try:
         if path.stat().st_size > MAX_BYTES:
@@ -122,9 +122,9 @@ def read_sets(path: Path) -> list[RubricSet]:
 
 
 def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
-    """Return the rubric sets of a run as they stand after people's decisions, in the order of its samples.
+    """Return the rubric sets of a run after people's decisions, in the order of its samples.
 
-    A rubric that was rejected is left out, one that was edited has the edited statement.
+    Rejected rubrics are left out; edited ones have the edited statement.
 
     Raises:
         NotFound: the run made no rubrics.
@@ -137,8 +137,8 @@ def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
 
 
 def sets_id(sets: Iterable[RubricSet]) -> str:
-    """Return the content id of a collection of sets: what decides a judgement, and nothing else."""
-    content: list[list[Any]] = []  # as plain JSON
+    """Return the content id of a collection of sets, which covers only what decides a judgement."""
+    content: list[list[Any]] = []  # As plain JSON.
     for rubric_set in sets:
         statements = [[rubric.stream, rubric.statement] for rubric in rubric_set.rubrics]
         content.append([rubric_set.sample_id, list(rubric_set.images), rubric_set.domain, statements])
@@ -146,7 +146,7 @@ def sets_id(sets: Iterable[RubricSet]) -> str:
 
 
 def _as_decided(id: str, rubric_set: RubricSet, standings: Mapping[str, Standing]) -> RubricSet:
-    """Return a set as people left it; what a rubric that they edited passes is no longer known."""
+    """Return a set after people's decisions; measurements of edited rubrics are removed."""
     rubrics: dict[int, Rubric] = {}
     edited: set[int] = set()
     all_decided = True
@@ -173,7 +173,7 @@ def _as_decided(id: str, rubric_set: RubricSet, standings: Mapping[str, Standing
 
 
 def _tried_of(tried: Tried, positions: Collection[int], edited: Collection[int]) -> Tried:
-    """Return which of the rubrics at some positions a text passes; None for those that were edited."""
+    """Return whether a text passes each of the rubrics at some positions; None for edited ones."""
     if not tried.passes:
         return tried
     passes = tuple(None if position in edited else tried.passes[position] for position in positions)

@@ -1,4 +1,4 @@
-"""A run that makes rubrics, drawn: how many there are, what they catch, what was dropped and why, and each sample's set."""
+"""The report of a run that makes rubrics: numbers, power, dropped rubrics, and each sample's set."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -42,12 +42,12 @@ POWER = {
 
 
 def section(data: ReportData) -> Section:
-    """Return how many rubrics there are, a sample and together, and what was dropped on the way."""
+    """Return the section on the numbers of rubrics, per sample and in total, and on dropped ones."""
     run = data.figures_as(RubricsFigures)
-    whole = TableRow("", run, "")
+    table_row = TableRow("", run, "")
     rows: list[Sequence[Cell]] = []
     for name, title in STREAMS.items():
-        rows.append([Span(title, "strong"), cell(whole, name), cell(whole, "per_sample", name)])
+        rows.append([Span(title, "strong"), cell(table_row, name), cell(table_row, "per_sample", name)])
     columns = (Column("stream", numeric=False), Column("rubrics"), Column("per sample"))
     used = figures.used(run)
     blocks = (
@@ -88,7 +88,7 @@ def _facts(run: RubricsFigures) -> list[Cell]:
 
 
 def distributions(data: ReportData) -> Section | None:
-    """Return how long captions are and how many rubrics samples have (PerceptionRubrics, figures 5 and 11).
+    """Return the section on lengths of captions and numbers of rubrics (PerceptionRubrics, figures 5 and 11).
 
     None without a set.
     """
@@ -116,7 +116,7 @@ def distributions(data: ReportData) -> Section | None:
 
 
 def histogram(series: Mapping[str, Mapping[str, int]], *, x: str) -> Figure:
-    """Return upright bars: how many there are of each, in the order given, beside each other for several series."""
+    """Return a bar chart of counts in the given order, grouped for several series."""
     categories = list(dict.fromkeys(name for counts in series.values() for name in counts))
     if len(series) > 1:
         categories.sort(key=int)
@@ -144,16 +144,16 @@ def histogram(series: Mapping[str, Mapping[str, int]], *, x: str) -> Figure:
 
 
 def _filled(counts: Mapping[str, int]) -> dict[str, int]:
-    """Return counts by number, with the numbers between that nothing has."""
+    """Return counts by number, including numbers with a count of 0 in between."""
     if not counts:
         return {}
     numbers = [int(number) for number in counts]
     return {str(number): counts.get(str(number), 0) for number in range(min(numbers), max(numbers) + 1)}
 
 
-def _bars(title: str, things: str, counts: Mapping[str, int], about: str) -> Table:
-    """Return a table of counts, on a terminal with a bar for each."""
-    columns = [Column(title, numeric=False), Column(things), Column("", numeric=False, only="terminal")]
+def _bars(title: str, subject: str, counts: Mapping[str, int], about: str) -> Table:
+    """Return a table of counts, with bars on a terminal."""
+    columns = [Column(title, numeric=False), Column(subject), Column("", numeric=False, only="terminal")]
     most = max(counts.values(), default=0)
     rows: list[Sequence[Cell]] = []
     for name, count in counts.items():
@@ -163,13 +163,13 @@ def _bars(title: str, things: str, counts: Mapping[str, int], about: str) -> Tab
 
 
 def power(data: ReportData) -> Section | None:
-    """Return what the sets catch; None where nothing was measured."""
+    """Return the section on the power of the sets; None if nothing was measured."""
     run = data.figures_as(RubricsFigures)
-    whole = TableRow("", run, "")
+    table_row = TableRow("", run, "")
     if not run.power.caught.n and not run.power.must_right.n:
         return None
-    rows = [[title, cell(whole, "power", name)] for name, title in POWER.items()]
-    by_dimension = [[name, cell(whole, "power", "dimensions", name)] for name in run.power.dimensions]
+    rows = [[title, cell(table_row, "power", name)] for name, title in POWER.items()]
+    by_dimension = [[name, cell(table_row, "power", "dimensions", name)] for name in run.power.dimensions]
     blocks: list[Block] = [
         Table((Column("what", numeric=False), Column("share")), rows, "Power of the sets"),
         Table(
@@ -188,7 +188,7 @@ def power(data: ReportData) -> Section | None:
 
 
 def sets(data: ReportData) -> Section | None:
-    """Return the sets of the samples that are shown; None where none is."""
+    """Return the section of the displayed samples' sets; None if none is shown."""
     items = [RubricItem.model_validate(view) for view in data.samples]
     if not items:
         return None
@@ -210,12 +210,12 @@ def _title(item: RubricItem) -> str:
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
-    """Yield one set whole."""
+    """Yield the blocks of a set."""
     return item_blocks(RubricItem.model_validate(views[0]))
 
 
 def item_blocks(item: RubricItem) -> Iterator[Block]:
-    """Yield one set whole: the caption, its rubrics with their evidence, and what was dropped and why."""
+    """Yield the blocks of a set: caption, rubrics with evidence, and dropped rubrics with reasons."""
     rubric_set = item.set
     if rubric_set is None:
         yield Paragraph(f"{item.failure}: {item.reason or ''}", "warning")
@@ -243,7 +243,7 @@ def _rubrics(rubric_set: RubricSet, *, evidence: bool = False) -> Iterator[Block
 
 
 def _tried(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
-    """Yield what the set was measured by."""
+    """Yield the texts that the set was measured on."""
     yield Paragraph((Span("tried", "strong"), " on what had no part in choosing its rubrics"))
     lines: list[Cell] = [
         _labelled("planted errors caught: ", power.caught),
@@ -262,8 +262,8 @@ def _tried(rubric_set: RubricSet, power: SetPower) -> Iterator[Block]:
 
 
 def _labelled(title: str, share: Share) -> Cell:
-    written = figures.share_of(share)
-    return (title, *written) if isinstance(written, tuple) else (title, written)
+    text = figures.share_of(share)
+    return (title, *text) if isinstance(text, tuple) else (title, text)
 
 
 DRAWING = Drawing(

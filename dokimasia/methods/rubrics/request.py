@@ -1,4 +1,4 @@
-"""The request for a making of rubrics, its plan, the captions that it begins with, and the calls that it will make."""
+"""The request of a run that makes rubrics, its plan, its captions, and the estimate of its calls."""
 
 import asyncio
 from contextlib import suppress
@@ -71,14 +71,14 @@ class RubricRequest(DataRequest):
 
     @property
     def makes_home(self) -> bool:
-        """A file of captions makes the home that it needs; a review has one."""
+        """Whether the run creates the home if there is none: from a file of captions it does."""
         return self.data.exists()
 
 
 class RubricPlan(JudgedPlan):
-    """A run that makes rubrics, by its content; `sources` are the captions' ids by the sample's name.
+    """The plan of a run that makes rubrics; `sources` are the captions' ids by sample.
 
-    `dimensions` is the content id of the dimensions in which errors are planted.
+    `dimensions` is the content id of the dimensions of inserted errors.
     """
 
     pool: tuple[ModelSpec, ...]
@@ -90,7 +90,7 @@ class RubricPlan(JudgedPlan):
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graph needs it."""
+        """The options of the graph."""
         return RubricOptions(
             judge=self.judge.ref.name,
             models=self.models,
@@ -102,9 +102,9 @@ class RubricPlan(JudgedPlan):
 
 
 class Captions(NamedTuple):
-    """Samples as the pool is asked about them, each with its caption, and what goes with these.
+    """Samples and captions to make rubrics from.
 
-    `request` is what the pool is asked, `panel` who agreed on the captions, `source` the file or the review's id.
+    `request` is the pool's prompt, `panel` the models that agreed on the captions, `source` the file or the review's id.
     """
 
     samples: list[Sample]
@@ -116,13 +116,13 @@ class Captions(NamedTuple):
 
 
 async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPlan]:
-    """Read the captions, and find judge, pool and panel.
+    """Read the captions, and resolve judge, pool and panel.
 
-    Captions that a person rejected are left out, those that one edited are taken as edited; a caption on which nobody has
-    decided yet is taken and marked.
+    Rejected captions are left out and edited ones have the edited text; captions that nobody has checked are used and
+    marked.
 
     Raises:
-        ConfigError: the pool is empty, or names one twice.
+        ConfigError: the pool is empty, or names a model twice.
     """
     if not request.pool:
         raise ConfigError("--pool names no model: easy-wrong rubrics are mined from the responses of at least one")
@@ -142,7 +142,7 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
         prompts=prompts_used(session.library, PROMPTS),
     )
     names = tuple(spec.ref.name for spec in panel)
-    data_name = ""  # captions of a file are called as the file is
+    data_name = ""  # Captions of a file have the file's name.
     if not captions.source.exists():
         with suppress(NotFound):
             data_name = get_run(session.opened, captions.source.name).data_name
@@ -158,9 +158,9 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
 
 
 def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
-    """Return what the making of rubrics will ask at most; a domain is asked for where the data name none."""
+    """Return the maximum number of calls; the domain is asked for if the data have none."""
     calls: list[Asking] = []
-    shown = INSTRUCTIONS + CAPTION_TOKENS
+    sent = INSTRUCTIONS + CAPTION_TOKENS
     pool = len(plan.pool)
     tried_on = 0
     if plan.protocol != "published":
@@ -172,22 +172,22 @@ def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
         for spec in plan.pool:
             calls.append(Asking(spec, 1, size.text + size.images_for(spec), CAPTION_TOKENS))
         calls += [
-            Asking(plan.judge, 1 + (source.domain is None), shown + size.images_for(plan.judge), RUBRIC_TOKENS),
-            Asking(plan.judge, 2, shown + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
-            Asking(plan.judge, 1 + bool(tried_on), shown + RUBRIC_TOKENS, PLANTED_TOKENS),
-            Asking(plan.judge, tried_on + measured_on, shown + RUBRIC_TOKENS, CHECK_TOKENS),
+            Asking(plan.judge, 1 + (source.domain is None), sent + size.images_for(plan.judge), RUBRIC_TOKENS),
+            Asking(plan.judge, 2, sent + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
+            Asking(plan.judge, 1 + bool(tried_on), sent + RUBRIC_TOKENS, PLANTED_TOKENS),
+            Asking(plan.judge, tried_on + measured_on, sent + RUBRIC_TOKENS, CHECK_TOKENS),
         ]
         for spec in plan.panel:
-            calls.append(Asking(spec, 1, shown + RUBRIC_TOKENS, CHECK_TOKENS))
+            calls.append(Asking(spec, 1, sent + RUBRIC_TOKENS, CHECK_TOKENS))
     return added_up(calls, len(captions.samples), items=len(captions.samples))
 
 
 def read_captions(request: RubricRequest, session: Session) -> Captions:
-    """Return the captions that a request names; a fork has those of the run that is forked.
+    """Return the captions that a request names; a fork has those of its parent.
 
     Raises:
         InputError: the review is not finished, or there is no caption.
-        NotFound: the run is no review.
+        NotFound: the run is not a review.
     """
     if session.forked is not None:
         return _captions_of_fork(request, session, session.forked.plan_as(RubricPlan))

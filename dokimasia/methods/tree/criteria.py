@@ -24,7 +24,7 @@ _TEXT = ("criterion", "text", "question", "capability")
 _SAMPLE = ("sample_id", "sample", "id")
 
 Pair = tuple[str, str] | tuple[str, str, str] | Mapping[str, Any]
-"""A criterion from Python: (text, sample id), with a stratum as a third, or a mapping as a line of a file."""
+"""A criterion from Python: (text, sample id) or (text, sample id, stratum), or a mapping like a line of a file."""
 
 
 def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCriterion]:

@@ -46,7 +46,7 @@ COLUMNS: "dict[str, ColumnType]" = {
     "call_key": "text",
     "simulated": "truth",
 }
-"""What the export of a growth says of each criterion; `leaf` is null where it has no place, and `failure` says why."""
+"""Columns of a growth's export; `leaf` is null for an unplaced criterion, and `failure` gives the reason."""
 
 
 def _count(value: int, place: str) -> Cell:

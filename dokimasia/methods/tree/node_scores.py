@@ -38,10 +38,10 @@ if TYPE_CHECKING:
 DIGITS = 6
 LEVEL = 0.95
 WORST, BEST = 0.0, 100.0
-"""Ends of the scale that criteria are scored on here: (s - 1) / 4 x 100."""
+"""Ends of the scale of criteria's scores here: (s - 1) / 4 x 100."""
 
 LIMIT = 0.05
-"""The expected share of false findings among all that is called weak or strong."""
+"""The permitted share of false findings among all weak and strong nodes."""
 
 MIN_SUPPORT = 5
 SOLVED = 75.0

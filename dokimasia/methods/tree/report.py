@@ -16,10 +16,10 @@ from dokimasia.report.tables import column, computed, table
 
 MOST_PRINTED, MOST_MOVES, MOST_REFUSED = 60, 20, 5
 MOST_OPEN = 90
-"""A tree of more nodes is folded away, and its parents alone stand open."""
+"""Trees with more nodes are folded, and only their parents are shown."""
 
 SPACE, MARK = "\u2003", "\u203a"
-"""Stands between the names of a path, and before a name once for each layer above it."""
+"""The indentation before a name, once per layer above it, and the separator of names in a path."""
 
 HEIGHT = 620
 NOT_SCORED = "#8a8f98"

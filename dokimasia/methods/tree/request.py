@@ -33,13 +33,13 @@ PROMPTS = ("repair", "tree_map", "tree_merge", "tree_propose")
 
 CRITERION_TOKENS, LEAF_TOKENS, LINE_TOKENS = 60, 12, 14
 TYPICAL_LEAVES = 80
-"""Leaves that a tree of many criteria comes to."""
+"""Typical number of leaves of a tree with many criteria."""
 
 CRITERIA_A_LEAF = 2
-"""Criteria for which a judge makes one capability where there are few of them: 18 of 34 were made."""
+"""Criteria per capability in a tree with few criteria: a judge made 18 capabilities of 34 criteria."""
 
 EMBEDDED = 128
-"""Names that one embedding call takes."""
+"""Names per embedding call."""
 
 
 class GrowthRequest(RunRequest):

@@ -35,7 +35,7 @@ RESAMPLES = 100
 PERCENTILE = 99.0
 
 SIDE = 8
-"""A picture is compared by its colours on a grid of so many fields a side."""
+"""Pictures are compared by their colours on a grid with this many fields per side."""
 
 HUES = 12
 
@@ -64,7 +64,7 @@ HANDMADE: dict[str, str] = {
     "general knowledge": "known means law rule custom history symbol country culture science because usually",
     "captioning": "describe description caption answer whole complete sentence summary mentions",
 }
-"""Tasks that computer vision has long told apart."""
+"""Traditional tasks of computer vision, with words that indicate them."""
 
 GENERALIST: dict[str, str] = {
     "reading comprehension": "read text passage says states according written",
@@ -94,7 +94,7 @@ GENERALIST: dict[str, str] = {
     "truthfulness": "not absent no none true false correct mentioned invents",
     "safety": "harm danger private illegal refuse unsafe",
 }
-"""Abilities by which language models in general are told apart."""
+"""General abilities of language models, with words that indicate them."""
 
 
 @dataclass(frozen=True, slots=True)

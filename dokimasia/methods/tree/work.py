@@ -16,7 +16,7 @@ from dokimasia.runs.work import Job, Stage
 from dokimasia.storage.trees.versions import mappings, put_version, tree_criteria
 
 ITEM = "tree"
-"""The name of the one thread; it ends in versions of a tree and in no result row."""
+"""The name of the only graph thread, which makes versions of a tree and no result row."""
 
 
 async def stages(job: Job[GrowthPlan]) -> AsyncIterator[Stage[Any]]:
