@@ -86,7 +86,7 @@ def blank(
     if origin:
         run = resolve_run(service.home, origin)
         asked: Any = run.options.get("request") or {}
-        named = RequestFiles(service.home, service.data_root).asked
+        named = RequestFiles(service.home, service.data_root).request_name
         before = texts_from_request(groups, asked)
         values = {name: tuple(map(named, one)) for name, one in before.items()} | {"name": (), "fresh": ()}
     given = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
