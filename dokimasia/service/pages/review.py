@@ -513,7 +513,7 @@ def _item(
         before=mine[at - 1].item.id if at else None,
         following=None if following is None else following.item.id,
         last=last,
-        undo_obstacle=undo_obstacle(service.home, last, person=who),
+        kept_by=undo_obstacle(service.home, last, person=who),
         second=second,
         fault="" if fault is None else re.sub(rf"^(item|question) {re.escape(id)}: ", "", str(fault)),
         conflict=isinstance(fault, DecidedMeanwhile),
@@ -567,7 +567,7 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         last_words=describe_items(
             service.home, [standing for standing in items if last and standing.item.id == last.item]
         ),
-        undo_obstacle=undo_obstacle(service.home, last, person=who),
+        kept_by=undo_obstacle(service.home, last, person=who),
         others=sorted({standing.item.person for standing in waiting if standing.item.person not in (None, who)}),
         number=number,
         pages=max(1, -(-len(items) // PER_PAGE)),
