@@ -59,24 +59,22 @@ def command(
     from dokimasia.runs.reading.reporting import write_report
     from dokimasia.storage.naming import comparable_with, of_method, resolve_run
 
-    with reading(settings, run, of_method("audit")) as (home, found):
-        other = resolve_run(home, against, comparable_with(found)) if against else None
-        figures = analyse(
-            home, found, ratings=ratings, against=other, benchmarks=_named(benchmarks), passports=passports
-        )
+    with reading(settings, run, of_method("audit")) as (home, row):
+        other = resolve_run(home, against, comparable_with(row)) if against else None
+        figures = analyse(home, row, ratings=ratings, against=other, benchmarks=_named(benchmarks), passports=passports)
         if output is not None:
-            asyncio.run(write_report(home, found, output=output, redact=redact, figures=figures))
-    print_run(LocalBackend(settings), found.id, as_json=as_json, figures=figures)
+            asyncio.run(write_report(home, row, output=output, redact=redact, figures=figures))
+    print_run(LocalBackend(settings), row.id, as_json=as_json, figures=figures)
     if output is not None:
         click.echo(f"wrote {output}", err=True)
 
 
 def _named(benchmarks: tuple[str, ...]) -> dict[str, Path]:
     """Return the files of other benchmarks by their names."""
-    found: dict[str, Path] = {}
+    folders: dict[str, Path] = {}
     for benchmark in benchmarks:
         name, equals, path = benchmark.partition("=")
-        if not (name and equals and path) or name in found:
+        if not (name and equals and path) or name in folders:
             raise click.BadParameter(f"{benchmark!r}: write NAME=FILE, each name once", param_hint="--benchmark")
-        found[name] = Path(path)
-    return found
+        folders[name] = Path(path)
+    return folders

@@ -28,11 +28,11 @@ def with_backend(function: Callable[..., R]) -> Callable[..., R]:
     """Add the options of `common` and those that name a service to a verb, which receives its `backend`."""
 
     def choose_backend(options: dict[str, Any]) -> None:
-        settings, given = options.pop("settings"), options.pop("given")
+        settings, explicit = options.pop("settings"), options.pop("given")
         server, token_file = options.pop("server"), options.pop("server_token_file")
-        if given and server:
+        if explicit and server:
             raise click.UsageError("--home and --server are two places: name one")
-        settings = replace(settings, server="") if given else server_settings(settings, server or "", token_file)
+        settings = replace(settings, server="") if explicit else server_settings(settings, server or "", token_file)
         where = f" --server {settings.server}" if settings.server else ""
         if where and token_file:
             where += f" --server-token-file {shlex.quote(str(token_file))}"

@@ -53,12 +53,12 @@ def command(
         return
     person = backend.reviewer(run, who)
     if import_ is not None:
-        taken = backend.take_in_checks(run, import_, who=person)
-        known = f", {taken.known} known already" if taken.known else ""
-        text = f"took in {several(taken.decided, 'decision')}{known}; {several(taken.empty, 'line')} without one"
-        if taken.left:
+        imported = backend.take_in_checks(run, import_, who=person)
+        known_already = f", {imported.known} known already" if imported.known else ""
+        text = f"took in {several(imported.decided, 'decision')}{known_already}; {several(imported.empty, 'line')} without one"
+        if imported.left:
             text += (
-                f"; {taken.left} are left for the process that writes to the home at the moment, which takes them in"
+                f"; {imported.left} are left for the process that writes to the home at the moment, which takes them in"
             )
         click.echo(text, err=True)
     if export is not None:
@@ -105,14 +105,14 @@ def _print(figures: dict[str, Any], where: str) -> None:
         out.print(
             f"[dim]the run goes on with the answers: dokimasia resume {figures['run']}{where}[/dim]", soft_wrap=True
         )
-    asked: dict[str, int] = figures["asked"]
-    for person, count in ((escape(one), count) for one, count in asked.items()):
+    counts: dict[str, int] = figures["asked"]
+    for person, count in ((escape(person_name), count) for person_name, count in counts.items()):
         out.print(
             f"[dim]{several(count, 'question')} to {person}: dokimasia check {figures['run']} --who {person}{where}[/dim]",
             soft_wrap=True,
         )
-    if figures["states"]["waiting"] > sum(asked.values()):
+    if figures["states"]["waiting"] > sum(counts.values()):
         out.print(
-            f"[dim]{figures['states']['waiting'] - sum(asked.values())} wait: dokimasia check {figures['run']}{where}[/dim]",
+            f"[dim]{figures['states']['waiting'] - sum(counts.values())} wait: dokimasia check {figures['run']}{where}[/dim]",
             soft_wrap=True,
         )

@@ -71,8 +71,8 @@ def go_through(backend: "Backend", run: str, *, who: str, second: bool) -> int:
                 kind = screen.item.kind
                 pictures = _pictures(backend, screen, Path(folder))
                 _show(screen, at + 1, len(due.items), pictures)
-                step, made = _ask(backend, screen, who, pictures, second=second)
-                decided += made
+                step, newly_decided = _ask(backend, screen, who, pictures, second=second)
+                decided += newly_decided
                 at = max(0, at + step) if step is not None else len(due.items)
         except (click.Abort, EOFError, KeyboardInterrupt):
             out.print()
@@ -84,10 +84,14 @@ def go_through(backend: "Backend", run: str, *, who: str, second: bool) -> int:
     return decided
 
 
-def _told_of_others(asked: Mapping[str, int], who: str) -> str:
+def _told_of_others(counts: Mapping[str, int], who: str) -> str:
     """Return a sentence on the questions that wait for other people; empty where none does."""
-    told = [f"{several(count, 'question')} to {one} (--who {one})" for one, count in asked.items() if one != who]
-    return f"others are asked, too: {', '.join(told)}" if told else ""
+    questions = [
+        f"{several(count, 'question')} to {person} (--who {person})"
+        for person, count in counts.items()
+        if person != who
+    ]
+    return f"others are asked, too: {', '.join(questions)}" if questions else ""
 
 
 def _show(screen: "CheckScreen", number: int, count: int, pictures: Pictures) -> None:
@@ -107,16 +111,16 @@ def _show(screen: "CheckScreen", number: int, count: int, pictures: Pictures) ->
             out.print(f"{place:>3}  {escape(sentence)}")
 
 
-def _show_perturbation(shown: Mapping[str, Any]) -> None:
+def _show_perturbation(perturbation: Mapping[str, Any]) -> None:
     """Print what was asked, the gold answer, what was changed in it, and what the change was meant as."""
     rows: list[tuple[str, Cell]] = [
-        ("asked", shown["prompt"]),
-        ("gold", shown["gold"]),
-        ("changed", difference([DifferencePiece(*one) for one in shown["difference"]])),
-        ("edit", shown["instruction"]),
-        ("said to be", shown["description"]),
-        ("checker", shown["doubt"]),
-        ("meant as", f"{shown['title']}: {shown['definition']}"),
+        ("asked", perturbation["prompt"]),
+        ("gold", perturbation["gold"]),
+        ("changed", difference([DifferencePiece(*piece) for piece in perturbation["difference"]])),
+        ("edit", perturbation["instruction"]),
+        ("said to be", perturbation["description"]),
+        ("checker", perturbation["doubt"]),
+        ("meant as", f"{perturbation['title']}: {perturbation['definition']}"),
     ]
     draw_blocks(console(), [Facts([row for row in rows if row[1]])])
 
@@ -126,20 +130,20 @@ def _ask(
 ) -> tuple[int | None, int]:
     """Ask until something is decided; return the step to the next item (None: stop) and how many decisions were made."""
     out, item = console(), screen.item
-    seen = None if second or item.kind == "question" else int(screen.shown["decided"])
+    decisions_seen = None if second or item.kind == "question" else int(screen.shown["decided"])
     since = screen.since if item.kind == "question" else ""
     if screen.unfinished:
         out.print("[yellow]an unfinished edit of yours is kept: e goes on with it[/yellow]")
     while True:
         answer = click.prompt("", prompt_suffix="> ", default="", show_default=False).strip()
-        key, rest = answer[:1].lower(), answer[1:]
+        key, argument = answer[:1].lower(), answer[1:]
         if key in STEPS:
             return STEPS[key], 0
         try:
-            action, text = _decided(backend, screen, who, key, rest.strip())
+            action, text = _decided(backend, screen, who, key, argument.strip())
             if action is not None:
-                said = backend.decide(item, action, text=text, who=who, shown=since, seen=seen)
-                return 1, _said(said)
+                outcome = backend.decide(item, action, text=text, who=who, shown=since, seen=decisions_seen)
+                return 1, _said(outcome)
         except DecidedMeanwhile as problem:
             out.print(f"[red]{escape(str(problem))}[/red]; s goes on, and check --second gives a second opinion")
         except (InputError, ValueError) as problem:
@@ -149,7 +153,7 @@ def _ask(
                 click.launch(str(picture))
 
 
-def _decided(backend: "Backend", screen: "CheckScreen", who: str, key: str, rest: str) -> tuple[Action | None, str]:
+def _decided(backend: "Backend", screen: "CheckScreen", who: str, key: str, argument: str) -> tuple[Action | None, str]:
     """Return what a key with what stands behind it decides on an item, and the text; None where it decides nothing.
 
     Raises:
@@ -158,9 +162,9 @@ def _decided(backend: "Backend", screen: "CheckScreen", who: str, key: str, rest
     """
     item = screen.item
     if item.kind == "question" and key == "r":
-        if not rest:
+        if not argument:
             raise InputError(f"question {item.id}: write the reply behind r, or press e for an editor")
-        return "reply", rest
+        return "reply", argument
     if item.kind == "question" and key == "e":
         form = str(screen.shown["form"])
         text = backend.edit_text(item, form, who=who)
@@ -172,7 +176,7 @@ def _decided(backend: "Backend", screen: "CheckScreen", who: str, key: str, rest
     if action := _action(item, key):
         return action, ""
     if key == "d":
-        return "edit", without_sentences(item.text, [int(number) for number in re.findall(r"\d{1,4}", rest)])
+        return "edit", without_sentences(item.text, [int(number) for number in re.findall(r"\d{1,4}", argument)])
     if key == "e":
         lines = backend.edit_text(item, "\n".join(sentences_of(item.text)) + "\n", who=who).splitlines()
         text = " ".join(line.strip() for line in lines if line.strip())
@@ -219,12 +223,12 @@ def _said(decision: Decision | None) -> int:
 
 def _pictures(backend: "Backend", screen: "CheckScreen", folder: Path) -> Pictures:
     """Put an item's images into a folder, under names that programs for pictures know, and return them."""
-    named = [(str(image["name"]), str(image["sha256"])) for image in screen.shown["images"]]
+    images = [(str(image["name"]), str(image["sha256"])) for image in screen.shown["images"]]
     if screen.item.kind == "question":
         parts = [part for message in screen.shown["messages"] for part in message["parts"]]
-        seen = [str(part["image"]) for part in parts if "image" in part]
-        named = [(f"image {number}", sha256) for number, sha256 in enumerate(seen, 1)]
-    return [(name, _copied(backend, sha256, folder)) for name, sha256 in named]
+        shown_already = [str(part["image"]) for part in parts if "image" in part]
+        images = [(f"image {number}", sha256) for number, sha256 in enumerate(shown_already, 1)]
+    return [(name, _copied(backend, sha256, folder)) for name, sha256 in images]
 
 
 def _copied(backend: "Backend", sha256: str, folder: Path) -> Path:

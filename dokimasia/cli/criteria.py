@@ -30,8 +30,8 @@ def export(settings: "Settings", run: str, output: Path | None) -> None:
     from dokimasia.methods.evaluation.criteria import export_criteria
     from dokimasia.runs.reading.exporting import write_whole
 
-    with reading(settings, run) as (home, found):
-        data = b"".join(asyncio.run(export_criteria(home, found)))
+    with reading(settings, run) as (home, row):
+        data = b"".join(asyncio.run(export_criteria(home, row)))
     if output is None:
         sys.stdout.buffer.write(data)
         return
@@ -71,19 +71,19 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
     """
     from dokimasia.methods.evaluation.criteria import coverage_of, covered_share
 
-    with reading(settings, run) as (home, found):
-        samples = asyncio.run(coverage_of(home, found))
+    with reading(settings, run) as (home, row):
+        samples = asyncio.run(coverage_of(home, row))
     share = covered_share(samples)
     if as_json:
         plain = [sample.model_dump(mode="json") | {"share": sample.share} for sample in samples]
-        print_json({"run": found.id, "share": share, "samples": plain})
+        print_json({"run": row.id, "share": share, "samples": plain})
         return
     out = console()
     if share is None:
-        out.print(f"run {found.id}: no sample with criteria has a reference answer to compare them with")
+        out.print(f"run {row.id}: no sample with criteria has a reference answer to compare them with")
         return
     out.print(
-        f"[bold]run {found.id}[/bold] · criteria touch {share:.0%} of the sentences of the references of {len(samples)} samples"
+        f"[bold]run {row.id}[/bold] · criteria touch {share:.0%} of the sentences of the references of {len(samples)} samples"
     )
     missed = [sample for sample in samples if sample.uncovered]
     if not missed:
@@ -93,9 +93,15 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
     for name in ("criteria", "sentences", "covered"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("touched by no criterion", overflow="fold", ratio=1)
-    for one in sorted(missed, key=lambda one: one.share):
-        sentences = "\n".join(f"- {sentence}" for sentence in one.uncovered)
-        table.add_row(escape(one.sample), str(one.criteria), str(one.sentences), f"{one.share:.0%}", escape(sentences))
+    for category in sorted(missed, key=lambda category: category.share):
+        sentences = "\n".join(f"- {sentence}" for sentence in category.uncovered)
+        table.add_row(
+            escape(category.sample),
+            str(category.criteria),
+            str(category.sentences),
+            f"{category.share:.0%}",
+            escape(sentences),
+        )
     out.print(table)
     out.print("[dim]by shared words: a hint where to look, and no verdict[/dim]")
 

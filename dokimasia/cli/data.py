@@ -59,8 +59,8 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
         "with options": f"{report.with_choices:,}",
         "categories": _categories(report),
     }
-    for what, value in facts.items():
-        out.print(f"  {what}: {escape(value)}")
+    for fact, value in facts.items():
+        out.print(f"  {fact}: {escape(value)}")
     if report.remarks:
         out.print(f"\n[yellow]{_count(len(report.remarks), 'warning')}[/yellow]")
         _lines([remark.message for remark in report.remarks])
@@ -87,16 +87,16 @@ def _lines(messages: list[str]) -> None:
         click.echo(f"  and {len(messages) - SHOWN:,} more; --json lists all")
 
 
-def _count(number: int, what: str) -> str:
-    return f"{number:,} {what}{'' if number == 1 else 's'}"
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _categories(report: "DataReport") -> str:
     if not report.categories:
         return "none"
     largest = sorted(report.categories.items(), key=lambda item: (-item[1], item[0]))
-    shown = ", ".join(f"{category} {count:,}" for category, count in largest[:12])
-    return f"{len(largest)} ({shown}{', …' if len(largest) > 12 else ''})"
+    listed = ", ".join(f"{category} {count:,}" for category, count in largest[:12])
+    return f"{len(largest)} ({listed}{', …' if len(largest) > 12 else ''})"
 
 
 def _places(problems: "list[Problem]") -> str:

@@ -49,20 +49,20 @@ def tree_step(
     with Home.open(settings.home, write=False) as home:
         figures = tree_figures(home, tree)
         loaded = load_tree(home, tree)
-        found = {name: weaknesses_of(home, get_run(home, run), name, tree=tree, examples=0) for name in models}
+        weaknesses = {name: weaknesses_of(home, get_run(home, run), name, tree=tree, examples=0) for name in models}
     below, steps = members_below(loaded.tree), planted_steps(pairs, loaded.criteria)
-    for name, one in found.items():
-        for row in (*one["weak"], *one["strong"]):
-            here = below[row["node"]]
-            elsewhere = [key for key in below["root"] if key not in set(here)]
+    for name, weakness in weaknesses.items():
+        for row in (*weakness["weak"], *weakness["strong"]):
+            keys = below[row["node"]]
+            elsewhere = [key for key in below["root"] if key not in set(keys)]
             row["planted"] = {
-                "here": planted_skill(name, here, steps),
+                "here": planted_skill(name, keys, steps),
                 "elsewhere": planted_skill(name, elsewhere, steps),
             }
     if not as_json:
         print_tree(figures, where=f" --home {shown_path(settings.home)}")
-        print_blocks(_weak(found))
-    return {**figures, "weaknesses": found}
+        print_blocks(_weak(weaknesses))
+    return {**figures, "weaknesses": weaknesses}
 
 
 def planted_steps(
@@ -74,8 +74,8 @@ def planted_steps(
         for scene, question in pairs
         for step in question.steps
     }
-    asked = {key: (one.sample_id, one.text) for key, one in criteria.items()}
-    return {key: planted[step] for key, step in asked.items() if step in planted}
+    steps_by_key = {key: (criterion.sample_id, criterion.text) for key, criterion in criteria.items()}
+    return {key: planted[step] for key, step in steps_by_key.items() if step in planted}
 
 
 def planted_skill(name: str, keys: Iterable[str], steps: Mapping[str, tuple[str, Any]]) -> float:
@@ -83,24 +83,24 @@ def planted_skill(name: str, keys: Iterable[str], steps: Mapping[str, tuple[str,
     from dokimasia.simulation.profiles import as_candidate, find_profile
 
     profile = as_candidate(find_profile(name))
-    known = [profile.skill(*steps[key]) for key in keys if key in steps]
-    return round(sum(known) / len(known), 4) if known else 0.0
+    skills = [profile.skill(*steps[key]) for key in keys if key in steps]
+    return round(sum(skills) / len(skills), 4) if skills else 0.0
 
 
-def _weak(found: Mapping[str, Mapping[str, Any]]) -> "Iterator[Block]":
+def _weak(weaknesses: Mapping[str, Mapping[str, Any]]) -> "Iterator[Block]":
     """Yield each model's weak nodes with the planted skill there and elsewhere."""
     from dokimasia.report import figures
     from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
 
     rows: list[list[Cell]] = []
-    for name, one in found.items():
-        for row in one["weak"]:
+    for name, weakness in weaknesses.items():
+        for row in weakness["weak"]:
             measured = figures.measured(row, digits=0)
             here, elsewhere = row["planted"]["here"], row["planted"]["elsewhere"]
             difference = figures.signed_text(row["difference"], 0)
             rows.append([name, row["name"], measured, str(row["n"]), difference, f"{here:.2f}, {elsewhere:.2f}"])
-        if not one["weak"]:
-            none = Span(one["reason"] or f"none is significant among {one['looked_at']}", "muted")
+        if not weakness["weak"]:
+            none = Span(weakness["reason"] or f"none is significant among {weakness['looked_at']}", "muted")
             rows.append([Span(name, "muted"), none, *[figures.NOTHING] * 4])
     titles = ("score", "criteria", "against the rest", "planted skill: here, elsewhere")
     columns = [Column(title, numeric=False) for title in ("model", "capability")] + [Column(title) for title in titles]
@@ -164,7 +164,7 @@ def _marked(
         loaded = load_tree(home, f"{diagnosis.tree}@{diagnosis.position}")
     below = members_below(loaded.tree)
     steps = planted_steps(pairs, loaded.criteria)
-    found: list[dict[str, Any]] = []
+    marked: list[dict[str, Any]] = []
     contrasts = diagnosis.asset("contrasts")
     for row in contrasts.rows if contrasts else ():
         if row.mark not in ("better", "worse"):
@@ -172,7 +172,7 @@ def _marked(
         skills = {name: planted_skill(name, below[row.node], steps) for name in models}
         others = [skill for name, skill in skills.items() if name != row.model]
         _, leaf, gap = row.cells[:3]
-        found.append(
+        marked.append(
             {
                 "model": row.model,
                 "node": row.node,
@@ -185,7 +185,7 @@ def _marked(
                 "planted": {"here": skills[row.model], "others": round(sum(others) / len(others), 4)},
             }
         )
-    return found
+    return marked
 
 
 def _marked_blocks(marked: Sequence[Mapping[str, Any]]) -> "Iterator[Block]":
@@ -193,7 +193,7 @@ def _marked_blocks(marked: Sequence[Mapping[str, Any]]) -> "Iterator[Block]":
     from dokimasia.report import figures
     from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
 
-    worse = [one for one in marked if one["mark"] == "worse"]
+    worse = [row for row in marked if row["mark"] == "worse"]
     rows: list[list[Cell]] = [
         [
             one["model"],
@@ -211,7 +211,7 @@ def _marked_blocks(marked: Sequence[Mapping[str, Any]]) -> "Iterator[Block]":
         yield Table(columns, rows, "Leaves where a model is significantly worse than the others")
     else:
         yield Paragraph("no model is significantly worse than the others at any leaf: the sample is small")
-    right = sum((one["planted"]["here"] < one["planted"]["others"]) == (one["mark"] == "worse") for one in marked)
+    right = sum((row["planted"]["here"] < row["planted"]["others"]) == (row["mark"] == "worse") for row in marked)
     marks = f"of {len(marked)} leaves marked better or worse, {right} go the way that is planted"
     yield Paragraph(f"points of 100; {marks}.", "note")
 
@@ -263,32 +263,32 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
         data=Path(str(perturbed.run)), judges=(PROBED_JUDGE,), evaluators=EVALUATORS, unchecked=True, seed=seed
     )
     result = run_to_end(partial(probe, request), settings, method="probe")
-    found = result.summary["tasks"]["image-to-text"]
-    expected: dict[Evaluator, dict[str, float]] = {evaluator: _expected(found, evaluator) for evaluator in EVALUATORS}
+    task = result.summary["tasks"]["image-to-text"]
+    expected: dict[Evaluator, dict[str, float]] = {evaluator: _expected(task, evaluator) for evaluator in EVALUATORS}
     truth = {PROBED_JUDGE: expected}
     if not as_json:
         print_blocks(
             [
                 Paragraph(Span("What a judge does not see, measured by answers with an error in them", "strong")),
-                planted("image-to-text", ProbedTask.model_validate(found), truth),
+                planted("image-to-text", ProbedTask.model_validate(task), truth),
             ]
         )
     return {**result.summary, "planted": truth}
 
 
-def _expected(found: "Mapping[str, Any]", evaluator: "Evaluator") -> dict[str, float]:
+def _expected(task: "Mapping[str, Any]", evaluator: "Evaluator") -> dict[str, float]:
     """Return what is planted to go undetected by dimension, and over all errors that were judged."""
     from dokimasia.simulation.profiles import as_judge, find_profile
     from dokimasia.simulation.truths.judges import expected_probe
 
     judge = as_judge(find_profile(PROBED_JUDGE))
     shares = {
-        name: expected_probe(judge, name, group, evaluator).undetected for name, group in found["dimensions"].items()
+        name: expected_probe(judge, name, group, evaluator).undetected for name, group in task["dimensions"].items()
     }
-    kinds = found["judges"][PROBED_JUDGE]["evaluators"][evaluator]["dimensions"]
+    kinds = task["judges"][PROBED_JUDGE]["evaluators"][evaluator]["dimensions"]
     counts = {name: kinds[name]["undetected"]["n_scored"] for name in shares}
-    whole = sum(counts[name] * share for name, share in shares.items()) / max(1, sum(counts.values()))
-    return {"": whole, **shares}
+    expected = sum(counts[name] * share for name, share in shares.items()) / max(1, sum(counts.values()))
+    return {"": expected, **shares}
 
 
 JUDGE = "sim/judge-noisy"
@@ -318,25 +318,27 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
         f"made {several(samples, 'question')} on {several(pictures, 'picture')} in seven domains: {data}", err=True
     )
     pairs = list(make_world(samples, seed))
-    shown = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
-    shown["tree"] = tree_step(settings, shown["run"], pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json)
-    shown["diagnosis"] = diagnosis_step(settings, shown["run"], pairs, models=CANDIDATES, as_json=as_json)
-    shown["refinement"] = refinement_step(settings, shown["run"], pairs, seed, as_json=as_json)
-    shown["probe"] = probe_step(settings, seed, as_json=as_json)
-    shown["report"] = str(page_step(settings, shown["run"]))
+    evaluation = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
+    evaluation["tree"] = tree_step(
+        settings, evaluation["run"], pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json
+    )
+    evaluation["diagnosis"] = diagnosis_step(settings, evaluation["run"], pairs, models=CANDIDATES, as_json=as_json)
+    evaluation["refinement"] = refinement_step(settings, evaluation["run"], pairs, seed, as_json=as_json)
+    evaluation["probe"] = probe_step(settings, seed, as_json=as_json)
+    evaluation["report"] = str(page_step(settings, evaluation["run"]))
     if as_json:
-        print_json(shown)
+        print_json(evaluation)
     else:
-        click.echo(f"all of it as a page: {shown['report']}")
+        click.echo(f"all of it as a page: {evaluation['report']}")
 
 
 def page_step(settings: "Settings", run: str) -> Path:
     """Write the evaluation's page, with tree and diagnosis on it, and return its path from here."""
     from dokimasia.runs.reading.reporting import write_report
 
-    with reading(settings, run) as (home, found):
-        written = asyncio.run(write_report(home, found, redact=redact))
-    return Path(shown_path(written.path))
+    with reading(settings, run) as (home, row):
+        path = asyncio.run(write_report(home, row, redact=redact))
+    return Path(shown_path(path.path))
 
 
 def evaluation_step(

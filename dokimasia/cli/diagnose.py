@@ -108,16 +108,16 @@ def _take_in(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run
     from dokimasia.methods.fingerprints.human_matching import take_matches
     from dokimasia.storage.home import Home
 
-    for option, given in (("--judge", asked["judge"]), ("--by-hand", asked["by_hand"]), ("--dry-run", dry_run)):
-        if given:
+    for option, value in (("--judge", asked["judge"]), ("--by-hand", asked["by_hand"]), ("--dry-run", dry_run)):
+        if value:
             raise click.UsageError(f"--matches takes in what a person decided; {option} does not go with it")
     with Home.open(settings.home, write=True, create=False, command="diagnose") as home:
-        found, new = asyncio.run(take_matches(home, asked["run"], path))
-    click.echo(f"took in {new} new decisions of {path.name} for {found.id}", err=True)
-    print_run(LocalBackend(settings), found.id, as_json=as_json)
+        matches, new = asyncio.run(take_matches(home, asked["run"], path))
+    click.echo(f"took in {new} new decisions of {path.name} for {matches.id}", err=True)
+    print_run(LocalBackend(settings), matches.id, as_json=as_json)
     if asked["export"] is not None:
         with Home.open(settings.home, write=False) as home:
-            for line in write_all(home, found, asked["export"].absolute()):
+            for line in write_all(home, matches, asked["export"].absolute()):
                 click.echo(line, err=True)
 
 
@@ -141,18 +141,18 @@ def _check_together(*, write: bool, fingerprint: bool) -> None:
     if write and fingerprint:
         raise click.UsageError("--write and --fingerprint are two things: ask for one")
     context = click.get_current_context()
-    given = {
+    options = {
         param.name: param.opts[0]
         for param in context.command.params
         if param.name and context.get_parameter_source(param.name) is click.core.ParameterSource.COMMANDLINE
     }
-    asked = "--write" if write else "--fingerprint" if fingerprint else "--why" if "why" in given else ""
-    for name, option in given.items():
+    action = "--write" if write else "--fingerprint" if fingerprint else "--why" if "why" in options else ""
+    for name, option in options.items():
         homes = [of for of, names in _SAID.items() if name in names and of]
-        if name in _SAID[asked] or not any(name in names for names in _SAID.values()):
+        if name in _SAID[action] or not any(name in names for names in _SAID.values()):
             continue
-        if asked in ("--write", "--fingerprint") or name not in _PAID | _HAND | {"top"}:
-            raise click.UsageError(f"{option} does not go with {asked}")
+        if action in ("--write", "--fingerprint") or name not in _PAID | _HAND | {"top"}:
+            raise click.UsageError(f"{option} does not go with {action}")
         raise click.UsageError(f"{option} belongs to {' or '.join(homes)}")
 
 
@@ -170,28 +170,28 @@ def _tables(
     change: Changes | None = None
     folder, seed = asked["export"], asked["seed"]
     with Home.open(settings.home, write=False) as home:
-        found, own = evaluation_of(home, asked["run"])
-        tree = asked["tree"] or own
-        diagnosis = diagnose(home, found, tree=tree, seed=seed)
-        written = latest_words(home, diagnosis.run)
+        evaluation, own_tree = evaluation_of(home, asked["run"])
+        tree = asked["tree"] or own_tree
+        diagnosis = diagnose(home, evaluation, tree=tree, seed=seed)
+        words = latest_words(home, diagnosis.run)
         if against is not None:
             other, _ = evaluation_of(home, against)
-            change = compare_diagnoses(home, found, other, tree=tree, seed=seed)
-    named = assets_named(change.assets if change else diagnosis.assets, shown)
-    _keep(settings, found, diagnosis)
+            change = compare_diagnoses(home, evaluation, other, tree=tree, seed=seed)
+    assets = assets_named(change.assets if change else diagnosis.assets, shown)
+    _keep(settings, evaluation, diagnosis)
     if folder is not None:
         files = export_diagnosis(diagnosis, folder, further=change.assets if change else ())
         click.echo(f"wrote {several(len(files), 'file')} to {folder}", err=True)
     if as_json:
-        print_json(_as_json(diagnosis, change, named))
+        print_json(_as_json(diagnosis, change, assets))
         return
     if change is not None:
-        print_blocks([*notes(diagnosis.simulated, change.notes), *compared(change, named)])
+        print_blocks([*notes(diagnosis.simulated, change.notes), *compared(change, assets)])
     elif shown:
-        tables = (block for asset in named for block in asset_blocks(asset, most=None))
+        tables = (block for asset in assets for block in asset_blocks(asset, most=None))
         print_blocks([*notes(diagnosis.simulated, diagnosis.notes), *tables])
     else:
-        print_blocks(overview(diagnosis, words=written.id if written else None))
+        print_blocks(overview(diagnosis, words=words.id if words else None))
 
 
 def _why(
@@ -206,10 +206,10 @@ def _why(
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
-        found, own = evaluation_of(home, run)
-        gathered = gather(home, found, tree=tree or own, seed=seed)
-        diagnosis = diagnosis_of(found, gathered)
-        behind = evidence(home, found, gathered, diagnosis, text, limit=top)
+        evaluation, own_tree = evaluation_of(home, run)
+        gathered = gather(home, evaluation, tree=tree or own_tree, seed=seed)
+        diagnosis = diagnosis_of(evaluation, gathered)
+        behind = evidence(home, evaluation, gathered, diagnosis, text, limit=top)
         files = {image.sha256: str(home.blobs.file(image.sha256)) for atom in behind.shown for image in atom.images}
     if as_json:
         print_json(behind.model_dump(mode="json"))
@@ -236,9 +236,9 @@ def _keep(settings: "Settings", run: "Run", diagnosis: "Diagnosis") -> None:
         click.echo(f"not kept with the run: {problem}", err=True)
 
 
-def _as_json(diagnosis: "Diagnosis", change: "Changes | None", named: "Sequence[Asset]") -> dict[str, Any]:
+def _as_json(diagnosis: "Diagnosis", change: "Changes | None", assets: "Sequence[Asset]") -> dict[str, Any]:
     """Return the tables that were asked for; of two runs all of the first, and what changed."""
-    tables = [one.model_dump(mode="json") for one in named]
+    tables = [asset.model_dump(mode="json") for asset in assets]
     if change is None:
         return diagnosis.model_dump(mode="json", exclude={"assets"}) | {"assets": tables}
     against = {"run": change.second, "shared": change.shared, "notes": list(change.notes), "assets": tables}

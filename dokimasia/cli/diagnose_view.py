@@ -19,11 +19,11 @@ FIRST = ("models", "categories", "pairs", "ranks", "failures", "stability", "rea
 ANSWER = 400
 
 
-def notes(simulated: Sequence[str], said: Sequence[str]) -> Iterator[Block]:
+def notes(simulated: Sequence[str], sentences: Sequence[str]) -> Iterator[Block]:
     """Yield what a reader must know first, with the commands in it unbroken."""
     if simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
-    for note in said:
+    for note in sentences:
         yield Paragraph(Span(note, "code"), "warning")
 
 
@@ -44,7 +44,8 @@ def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Bl
     others = [asset.id for asset in diagnosis.assets if asset.id not in FIRST and asset.family != "nodes"]
     yield Paragraph(f"\nfurther tables, with --asset: {', '.join(others)}", "note")
     first = next(
-        (f"{one.id}:1" for one in diagnosis.assets if one.family in ("nodes", "leaves") and one.rows), "models:1"
+        (f"{asset.id}:1" for asset in diagnosis.assets if asset.family in ("nodes", "leaves") and asset.rows),
+        "models:1",
     )
     wording = f"dokimasia show {words}" if words else f"dokimasia diagnose {diagnosis.run} --write --judge M"
     commands = {
@@ -56,26 +57,26 @@ def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Bl
         yield Paragraph((f"{title}: ", Span(command, "code")), "note")
 
 
-def assets_named(assets: Sequence["Asset"], named: Sequence[str]) -> list["Asset"]:
+def assets_named(assets: Sequence["Asset"], names: Sequence[str]) -> list["Asset"]:
     """Return the tables of these ids or families, each once; all where none is named.
 
     Raises:
         NotFound: there is none of a name; the message says which are near.
     """
-    if not named:
+    if not names:
         return list(assets)
-    found: dict[str, Asset] = {}
-    for name in named:
-        own = [asset for asset in assets if name.strip() in (asset.id, asset.family)]
-        if not own:
-            known = list(dict.fromkeys(name for asset in assets for name in (asset.family, asset.id)))
-            near = difflib.get_close_matches(name.strip(), known, n=3)
+    chosen: dict[str, Asset] = {}
+    for name in names:
+        matching = [asset for asset in assets if name.strip() in (asset.id, asset.family)]
+        if not matching:
+            names_known = list(dict.fromkeys(name for asset in assets for name in (asset.family, asset.id)))
+            near = difflib.get_close_matches(name.strip(), names_known, n=3)
             raise NotFound(
                 f"there is no table {name!r}; "
                 + (f"near: {', '.join(near)}" if near else f"there are {', '.join(asset.id for asset in assets)}")
             )
-        found |= {one.id: one for one in own}
-    return list(found.values())
+        chosen |= {asset.id: asset for asset in matching}
+    return list(chosen.values())
 
 
 def compared(change: "Changes", assets: Sequence["Asset"]) -> Iterator[Block]:
@@ -101,12 +102,12 @@ def behind_figure(diagnosis: "Diagnosis", behind: "Evidence", files: Mapping[str
     for atom in behind.shown:
         score = score_of(atom)
         repeat = f" · repeat {atom.repeat + 1}" if atom.repeat else ""
-        named = (
+        atoms_named = (
             Span("\n● ", score.tone),
             Span(atom.sample, "strong"),
             f" · {atom.model} · criterion {atom.criterion} · ",
         )
-        yield Paragraph((*named, score, repeat))
+        yield Paragraph((*atoms_named, score, repeat))
         final = shortened(atom.final_answer, ANSWER)
         reference = f" (reference: {atom.reference_answer})" if atom.reference_answer else ""
         lines = {
@@ -124,5 +125,5 @@ def behind_figure(diagnosis: "Diagnosis", behind: "Evidence", files: Mapping[str
         for image in atom.images:
             yield Paragraph((Span("      image ", "muted"), Span(files.get(image.sha256, image.sha256), "code")))
     if len(behind.shown) < behind.atoms:
-        whole = f"dokimasia show {behind.run} --sample ID"
-        yield Paragraph((f"more: --top {behind.atoms}; a sample whole: ", Span(whole, "code")), "note")
+        whole_command = f"dokimasia show {behind.run} --sample ID"
+        yield Paragraph((f"more: --top {behind.atoms}; a sample whole: ", Span(whole_command, "code")), "note")

@@ -70,49 +70,47 @@ def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
     draw_blocks(console(), list(blocks), redact=lambda text: with_target_flags(redact(text)), whole=whole)
 
 
-def print_preview(shown: Mapping[str, Any], *, as_json: bool) -> None:
+def print_preview(preview: Mapping[str, Any], *, as_json: bool) -> None:
     """Print a run's prompts, and below them, where they are in sight, what it would ask and cost."""
     if as_json:
-        print_json(shown)
+        print_json(preview)
         return
     out = console()
-    for name, messages in shown["prompts"].items():
+    for name, messages in preview["prompts"].items():
         out.rule(f"prompt {name}")
         for message in messages:
             images = f" + {message['images']} image(s)" if message["images"] else ""
             out.print(f"[{message['role']}{images}]\n{redact(message['text'])}\n", markup=False)
-    if shown["prompts"]:
+    if preview["prompts"]:
         out.rule("what it would ask and cost")
-    print_cost(shown, style="bold")
+    print_cost(preview, style="bold")
 
 
-def print_cost(shown: Mapping[str, Any], *, style: str = "") -> None:
+def print_cost(preview: Mapping[str, Any], *, style: str = "") -> None:
     """Print how many calls a run would take of each model, and what they would cost."""
     from dokimasia.report.figures import cost_text
 
     out = console()
-    known = sum(model["cost"] or 0.0 for model in shown["models"].values())
+    known_cost = sum(model["cost"] or 0.0 for model in preview["models"].values())
     out.print(
-        f"{several(shown['samples'], 'sample')}, about {several(shown['calls'], 'call')}, "
-        f"cost {cost_text(shown['cost'], known)}",
+        f"{several(preview['samples'], 'sample')}, about {several(preview['calls'], 'call')}, "
+        f"cost {cost_text(preview['cost'], known_cost)}",
         style=style,
     )
-    if shown.get("status") == "done":
+    if preview.get("status") == "done":
         out.print(
-            f"run {shown['run']} is finished: the same command prints what came of it and asks nothing", style=style
+            f"run {preview['run']} is finished: the same command prints what came of it and asks nothing", style=style
         )
-    elif answered := shown.get("answered"):
-        left = max(0, shown["calls"] - answered)
-        said = (
-            f"at least {several(answered, 'call')} of run {shown['run']} answered already, at most about {left:,} left"
-        )
-        out.print(said, style=style)
-    for name, model in shown["models"].items():
+    elif answered := preview.get("answered"):
+        left = max(0, preview["calls"] - answered)
+        sentence = f"at least {several(answered, 'call')} of run {preview['run']} answered already, at most about {left:,} left"
+        out.print(sentence, style=style)
+    for name, model in preview["models"].items():
         tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
-        side = shown.get("max_image_side", {}).get(name)
+        side = preview.get("max_image_side", {}).get(name)
         reduced = "" if side is None else f", images made smaller above {side:,} pixels a side"
         out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}{reduced}")
-    for name, count in shown.get("people", {}).items():
+    for name, count in preview.get("people", {}).items():
         out.print(f"  {name}: {several(count, 'question')} to a person at most")
-    for note in shown["notes"]:
+    for note in preview["notes"]:
         out.print(f"note: {note}", style="yellow", markup=False)

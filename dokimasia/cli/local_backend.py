@@ -128,8 +128,8 @@ class LocalBackend:
 
     def find(self, run: str, usable: Usable | None = None) -> Run:
         """Return the run that a user means; `last` is the newest of those that are usable."""
-        with reading(self.settings, run, usable) as (_, found):
-            return found
+        with reading(self.settings, run, usable) as (_, row):
+            return row
 
     def preview(self, method: Method[Any, Any], request: RunRequest) -> dict[str, Any]:
         """Return what a run would be, ask and cost."""
@@ -137,11 +137,11 @@ class LocalBackend:
 
         return preview(method, request, settings=self.settings)
 
-    def check_keys(self, shown: Mapping[str, Any]) -> None:
+    def check_keys(self, preview: Mapping[str, Any]) -> None:
         """Refuse a preview where a key is missing that the run would need."""
         from dokimasia.runs.preview import check_keys
 
-        check_keys(self.settings, shown)
+        check_keys(self.settings, preview)
 
     def run(self, method: Method[Any, Any], request: RunRequest) -> RunOutcome:
         """Run the request to its end."""
@@ -189,16 +189,16 @@ class LocalBackend:
         """Do what a method does once a run is done, and return lines to be printed of it."""
         if method.after is None:
             return ()
-        with reading(self.settings, run) as (home, found):
-            return list(method.after(home, get_run(home, found.id), request))
+        with reading(self.settings, run) as (home, row):
+            return list(method.after(home, get_run(home, row.id), request))
 
     def view(self, run: str, *, figures: RunFigures | None = None) -> Mapping[str, Any]:
         """Return a run's figures, with its items where it shows any."""
-        with reading(self.settings, run) as (home, found):
-            method = method_of(found)
-            view = as_json(method.figures(home, found) if figures is None else figures)
+        with reading(self.settings, run) as (home, row):
+            method = method_of(row)
+            view = as_json(method.figures(home, row) if figures is None else figures)
             if method.items is not None and method.items_shown:
-                view["items"] = list(method.items(home, found, None))
+                view["items"] = list(method.items(home, row, None))
             return view
 
     def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, Any] | None = None) -> None:
@@ -206,8 +206,8 @@ class LocalBackend:
         from dokimasia.report.terminal import draw_run
         from dokimasia.runs.reading.reporting import run_data
 
-        with reading(self.settings, run) as (home, found):
-            data = replace(run_data(home, found, figures), planted=planted)
+        with reading(self.settings, run) as (home, row):
+            data = replace(run_data(home, row, figures), planted=planted)
             draw_run(console(), data, redact=lambda text: with_target_flags(redact(text)))
 
     def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
@@ -244,8 +244,8 @@ class LocalBackend:
         from dokimasia.people.checks import show_question, shown_item
         from dokimasia.storage.decisions import standing
 
-        known = self._standings[item]
-        if known.item.kind == "question":
+        item_standing = self._standings[item]
+        if item_standing.item.kind == "question":
             with (
                 suppress(HomeLocked),
                 Home.open(self.settings.home, write=True, create=False, command="dokimasia check") as home,
@@ -253,9 +253,9 @@ class LocalBackend:
                 asyncio.run(show_question(home, item))  # where it is locked, the answer carries the time along
         with Home.open(self.settings.home, write=False) as home:
             with suppress(NotFound):  # a home that another process holds may have no row of it yet
-                known = standing(home, item)
+                item_standing = standing(home, item)
             unfinished = draft_file(self.settings.home, item, who).is_file()
-            return CheckScreen(known.item, shown_item(home, known, who), unfinished, now())
+            return CheckScreen(item_standing.item, shown_item(home, item_standing, who), unfinished, now())
 
     def image(self, sha256: str) -> bytes:
         """Return an image; empty where it is gone."""
@@ -309,8 +309,8 @@ class LocalBackend:
         if service := self.holder():
             service.decide(item, action, who=who, text=text, seen=seen)
             with Home.open(self.settings.home, write=False) as home:
-                own = [decision for decision in standing(home, item.id).decisions if decision.who == who]
-            return own[-1] if own else None
+                own_decisions = [decision for decision in standing(home, item.id).decisions if decision.who == who]
+            return own_decisions[-1] if own_decisions else None
         with Home.open(self.settings.home, write=False) as home:
             before = (get_question(home, item.id).reply or "") if action == "undo" else ""
             try:

@@ -68,17 +68,21 @@ def check_once(command: click.Command, parent: click.Context, name: str, argumen
     """
     context = command.context_class(command, info_name=name, parent=parent)
     try:
-        _, rest, given = command.make_parser(context).parse_args(list(arguments))
+        _, remaining, given_parameters = command.make_parser(context).parse_args(list(arguments))
     except click.UsageError:
         return  # the command says it when it reads them
-    times = Counter(one for one in given if isinstance(one, click.Option) and not (one.multiple or one.count))
+    times = Counter(
+        parameter
+        for parameter in given_parameters
+        if isinstance(parameter, click.Option) and not (parameter.multiple or parameter.count)
+    )
     twice = [option.opts[0] for option, count in times.items() if count > 1 and not option.is_flag]
     if twice:
         raise click.UsageError(f"{' and '.join(twice)} can be given once only, and is given more than once", context)
-    if isinstance(command, click.Group) and rest:
-        below = command.get_command(context, rest[0])
+    if isinstance(command, click.Group) and remaining:
+        below = command.get_command(context, remaining[0])
         if below is not None:
-            check_once(below, context, rest[0], rest[1:])
+            check_once(below, context, remaining[0], remaining[1:])
 
 
 def with_service(command: click.Command, parent: click.Context, name: str, arguments: Sequence[str]) -> list[str]:
@@ -87,24 +91,24 @@ def with_service(command: click.Command, parent: click.Context, name: str, argum
     Raises:
         click.UsageError: they do, and the verb asks no service.
     """
-    given = [
+    given_options = [
         (f"--{option.replace('_', '-')}", value)
         for option in ("server", "server_token_file")
         if (value := parent.params.get(option))
     ]
     words, at = [name], 0
-    while given and isinstance(command, click.Group) and at < len(arguments):
+    while given_options and isinstance(command, click.Group) and at < len(arguments):
         below = command.get_command(parent, arguments[at])
         if below is None:
             break
         command, at = below, at + 1
         words.append(arguments[at - 1])
-    if not given or (isinstance(command, click.Group) and not command.invoke_without_command):
+    if not given_options or (isinstance(command, click.Group) and not command.invoke_without_command):
         return list(arguments)
-    taken = {opt for option in command.params for opt in option.opts}
-    if not {option for option, _ in given} <= taken:
+    taken_flags = {opt for option in command.params for opt in option.opts}
+    if not {option for option, _ in given_options} <= taken_flags:
         refuse_remote(f"dokimasia {' '.join(words)}")
-    return [*arguments[:at], *(word for option in given for word in option), *arguments[at:]]
+    return [*arguments[:at], *(word for option in given_options for word in option), *arguments[at:]]
 
 
 BROKEN_PIPE = 128 + 13
@@ -114,7 +118,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "init": ("dokimasia.cli.setting_up:init", "Write a commented dokimasia.toml."),
     "demo": ("dokimasia.cli.demo", "Run the main job offline, on simulated models."),
     "data": ("dokimasia.cli.data", "Check a data set before anything is paid for."),
-    **{one.verb: ("", one.help) for one in OWN.values() if " " not in one.verb},
+    **{entry.verb: ("", entry.help) for entry in OWN.values() if " " not in entry.verb},
     "rubrics": ("dokimasia.cli.rubrics", OWN["rubrics"].help),
     "analyse": ("dokimasia.cli.analyse", "Say what an audit's figures mean, in numbers, charts and words."),
     "tree": ("dokimasia.cli.tree", "Grow a tree of capabilities, look at it, edit it, prove it."),
@@ -158,7 +162,7 @@ class LazyGroup(click.Group):
         module, _, function = VERBS.get(cmd_name, ("", ""))[0].partition(":")
         if module:
             return getattr(importlib.import_module(module), function or "command")
-        name = next((name for name, one in OWN.items() if one.verb == cmd_name), cmd_name)
+        name = next((name for name, entry in OWN.items() if entry.verb == cmd_name), cmd_name)
         if name not in OWN and name not in plugin_methods():
             return None
         from dokimasia.cli.method_verb import verb_of
@@ -176,11 +180,11 @@ class LazyGroup(click.Group):
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
             hint = f"; did you mean {near[0]!r}?" if near else ""
             raise click.UsageError(f"no command {args[0]!r}{hint} `dokimasia --help` lists all")
-        name, command, rest = super().resolve_command(ctx, args)
+        name, command, remaining = super().resolve_command(ctx, args)
         if name is not None and command is not None:
-            rest = with_service(command, ctx, name, rest)
-            check_once(command, ctx, name, rest)
-        return name, command, rest
+            remaining = with_service(command, ctx, name, remaining)
+            check_once(command, ctx, name, remaining)
+        return name, command, remaining
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """Write the list of verbs without importing any of them."""
@@ -216,7 +220,7 @@ def run(arguments: Sequence[str] | None = None) -> int:
             code = _run(arguments)
             stdout.flush()
         except (BrokenPipeError, SystemExit) as stop:
-            closed = any(isinstance(one, BrokenPipeError) for one in (stop, stop.__context__))
+            closed = any(isinstance(error, BrokenPipeError) for error in (stop, stop.__context__))
             if not closed and sys.stdout is stdout:  # click puts another stream there where it meets a closed pipe
                 raise
             os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())  # what is left is written nowhere

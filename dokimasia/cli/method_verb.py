@@ -42,9 +42,9 @@ def run_verb(
     from dokimasia.cli.running import exit_code
 
     if dry_run:
-        shown = backend.preview(method, request)
-        print_preview(shown, as_json=as_json)
-        backend.check_keys(shown)
+        preview = backend.preview(method, request)
+        print_preview(preview, as_json=as_json)
+        backend.check_keys(preview)
         return 0
     result = backend.run(method, request)
     print_run(backend, result.run, as_json=as_json, figures=result.summary)

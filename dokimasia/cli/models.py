@@ -67,8 +67,8 @@ def _print_listed(listed: list[dict[str, Any]]) -> None:
         _print_reached([model for model in listed if "about" not in model])
     if simulated:
         table = grid("simulated model", "what is planted in it")
-        for one in simulated:
-            table.add_row(_named(one), _plain(one["about"]))
+        for model in simulated:
+            table.add_row(_named(model), _plain(model["about"]))
         console().print(table)
 
 
@@ -93,7 +93,7 @@ def _print_reached(listed: list[dict[str, Any]]) -> None:
 
 def _print_checked(checked: "list[ModelCheck]", *, as_json: bool) -> None:
     if as_json:
-        print_json([one.model_dump(mode="json") for one in checked])
+        print_json([check.model_dump(mode="json") for check in checked])
         return
     out = console()
     table = grid(
@@ -105,10 +105,10 @@ def _print_checked(checked: "list[ModelCheck]", *, as_json: bool) -> None:
     out.print(table)
     for one in checked:
         if one.person:
-            asked = (
+            sentence = (
                 f"{_plain(one.person)}, a person: no endpoint is asked; questions wait for `dokimasia check RUN --who"
             )
-            out.print(f"[bold]{_plain(one.name)}[/bold]: {asked} {_plain(one.person)}`")
+            out.print(f"[bold]{_plain(one.name)}[/bold]: {sentence} {_plain(one.person)}`")
         if one.problem is not None:
             out.print(f"[bold]{_plain(one.name)}[/bold]: [red]{_plain(one.problem.kind)}[/red]: ", end="")
             out.print(_plain(one.problem.message))
@@ -118,13 +118,13 @@ def _print_checked(checked: "list[ModelCheck]", *, as_json: bool) -> None:
     out.print(_paid(checked), style="dim")
 
 
-def _measured(one: "ModelCheck") -> list[str]:
-    profile = one.profile
+def _measured(check: "ModelCheck") -> list[str]:
+    profile = check.profile
     if profile is None:
         return ["–"] * 7
-    found = profile.findings
+    findings = profile.findings
     return [
-        *(MARKS[found[name].verdict] if name in found else "–" for name in _ASKED),
+        *(MARKS[findings[name].verdict] if name in findings else "–" for name in _ASKED),
         "reported" if profile.usage else "[red]missing[/red]",
         _plain(", ".join(profile.finish_reasons)),
         "–" if profile.latency is None else f"{profile.latency:.2f} s",
@@ -135,21 +135,21 @@ def _paid(checked: "list[ModelCheck]") -> str:
     from dokimasia.report.figures import cost_text, several
 
     costs = [result.cost for result in checked]
-    known = sum(cost or 0.0 for cost in costs)
+    known_cost = sum(cost or 0.0 for cost in costs)
     calls = several(sum(result.calls for result in checked), "paid call")
     return (
-        f"{calls}, cost {cost_text(None if None in costs else known, known)}; they stand in the ledger as `probe`. "
+        f"{calls}, cost {cost_text(None if None in costs else known_cost, known_cost)}; they stand in the ledger as `probe`. "
         "Profiles are kept for each model and endpoint."
     )
 
 
-def _named(one: dict[str, Any]) -> str:
+def _named(model: dict[str, Any]) -> str:
     """The model's name, what it is asked as where that differs, and where it runs unless that is its provider's own."""
-    lines = [f"[bold]{_plain(one['name'])}[/bold]"]
-    if one["model"] != one["name"]:
-        lines.append(_plain(one["model"]))
-    if one["endpoint"] not in ("default", "sim", "human"):
-        lines.append(f"[dim]{_plain(one['endpoint'])}[/dim]")
+    lines = [f"[bold]{_plain(model['name'])}[/bold]"]
+    if model["model"] != model["name"]:
+        lines.append(_plain(model["model"]))
+    if model["endpoint"] not in ("default", "sim", "human"):
+        lines.append(f"[dim]{_plain(model['endpoint'])}[/dim]")
     return "\n".join(lines)
 
 
@@ -162,14 +162,14 @@ def _key(key: dict[str, Any] | str | None) -> str:
     return variable + ("[green]set[/green]" if present else "[red]not set[/red]")
 
 
-def _limits(one: dict[str, Any]) -> str:
-    if one["price"]["source"] == "person":
+def _limits(model: dict[str, Any]) -> str:
+    if model["price"]["source"] == "person":
         return "[dim]–[/dim]"
-    limits = [f"{one['max_concurrency']} at once"]
-    if one["start_concurrency"] < one["max_concurrency"]:
-        limits.append(f"from {one['start_concurrency']}")
-    limits += [f"{one[name]:,} {name}" for name in ("rpm", "tpm") if one[name] is not None]
-    limits += [f"images to {one['max_image_side']:,} px"] if one["max_image_side"] is not None else []
+    limits = [f"{model['max_concurrency']} at once"]
+    if model["start_concurrency"] < model["max_concurrency"]:
+        limits.append(f"from {model['start_concurrency']}")
+    limits += [f"{model[name]:,} {name}" for name in ("rpm", "tpm") if model[name] is not None]
+    limits += [f"images to {model['max_image_side']:,} px"] if model["max_image_side"] is not None else []
     return "\n".join(limits)
 
 
@@ -185,16 +185,16 @@ def _price(price: dict[str, Any]) -> str:
     return f"{shown}\n[dim]{SOURCES[price['source']]}[/dim]"
 
 
-def _capabilities(one: dict[str, Any]) -> str:
-    lines = [*one["capabilities"], "[dim]configured[/dim]"] if one["capabilities"] else []
-    measured = one["measured"]
-    if one["price"]["source"] == "person":
-        return "\n".join([*one["capabilities"], "[dim]a person[/dim]"])
+def _capabilities(model: dict[str, Any]) -> str:
+    lines = [*model["capabilities"], "[dim]configured[/dim]"] if model["capabilities"] else []
+    measured = model["measured"]
+    if model["price"]["source"] == "person":
+        return "\n".join([*model["capabilities"], "[dim]a person[/dim]"])
     if measured is None:
         return "\n".join([*lines, "[dim]never checked[/dim]"])
     names = ("vision", "json_schema", "tools") if measured.get("image_edit") is None else ("image_edit",)
-    found = [f"{name} {MARKS[measured[name]['verdict']]}" for name in names]
-    return "\n".join([*lines, *found, f"[dim]seen {measured['checked_at'][:10]}[/dim]"])
+    capabilities = [f"{name} {MARKS[measured[name]['verdict']]}" for name in names]
+    return "\n".join([*lines, *capabilities, f"[dim]seen {measured['checked_at'][:10]}[/dim]"])
 
 
 def _plain(text: object) -> str:

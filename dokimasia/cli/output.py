@@ -72,15 +72,15 @@ def export(backend: Backend, run: str, name: str | None, form: str | None, outpu
     chosen = format_of(name, output)
     if chosen == "parquet" and output is None and sys.stdout.isatty():
         raise click.UsageError("Parquet is no text for a terminal: name a file with -o, or redirect the output")
-    found = backend.find(run)
-    exported = backend.call(operations.results.export, run=found.id, format=chosen)
-    if found.status != "done":
-        click.echo(f"run {found.id} is {found.status}: what has no result yet is not in the export", err=True)
+    row = backend.find(run)
+    exported = backend.call(operations.results.export, run=row.id, format=chosen)
+    if row.status != "done":
+        click.echo(f"run {row.id} is {row.status}: what has no result yet is not in the export", err=True)
     if output is None:
         stream(exported.data)
     else:
         write_whole(output, exported.data)
-        click.echo(f"wrote {exported.headers['dokimasia-rows']} {method_of(found).row_name} to {output}", err=True)
+        click.echo(f"wrote {exported.headers['dokimasia-rows']} {method_of(row).row_name} to {output}", err=True)
 
 
 def export_form(backend: Backend, run: str, form: str, output: Path | None, name: str | None) -> None:
@@ -92,14 +92,14 @@ def export_form(backend: Backend, run: str, form: str, output: Path | None, name
 
     if output is None or name is not None:
         raise click.UsageError("--as writes several files: name their folder with -o, and leave --format out")
-    found = backend.find(run)
-    files = unzipped(backend.call(operations.results.export, run=found.id, format=form).data)
+    row = backend.find(run)
+    files = unzipped(backend.call(operations.results.export, run=row.id, format=form).data)
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output} is no folder to write to: {error.strerror}; name another with -o") from error
-    if found.status != "done":
-        click.echo(f"run {found.id} is {found.status}: what has no result yet is not in the export", err=True)
+    if row.status != "done":
+        click.echo(f"run {row.id} is {row.status}: what has no result yet is not in the export", err=True)
     for file in files:
         if not (output / file).resolve().is_relative_to(output.resolve()):
             raise InputError(f"{backend.named} names a file {file!r}, which leads out of {output}: nothing was written")
@@ -139,30 +139,30 @@ def report(backend: Backend, run: str, output: Path | None, name: str | None, sa
     printed = output == STANDARD_OUTPUT
     if printed and as_json:
         raise click.UsageError("--json prints where the report was written; with -o - it is written nowhere")
-    found = backend.find(run)
+    row = backend.find(run)
     if printed:
-        stream(backend.call(operations.results.report, run=found.id, format=name or "md", samples=samples).data)
+        stream(backend.call(operations.results.report, run=row.id, format=name or "md", samples=samples).data)
         return
-    wanted = name or format_of(output)
-    page = backend.call(operations.results.report, run=found.id, format=wanted, samples=samples)
-    shown, total = (int(page.headers.get(f"dokimasia-{count}") or 0) for count in ("shown", "samples"))
-    path = output or _usual(backend, f"{found.id}.{wanted}")
+    format = name or format_of(output)
+    page = backend.call(operations.results.report, run=row.id, format=format, samples=samples)
+    shown_count, total = (int(page.headers.get(f"dokimasia-{count}") or 0) for count in ("shown", "samples"))
+    path = output or _usual(backend, f"{row.id}.{format}")
     write_whole(path, page.data)
     if as_json:
         print_json(
             {
-                "run": found.id,
+                "run": row.id,
                 "path": str(path),
                 "bytes": len(page.data),
-                "shown": shown,
+                "shown": shown_count,
                 "samples": total,
             }
         )
         return
-    if found.status != "done":
-        click.echo(f"run {found.id} is {found.status}: the report speaks of what is finished", err=True)
-    if shown < total:
-        click.echo(f"it shows {shown} of {several(total, 'sample')}; --samples N shows more", err=True)
+    if row.status != "done":
+        click.echo(f"run {row.id} is {row.status}: the report speaks of what is finished", err=True)
+    if shown_count < total:
+        click.echo(f"it shows {shown_count} of {several(total, 'sample')}; --samples N shows more", err=True)
     click.echo(path)
 
 
@@ -214,7 +214,7 @@ def diff(
                 say(f"last: run {run.id} of {run.created_at[:19].replace('T', ' ')}, {run.command}")
 
     pair = _pair(models)
-    found = backend.call(
+    comparison = backend.call(
         operations.runs.diff,
         runs=f"{first},{second}",
         models=None if pair is None else ",".join(pair),
@@ -223,13 +223,13 @@ def diff(
         announce=announce,
     )
     if backend.remote and LAST in (first, second):
-        announce(backend.find(found["first"]["run"]), backend.find(found["second"]["run"]))
+        announce(backend.find(comparison["first"]["run"]), backend.find(comparison["second"]["run"]))
     if as_json:
-        print_json(found)
+        print_json(comparison)
     else:
         from dokimasia.report.comparison import comparison_blocks
 
-        print_blocks(comparison_blocks(found))
+        print_blocks(comparison_blocks(comparison))
 
 
 def _pair(models: str | None) -> tuple[str, str] | None:

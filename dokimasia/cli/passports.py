@@ -50,8 +50,8 @@ def passport_command(
             raise click.UsageError(f"{path} is a passport already: leave out --run and -o")
         _print_passport(read_passport(path), as_json=as_json)
         return
-    found = backend.call(operations.passports.one_passport, judge=judge, run=list(runs) or None, seed=seed)
-    passport = Passport.model_validate(found)
+    reply = backend.call(operations.passports.one_passport, judge=judge, run=list(runs) or None, seed=seed)
+    passport = Passport.model_validate(reply)
     _print_passport(passport, as_json=as_json)
     if output is not None:
         write_passport(passport, output)
@@ -111,14 +111,14 @@ def correct_command(
     """
     from dokimasia.people.correction import correct, is_correctable
 
-    with reading(settings, run, is_correctable) as (home, found):
-        figures = correct(home, found, passport=passport, human=human, mix=mix)
+    with reading(settings, run, is_correctable) as (home, row):
+        figures = correct(home, row, passport=passport, human=human, mix=mix)
     if as_json:
         print_json(figures)
         return
     out = console()
-    for one in _drawn(figures):
-        out.print(one)
+    for sentence in _drawn(figures):
+        out.print(sentence)
 
 
 def _drawn(figures: Mapping[str, Any]) -> "Iterator[Table | str]":
@@ -130,11 +130,11 @@ def _drawn(figures: Mapping[str, Any]) -> "Iterator[Table | str]":
     yield f"[bold]run {figures['run']}[/bold], judged by {escape(figures['judge']) or 'rules alone'}"
     passport, mix, human = figures["passport"], figures["mix"], figures["human"]
     if passport is not None:
-        for name, one in passport["specificity"].items():
-            found = passport["sensitivity"].get(name)
-            what = f", sensitivity {_percent(found, 'share')}" if found else ""
+        for name, specificity in passport["specificity"].items():
+            sensitivity = passport["sensitivity"].get(name)
+            sensitivity_text = f", sensitivity {_percent(sensitivity, 'share')}" if sensitivity else ""
             of = figures["measures"][name]["what"]
-            yield f"passport {escape(passport['file'])}, {of}{what}, specificity {_percent(one, 'share')}"
+            yield f"passport {escape(passport['file'])}, {of}{sensitivity_text}, specificity {_percent(specificity, 'share')}"
     if mix is not None:
         shares = ", ".join(f"{escape(name)} {share:.0%}" for name, share in mix["shares"].items())
         counted = f", counted among {several(mix['errors'], 'error')}" if mix["errors"] is not None else ""
@@ -164,21 +164,21 @@ def _rates(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
         *(("by passport", "over mixes") if by_passport else ()),
         *(("by labels", "labels alone", "power") if by_labels else ()),
     )
-    for name, one in measure["models"].items():
+    for name, rates in measure["models"].items():
         cells = [
             escape(name),
-            f"{one['raw']['n']} of {one['answers']}",
-            str(one["by_rule"]),
-            _percent(one["raw"], "share") + _up_to(one["raw"]),
+            f"{rates['raw']['n']} of {rates['answers']}",
+            str(rates["by_rule"]),
+            _percent(rates["raw"], "share") + _up_to(rates["raw"]),
         ]
         if by_passport:
-            over = one["over_mixes"]
+            over = rates["over_mixes"]
             cells += [
-                _percent(one["by_passport"], "rate"),
+                _percent(rates["by_passport"], "rate"),
                 NOTHING if over is None or over["low"] == over["high"] else f"{over['low']:.0%} to {over['high']:.0%}",
             ]
         if by_labels:
-            found = one["by_labels"]
+            found = rates["by_labels"]
             power = NOTHING if found["power"] is None else f"{found['power']:.2f}"
             cells += [_percent(found, "rate"), _percent(found["alone"], "rate"), power]
         table.add_row(*cells)
@@ -201,27 +201,27 @@ def _pairs(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
     return table
 
 
-def _refusals(measure: Mapping[str, Any], told: Collection[str]) -> Iterator[str]:
+def _refusals(measure: Mapping[str, Any], refusals_shown: Collection[str]) -> Iterator[str]:
     """Yield what was refused, each reason once with the models that it is of; without what is told elsewhere."""
     of: dict[tuple[str, str], list[str]] = {}
-    for name, one in measure["models"].items():
-        for way, what in (("by_passport", "by passport"), ("by_labels", "by labels")):
-            if one[way] is not None and one[way]["refused"] in told:
+    for name, rates in measure["models"].items():
+        for way, label in (("by_passport", "by passport"), ("by_labels", "by labels")):
+            if rates[way] is not None and rates[way]["refused"] in refusals_shown:
                 continue
-            if one[way] is not None and one[way]["refused"]:
-                of.setdefault((what, one[way]["refused"]), []).append(name)
-            elif one[way] is not None and one[way].get("no_interval"):
-                of.setdefault((f"{what}, interval", one[way]["no_interval"]), []).append(name)
-    for (what, reason), names in of.items():
+            if rates[way] is not None and rates[way]["refused"]:
+                of.setdefault((label, rates[way]["refused"]), []).append(name)
+            elif rates[way] is not None and rates[way].get("no_interval"):
+                of.setdefault((f"{label}, interval", rates[way]["no_interval"]), []).append(name)
+    for (label, reason), names in of.items():
         some = "" if len(names) == len(measure["models"]) else f" for {', '.join(names)}"
-        yield f"{what}: none{some}: {reason}"
+        yield f"{label}: none{some}: {reason}"
 
 
-def _percent(one: Mapping[str, Any], name: str, *, signed: bool = False) -> str:
+def _percent(rate: Mapping[str, Any], name: str, *, signed: bool = False) -> str:
     """Return a rate with its interval in percent, or that there is none."""
-    value = one[name]
+    value = rate[name]
     if value is None:
         return "[dim]none[/dim]"
     sign = "+" if signed else ""
     text = f"{100 * value:{sign}.1f}" + ("" if signed else "%")
-    return (text + escape(bracketed(one, lambda end: f"{100 * end:{sign}.0f}"))).replace("-", "−")
+    return (text + escape(bracketed(rate, lambda end: f"{100 * end:{sign}.0f}"))).replace("-", "−")

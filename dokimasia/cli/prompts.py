@@ -24,7 +24,7 @@ def command(context: click.Context, as_json: bool) -> None:
     prompts = [_prompt(name) for name in _names()]
     if as_json:
         print_json(
-            [one.model_dump(include={"name", "version", "output", "inputs", "source", "hash"}) for one in prompts]
+            [prompt.model_dump(include={"name", "version", "output", "inputs", "source", "hash"}) for prompt in prompts]
         )
         return
     table = grid("prompt", "version", "gives", "source")
@@ -47,9 +47,9 @@ def show(name: str) -> None:
 def copy(names: tuple[str, ...], folder: Path, force: bool) -> None:
     """Write each prompt NAME to FOLDER, to be changed and named with --prompts FOLDER."""
     files = {folder / f"{name}.md": _text(name).encode() for name in names}
-    there = [str(path) for path in files if path.exists()]
-    if there and not force:
-        raise InputError(f"{', '.join(there)}: already there; replace with --force, or name another folder")
+    existing = [str(path) for path in files if path.exists()]
+    if existing and not force:
+        raise InputError(f"{', '.join(existing)}: already there; replace with --force, or name another folder")
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for path, text in files.items():

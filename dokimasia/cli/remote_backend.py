@@ -91,7 +91,7 @@ class RemoteBackend:
         """Return the run that a user means, as a list says it; `last` is the newest of those that are usable."""
         if run != LAST or usable is None:
             return _row(self.client.find(run).shown)
-        runs = [_row(found.shown) for found in self.client.runs()]
+        runs = [_row(client_run.shown) for client_run in self.client.runs()]
         newest = next((run for run in runs if usable(run)), runs[0] if runs else None)
         return newest or _row(self.client.find(run).shown)
 
@@ -99,7 +99,7 @@ class RemoteBackend:
         """Return what a run would be, ask and cost."""
         return self.client.preview_of(method.name, request)
 
-    def check_keys(self, shown: Mapping[str, Any]) -> None:
+    def check_keys(self, preview: Mapping[str, Any]) -> None:
         """Refuse nothing: keys are the service's."""
 
     def run(self, method: Method[Any, Any], request: RunRequest) -> RunOutcome:
@@ -108,9 +108,9 @@ class RemoteBackend:
 
     def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> RunOutcome:
         """Go on with a run, to its end."""
-        limits = {one: value for one, value in changes.items() if value not in (None, False, ()) or one in LIMITS}
-        found = ClientRun(self.client, run.model_dump())
-        begin = (lambda: found.retry(retry, **limits)) if retry else (lambda: found.resume(**limits))
+        limits = {name: value for name, value in changes.items() if value not in (None, False, ()) or name in LIMITS}
+        client_run = ClientRun(self.client, run.model_dump())
+        begin = (lambda: client_run.retry(retry, **limits)) if retry else (lambda: client_run.resume(**limits))
         return self._followed(begin, Invocation.model_validate({name: changes.get(name) for name in _LIMITS}))
 
     def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
@@ -128,10 +128,10 @@ class RemoteBackend:
 
     def view(self, run: str, *, figures: RunFigures | None = None) -> Mapping[str, Any]:
         """Return a run's figures, with its items where it shows any."""
-        found = self.client.find(run)
-        view = as_json(found.shown["figures"] if figures is None else figures)
-        if found.shown["items_shown"]:
-            view["items"] = list(found.items())
+        client_run = self.client.find(run)
+        view = as_json(client_run.shown["figures"] if figures is None else figures)
+        if client_run.shown["items_shown"]:
+            view["items"] = list(client_run.items())
         return view
 
     def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, Any] | None = None) -> None:
@@ -151,13 +151,13 @@ class RemoteBackend:
             {name: value for name, value in model.items() if (name, value) != ("about", None)}
             for model in self.client.models(simulated=simulated or bool(names))
         ]
-        found = {one["name"]: one for one in listed}
-        unknown = [name for name in names if name not in found]
+        models = {model["name"]: model for model in listed}
+        unknown = [name for name in names if name not in models]
         if unknown:
             raise NotFound(
                 f"no model is called {unknown[0]!r} in {self.named}; `dokimasia models{self.where} --simulated` lists all"
             )
-        return [found[name] for name in dict.fromkeys(names)] if names else listed
+        return [models[name] for name in dict.fromkeys(names)] if names else listed
 
     def standing(self, run: str) -> dict[str, Any]:
         """Return how all stands that people decide on in a run; NotFound where they decide on nothing."""
@@ -176,12 +176,12 @@ class RemoteBackend:
         """
         asking = (who or user_name()).strip()
         page = self.call(operations.reviews.one_review, who=asking, run=self._checked(run), limit=1)
-        known = str(page["person"])
-        if who and known != who.strip():
+        reviewer = str(page["person"])
+        if who and reviewer != who.strip():
             raise InputError(
-                f"the token is {known}'s, and decides as {known} alone: leave --who out, or use {who}'s token"
+                f"the token is {reviewer}'s, and decides as {reviewer} alone: leave --who out, or use {who}'s token"
             )
-        return known
+        return reviewer
 
     def due_items(self, run: str, *, who: str, second: bool) -> DueItems:
         """Return what a person can decide on in a run.
@@ -197,11 +197,11 @@ class RemoteBackend:
 
     def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
         """Return an item to be shown; the service keeps that a question was shown."""
-        found = self.call(operations.reviews.one_item, who=who, run=run, item=item)
+        reply = self.call(operations.reviews.one_item, who=who, run=run, item=item)
         self._drafts.pop(item, None)
-        if found["draft"] is not None:
-            self._drafts[item] = found["draft"]
-        return CheckScreen(CheckItem.model_validate(found["item"]), found["shown"], found["draft"] is not None, now())
+        if reply["draft"] is not None:
+            self._drafts[item] = reply["draft"]
+        return CheckScreen(CheckItem.model_validate(reply["item"]), reply["shown"], reply["draft"] is not None, now())
 
     def image(self, sha256: str) -> bytes:
         """Return an image; empty where it is gone."""
@@ -225,9 +225,9 @@ class RemoteBackend:
         try:
             self._keep_draft(item, text, who)
         except Unreachable as gone:
-            with tempfile.NamedTemporaryFile("w", suffix=f"-{item.id}.txt", delete=False, encoding="utf-8") as kept:
-                kept.write(text)
-            raise Unreachable(f"{gone}; your text lies in {kept.name}") from None
+            with tempfile.NamedTemporaryFile("w", suffix=f"-{item.id}.txt", delete=False, encoding="utf-8") as backup:
+                backup.write(text)
+            raise Unreachable(f"{gone}; your text lies in {backup.name}") from None
         return text
 
     def forget_text(self, item: CheckItem, *, who: str) -> None:
@@ -247,8 +247,8 @@ class RemoteBackend:
 
         lines = [line.model_dump(mode="json", exclude_defaults=True) for line in read_checks(file)]
         body = {"name": str(file), "lines": lines}
-        taken = self.call(operations.reviews.take_in, who=who, run=self._checked(run), body=body)
-        return ImportResult(taken["decided"], taken["known"], 0, taken["empty"])
+        imported = self.call(operations.reviews.take_in, who=who, run=self._checked(run), body=body)
+        return ImportResult(imported["decided"], imported["known"], 0, imported["empty"])
 
     def _keep_draft(self, item: CheckItem, text: str, who: str) -> None:
         self.call(operations.reviews.draft, who=who, run=item.run, item=item.id, body={"text": text})
@@ -273,14 +273,16 @@ class RemoteBackend:
         seen: int | None = None,
     ) -> Decision | None:
         """Keep what a person decided on an item."""
-        known = {"second": item.kind != "question"} if seen is None else {"seen": seen}
+        precondition = {"second": item.kind != "question"} if seen is None else {"seen": seen}
         with self._client(who) as client:
             try:
-                told = client.decide(item.run, item.id, action, text=text, **known)
+                reply = client.decide(item.run, item.id, action, text=text, **precondition)
             except DecidedMeanwhile as problem:  # what its last words say of a request is of no use in a terminal
                 raise DecidedMeanwhile(str(problem).partition(": send it")[0]) from None
-        made = [one for one in map(Decision.model_validate, told["decisions"]) if one.who == who]
-        return made[-1] if made else None
+        own_decisions = [
+            decision for decision in map(Decision.model_validate, reply["decisions"]) if decision.who == who
+        ]
+        return own_decisions[-1] if own_decisions else None
 
     def _followed(self, begin: Callable[[], ClientRun], request: Invocation) -> RunOutcome:
         """Begin a run and show how far it is until it ends; Ctrl-C stops it, twice at once."""
@@ -296,16 +298,16 @@ class RemoteBackend:
             if run.shown["status"] not in ("queued", "running"):
                 ended = run.ended(request.model_dump())
             else:
-                shown = _EventPrinter(line, run.id)
-                with _stopping(run) as asked:
+                printer = _EventPrinter(line, run.id)
+                with _stopping(run) as stop_asked:
                     try:
-                        ended = run.wait(shown, limits=request.model_dump(), lost=shown.lost)
+                        ended = run.wait(printer, limits=request.model_dump(), lost=printer.lost)
                     except Unreachable as gone:
                         again = f"dokimasia resume {run.id}{self.where}"
                         raise Unreachable(
                             f"{gone}; run {run.id} goes on when it is back, to be watched by: {again}"
                         ) from None
-                if asked.is_set() and ended.status == "interrupted":
+                if stop_asked.is_set() and ended.status == "interrupted":
                     raise Interrupted(
                         f"interrupted; everything finished is kept. Go on with: dokimasia resume {run.id}{self.where}"
                     )
@@ -353,8 +355,8 @@ class _EventPrinter:
             else:
                 self._line.starting(0, None)
         elif event.kind == "progress":
-            known = {name: event.data[name] for name in _PROGRESS if name in event.data}
-            self._line.progressed(Progress(**known, stats=_stats(event.data)))
+            progress = {name: event.data[name] for name in _PROGRESS if name in event.data}
+            self._line.progressed(Progress(**progress, stats=_stats(event.data)))
         elif event.kind == "limit":
             self._line.happened(
                 GatewayEvent(kind="limit", endpoint=event.data["endpoint"], reason=event.data["reason"])
@@ -370,21 +372,21 @@ class _EventPrinter:
 @contextmanager
 def _stopping(run: ClientRun) -> Iterator[threading.Event]:
     """Have Ctrl-C stop a run, the first time once the calls in flight are committed, the second time at once."""
-    asked, times = threading.Event(), 0
+    stop_asked, times = threading.Event(), 0
 
     def interrupt(*_: object) -> None:
         nonlocal times
         times += 1
         if times > 2:
             raise KeyboardInterrupt
-        asked.set()
+        stop_asked.set()
         at_once = times == 2
         say("\nstopping the run at once" if at_once else "\nfinishing the calls in flight; Ctrl-C again stops at once")
         threading.Thread(target=_cancelled, args=(run, at_once), daemon=True).start()
 
     before = signal.signal(signal.SIGINT, interrupt)
     try:
-        yield asked
+        yield stop_asked
     finally:
         signal.signal(signal.SIGINT, before)
 
@@ -404,22 +406,26 @@ def _print(text: str, *, colour: bool) -> None:
     out.flush()
 
 
-def _row(shown: Mapping[str, Any]) -> Run:
+def _row(fields: Mapping[str, Any]) -> Run:
     """Return a run as a list says it, as its row; what a list does not say is empty."""
-    return Run.model_validate({name: shown[name] for name in Run.model_fields if name in shown})
+    return Run.model_validate({name: fields[name] for name in Run.model_fields if name in fields})
 
 
 def _given(request: ForkRequest) -> dict[str, Any]:
     return {name: getattr(request, name) for name in type(request).model_fields if getattr(request, name)}
 
 
-def _estimate(told: Mapping[str, Any]) -> Estimate:
+def _estimate(plan: Mapping[str, Any]) -> Estimate:
     """Return the estimate that an event tells."""
-    models = {name: ModelEstimate(calls=one["calls"], cost=one["cost"]) for name, one in told.get("models", {}).items()}
+    models = {
+        name: ModelEstimate(calls=model["calls"], cost=model["cost"]) for name, model in plan.get("models", {}).items()
+    }
     return Estimate(
-        samples=told["samples"], models=models, notes=tuple(told.get("notes", ())), answered=told.get("answered", 0)
+        samples=plan["samples"], models=models, notes=tuple(plan.get("notes", ())), answered=plan.get("answered", 0)
     )
 
 
-def _stats(told: Mapping[str, Any]) -> GatewayStats:
-    return GatewayStats.model_validate({name: one for name, one in told.items() if name in GatewayStats.model_fields})
+def _stats(progress: Mapping[str, Any]) -> GatewayStats:
+    return GatewayStats.model_validate(
+        {name: value for name, value in progress.items() if name in GatewayStats.model_fields}
+    )

@@ -65,8 +65,8 @@ def parameter(
     if how.repeated:
         return click.option(*flags, name, multiple=True, **shared)
     if get_origin(kind) is tuple:
-        shown = ",".join(default) if default else ""
-        return click.option(*flags, name, default=None if required else shown, **shared)
+        default_text = ",".join(default) if default else ""
+        return click.option(*flags, name, default=None if required else default_text, **shared)
     shown_default = default is not None
     type_ = _click_type(kind, field, how)
     return click.option(
@@ -120,8 +120,8 @@ def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
         if first["input"] is None and fields[name].is_required():
             raise click.UsageError(f"{flag} is needed: {fields[name].description}") from None
         if first["type"] == "string_pattern_mismatch":
-            wanted = " or ".join((option_of(fields[name]).metavar or "another form").split("|"))
-            raise click.UsageError(f"{flag}: {first['input']!r} cannot be read; write {wanted}") from None
+            expected = " or ".join((option_of(fields[name]).metavar or "another form").split("|"))
+            raise click.UsageError(f"{flag}: {first['input']!r} cannot be read; write {expected}") from None
         raise click.UsageError(f"{flag}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
@@ -150,10 +150,10 @@ def _click_type(kind: Any, field: FieldInfo, how: Option) -> Any:
     if kind is Path:
         return click.Path(exists=how.exists, dir_okay=not how.file, path_type=Path)
     bounds = {
-        name: getattr(one, name)
-        for one in field.metadata
+        name: getattr(constraint, name)
+        for constraint in field.metadata
         for name in ("ge", "gt", "le", "lt")
-        if getattr(one, name, None) is not None
+        if getattr(constraint, name, None) is not None
     }
     if kind in (int, float):
         low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))

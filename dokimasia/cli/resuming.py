@@ -46,9 +46,9 @@ def resume(backend: Backend, run: str, asked: dict[str, Any], retry_failed: bool
     changes = _changes(asked) | {"fresh": False}
     if asked["prompts"]:
         changes["prompts"] = prompt_folders(asked["prompts"])
-    found = backend.find(run, _resumable(retry_failed=retry_failed))
-    result = backend.resume(found, changes, retry)
-    print_run(backend, found.id, as_json=as_json, figures=result.summary)
+    row = backend.find(run, _resumable(retry_failed=retry_failed))
+    result = backend.resume(row, changes, retry)
+    print_run(backend, row.id, as_json=as_json, figures=result.summary)
     return exit_code(result, backend.where)
 
 
@@ -98,13 +98,13 @@ def fork(
         return run.status == "done" and not isinstance(method_of(run).fork, str)
 
     parent = backend.find(run, forked)
-    shown = backend.fork_preview(parent, request)
+    preview = backend.fork_preview(parent, request)
     if dry_run:
         if as_json:
-            print_json(shown)
+            print_json(preview)
         else:
-            _print_preview(shown)
-        backend.check_keys(shown)
+            _print_preview(preview)
+        backend.check_keys(preview)
         return 0
     result = backend.fork(parent, request)
     print_run(backend, result.run, as_json=as_json, figures=result.summary)
@@ -119,8 +119,8 @@ def _invocation(asked: dict[str, Any]) -> Invocation:
 
 def _changes(asked: dict[str, Any]) -> dict[str, Any]:
     """Return what holds for a run that goes on: of the limits on spending those that were given, None for one lifted."""
-    kept = {name for name in LIMITS if asked[name] is None}
-    return {name: value for name, value in _invocation(asked).invocation.items() if name not in kept}
+    kept_names = {name for name in LIMITS if asked[name] is None}
+    return {name: value for name, value in _invocation(asked).invocation.items() if name not in kept_names}
 
 
 def _resumable(*, retry_failed: bool) -> "Usable":
@@ -133,30 +133,30 @@ def _resumable(*, retry_failed: bool) -> "Usable":
 
 
 def _replacements(models: str) -> dict[str, str]:
-    found: dict[str, str] = {}
+    replacements: dict[str, str] = {}
     for pair in filter(None, (part.strip() for part in models.split(","))):
         old, equals, new = (piece.strip() for piece in pair.partition("="))
         if not (old and equals and new):
             raise click.UsageError(f"--models {pair!r}: write OLD=NEW, the model of the run and who takes its place")
-        if old in found:
+        if old in replacements:
             raise click.UsageError(f"--models: {old!r} is replaced twice")
-        found[old] = new
-    return found
+        replacements[old] = new
+    return replacements
 
 
-def _print_preview(shown: dict[str, Any]) -> None:
+def _print_preview(preview: dict[str, Any]) -> None:
     from dokimasia.cli.drawing import print_cost
 
     out = console()
-    origin = shown["forked_from"]
+    origin = preview["forked_from"]
     at = f" at {origin['node']}" if origin["node"] else ""
-    out.print(f"[bold]run {shown['run']}, forked from {origin['run']}{at}[/bold]")
-    if "steps" not in shown:
-        print_cost(shown, style="bold")
+    out.print(f"[bold]run {preview['run']}, forked from {origin['run']}{at}[/bold]")
+    if "steps" not in preview:
+        print_cost(preview, style="bold")
         return
     table = grid("step", "", "asks", "what it does")
-    for step in shown["steps"]:
+    for step in preview["steps"]:
         fate = "[yellow]done again[/yellow]" if step["again"] else "[green]taken over[/green]"
         table.add_row(step["step"], fate, ", ".join(step["asks"]) if step["again"] else "–", step["does"])
     out.print(table)
-    print_cost(shown)
+    print_cost(preview)

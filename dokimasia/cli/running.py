@@ -69,13 +69,13 @@ class ProgressLine:
         """Say which run this is and what it may come to."""
         self.run_id, self._speed = run_id, Speed()
         cost = cost_text(estimate.cost, estimate.cost_known)
-        models = ", ".join(f"{name} {one.calls}" for name, one in estimate.models.items())
-        asked = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
+        models = ", ".join(f"{name} {model.calls}" for name, model in estimate.models.items())
+        plan = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
         if estimate.answered:
-            asked += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"
+            plan += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"
         for name, count in estimate.people.items():
-            asked += f"; at most {several(count, 'question')} to {name}"
-        say(f"run {run_id}: {several(estimate.samples, 'sample')}{asked}; what the ledger has is not asked again")
+            plan += f"; at most {several(count, 'question')} to {name}"
+        say(f"run {run_id}: {several(estimate.samples, 'sample')}{plan}; what the ledger has is not asked again")
         for note in estimate.notes:
             say(f"note: {note}")
         if self._console.is_terminal:
@@ -131,7 +131,7 @@ class ProgressLine:
         level = logging.INFO if event.kind in {"limit", "gave_up", "left", "failed_try", "draining"} else logging.DEBUG
         if logging.getLogger(__name__).isEnabledFor(level):
             usual = {"kind": event.kind, **event._field_defaults}
-            fields = {name: said for name, said in event._asdict().items() if said != usual[name]}
+            fields = {name: value for name, value in event._asdict().items() if value != usual[name]}
             logger(__name__).log(level, event.kind, **fields)
 
     def failed(self, item: str, model: str, kind: str, reason: str) -> None:
@@ -174,10 +174,10 @@ class ProgressLine:
 
     def _spent(self, stats: GatewayStats) -> str:
         """Return what answers cost, as far as it is known."""
-        known = self.before + stats.cost
-        if stats.cost_unknown and not known:
+        known_cost = self.before + stats.cost
+        if stats.cost_unknown and not known_cost:
             return f"an unknown amount ({several(stats.cost_unknown, 'call')} of unknown cost)"
-        return cost_text(None if stats.cost_unknown else known, known)
+        return cost_text(None if stats.cost_unknown else known_cost, known_cost)
 
 
 def _brief(reason: str) -> str:
@@ -187,9 +187,9 @@ def _brief(reason: str) -> str:
 
 
 def _clock(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
+    minutes, remaining = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{remaining:02}" if hours else f"{minutes}:{remaining:02}"
 
 
 EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5, "waiting": 6}

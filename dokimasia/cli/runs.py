@@ -40,15 +40,15 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
     if as_json:
         print_json(runs)
         return
-    named = [name for name in ("name", "tags") if any(run[name] for run in runs)]
-    table = grid("run", *named, "status", "started", "what")
+    label_columns = [name for name in ("name", "tags") if any(run[name] for run in runs)]
+    table = grid("run", *label_columns, "status", "started", "what")
     for run in runs:
         colour = COLOURS[run["status"]]
-        asked = f" for {several(run['open_questions'], 'question')}" if run["status"] == "waiting" else ""
-        status = f"[{colour}]{run['status']}[/{colour}]{asked}"
+        questions = f" for {several(run['open_questions'], 'question')}" if run["status"] == "waiting" else ""
+        status = f"[{colour}]{run['status']}[/{colour}]{questions}"
         labelled = {"name": run["name"], "tags": ", ".join(run["tags"])}
         started = run["created_at"][:19].replace("T", " ")
-        table.add_row(run["id"], *(labelled[name] for name in named), status, started, escape(run["command"]))
+        table.add_row(run["id"], *(labelled[name] for name in label_columns), status, started, escape(run["command"]))
     of = f" of the method {method}" if method else ""
     tagged = f" with the tag {' and '.join(tags)}" if tags else ""
     console().print(table if runs else f"no runs{of + tagged or ' yet'} in {backend.named}")
@@ -67,11 +67,11 @@ def rename(backend: Backend, run: str, name: str) -> None:
     from dokimasia.runs.requests import called
 
     try:
-        wanted = called(name)
+        new_name = called(name)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
-    named = backend.call(operations.runs.call_otherwise, run=run, body={"name": wanted})
-    click.echo(f"run {named['id']} is called {wanted!r}")
+    run_named = backend.call(operations.runs.call_otherwise, run=run, body={"name": new_name})
+    click.echo(f"run {run_named['id']} is called {new_name!r}")
 
 
 @command.command()
@@ -87,9 +87,9 @@ def cancel(backend: Backend, run: str, at_once: bool, as_json: bool) -> None:
     from dokimasia import operations
     from dokimasia.runs.outcome import check_cancellable
 
-    found = backend.find(run)
-    check_cancellable(found)
-    now = backend.call(operations.runs.cancel, run=found.id, at_once=at_once or None)
+    row = backend.find(run)
+    check_cancellable(row)
+    now = backend.call(operations.runs.cancel, run=row.id, at_once=at_once or None)
     if as_json:
         print_json(now)
     elif now["status"] == "running":
@@ -111,19 +111,19 @@ def delete(backend: Backend, run: str, yes: bool, as_json: bool) -> None:
     """
     from dokimasia import operations
 
-    found = backend.find(run)
-    size = backend.call(operations.finished.resting, run=found.id)
+    row = backend.find(run)
+    size = backend.call(operations.finished.resting, run=row.id)
     for other in size["runs"]:
         say(f"run {other['id']} rests on it: {other['command']}")
     if size["runs"]:
-        say(f"what these show of it goes with it, and comes back with the same command: {found.command}")
+        say(f"what these show of it goes with it, and comes back with the same command: {row.command}")
     if not yes:
         if not sys.stdin.isatty():
-            raise click.UsageError(f"nobody is there to ask: add --yes to delete run {found.id}")
+            raise click.UsageError(f"nobody is there to ask: add --yes to delete run {row.id}")
         counts = f"{several(size['results'], 'result')} of {several(size['samples'], 'sample')}"
-        click.echo(f"run {found.id}: {found.command}\n{counts}", err=True)
+        click.echo(f"run {row.id}: {row.command}\n{counts}", err=True)
         click.confirm("delete it?", abort=True, err=True)
-    deleted = backend.call(operations.runs.delete, run=found.id, force=True)
+    deleted = backend.call(operations.runs.delete, run=row.id, force=True)
     if as_json:
         print_json(deleted)
     else:

@@ -91,17 +91,17 @@ async def _served(
     from dokimasia.storage.lock import Access, published_access
 
     assert isinstance(tokens, AccessTokens)
-    own = secrets.token_urlsafe(32)
+    own_token = secrets.token_urlsafe(32)
     stopping, hurrying = _signals(remote_workers.remote_workers)
-    with Home.open(settings.home, write=True) as home, ExitStack() as kept:
-        redact = Redactor((*settings.secrets, own))
+    with Home.open(settings.home, write=True) as home, ExitStack() as stack:
+        redact = Redactor((*settings.secrets, own_token))
         events = Events(home, redact)
         engine = RunEngine(settings, home, width=width, observers=events.observer_of, remote_workers=remote_workers)
         service = Service(
             settings=settings,
             home=home,
             runner=engine,
-            tokens=tokens.with_own(own),
+            tokens=tokens.with_own(own_token),
             data_root=data_root,
             workers=remote_workers.remote_workers,
             hosts=_names(host, hosts),
@@ -110,11 +110,11 @@ async def _served(
         )
 
         def ready(url: str) -> None:
-            here = url.replace(f"//{host}:", f"//{EVERYWHERE.get(host, host)}:")
-            home.announce(here)
-            kept.enter_context(published_access(home.path, Access(here, own)))
-            click.echo(here)
-            say(_hint(here, host, hosts))
+            local_url = url.replace(f"//{host}:", f"//{EVERYWHERE.get(host, host)}:")
+            home.announce(local_url)
+            stack.enter_context(published_access(home.path, Access(local_url, own_token)))
+            click.echo(local_url)
+            say(_hint(local_url, host, hosts))
 
         await engine.start()
         try:
@@ -163,8 +163,8 @@ async def _drained(engine: "object", hurrying: asyncio.Event) -> None:
 
 def _names(host: str, hosts: tuple[str, ...]) -> tuple[str, ...]:
     """Return the names by which the service is reached beside those of this machine itself."""
-    own = () if host in EVERYWHERE else (host.lower(),)
-    return (*own, *(name.lower() for name in hosts))
+    own_names = () if host in EVERYWHERE else (host.lower(),)
+    return (*own_names, *(name.lower() for name in hosts))
 
 
 def _hint(url: str, host: str, hosts: tuple[str, ...]) -> str:
@@ -178,7 +178,9 @@ def _hint(url: str, host: str, hosts: tuple[str, ...]) -> str:
             f"serving on this machine alone; from another one: ssh -L {port}:{host}:{port} {name}, or serve with "
             f"--host 0.0.0.0 --token-file FILE --allow-host {name}. Ctrl-C ends it"
         )
-    known = hosts or (() if host in EVERYWHERE else (host,))
-    if known:
-        return f"from elsewhere: {', '.join(f'http://{one}:{port}' for one in known)} with a token. Ctrl-C ends it"
+    reachable = hosts or (() if host in EVERYWHERE else (host,))
+    if reachable:
+        return (
+            f"from elsewhere: {', '.join(f'http://{name}:{port}' for name in reachable)} with a token. Ctrl-C ends it"
+        )
     return f"no name is allowed yet: add --allow-host {name}, or the address that others use. Ctrl-C ends it"

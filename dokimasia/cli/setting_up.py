@@ -129,7 +129,14 @@ def schema(method: str | None) -> None:
         print_json(passport_schema())
         return
     if method is not None:
-        near = next((one.name for one in described() if method in (one.drawing().name, one.title)), None)
+        near = next(
+            (
+                method_entry.name
+                for method_entry in described()
+                if method in (method_entry.drawing().name, method_entry.title)
+            ),
+            None,
+        )
         if near is not None and near != method:
             raise ConfigError(
                 f"no method {method!r}, which is what runs of {near!r} are called: `dokimasia schema {near}`"
@@ -148,20 +155,20 @@ def plugins(settings: "Settings", as_json: bool) -> None:
     """List the plug-ins that are installed, each with its distribution, and say which cannot be used and why."""
     from dokimasia.plugins import GROUPS, listing
 
-    found = listing()
+    listed = listing()
     if as_json:
-        print_json([plugin._asdict() for plugin in found])
+        print_json([plugin._asdict() for plugin in listed])
         return
     out = console()
-    if not found:
+    if not listed:
         out.print(f"no plug-ins are installed; a distribution announces them in {', '.join(GROUPS.values())}")
         return
     table = grid("kind", "name", "distribution", "what")
-    for plugin in found:
+    for plugin in listed:
         state = "[green]" if plugin.problem is None else "[red]"
         owner = f"{plugin.distribution} {plugin.version}".strip()
         table.add_row(plugin.kind, f"{state}{escape(plugin.name)}[/]", escape(owner), escape(plugin.value))
     out.print(table)
-    for plugin in found:
+    for plugin in listed:
         if plugin.problem is not None:
             out.print(escape(plugin.problem), style="red")

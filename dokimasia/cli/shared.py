@@ -58,7 +58,7 @@ def remember_target_flags(where: str) -> None:
 
 def with_target_flags(text: str) -> str:
     """Return a text in which commands on runs find the place that this command was told, so that they can be pasted."""
-    return _ON_A_RUN.sub(lambda found: found[0] + _where, text) if _where else text
+    return _ON_A_RUN.sub(lambda match: match[0] + _where, text) if _where else text
 
 
 def redact(text: str) -> str:
@@ -125,8 +125,8 @@ def common(function: Callable[..., R]) -> Callable[..., R]:
     """
 
     def refuse_service(options: dict[str, Any]) -> None:
-        server, given = options.pop("server"), options.pop("given")
-        if server or (options["settings"].server and not given):
+        server, explicit = options.pop("server"), options.pop("given")
+        if server or (options["settings"].server and not explicit):
             refuse_remote(click.get_current_context().command_path)
 
     return shared(click.option("--server", hidden=True)(prepared(function, refuse_service)))
@@ -137,14 +137,14 @@ def configured(function: Callable[..., R]) -> Callable[..., R]:
     return shared(prepared(function, lambda options: options.pop("given")))
 
 
-def refuse_remote(what: str) -> None:
+def refuse_remote(command: str) -> None:
     """Refuse what is done on a home of this machine alone.
 
     Raises:
         click.UsageError: always.
     """
     raise click.UsageError(
-        f"{what} works on a home of this machine and on no service: name the home with --home, or run it where the "
+        f"{command} works on a home of this machine and on no service: name the home with --home, or run it where the "
         "service runs"
     )
 
@@ -177,8 +177,8 @@ def shared(function: Callable[..., R]) -> Callable[..., R]:
 
 def shown_path(path: Path) -> str:
     """Return a path as commands may repeat it: relative below the working folder, else whole, good in any folder."""
-    whole = path.absolute()
-    return str(whole.relative_to(Path.cwd())) if whole.is_relative_to(Path.cwd()) else str(whole)
+    absolute = path.absolute()
+    return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
 
 def json_option(function: Callable[..., R]) -> Callable[..., R]:

@@ -111,11 +111,11 @@ def _check_free(file: Path, write: Callable[[Path], object], *, rankings: bool) 
         return
     with TemporaryDirectory() as folder:
         write(Path(folder) / file.name)
-        for made in sorted(path for path in Path(folder).iterdir() if path.is_file()):
-            there = file.with_name(made.name)
-            if there.exists() and there.read_bytes() != made.read_bytes():
+        for new_file in sorted(path for path in Path(folder).iterdir() if path.is_file()):
+            target = file.with_name(new_file.name)
+            if target.exists() and target.read_bytes() != new_file.read_bytes():
                 raise InputError(
-                    f"{there} is already there with another content; name another file, or replace it with --force"
+                    f"{target} is already there with another content; name another file, or replace it with --force"
                 )
 
 
@@ -137,11 +137,11 @@ def label(form: Path, output: Path, person: str) -> None:
     from dokimasia.errors import DataError, InputError
     from dokimasia.simulation.people import CAREFUL_PERSON, PEOPLE, fill_label_form
 
-    known = {one.name: one for one in (*PEOPLE, CAREFUL_PERSON)}
-    if person not in known:
-        raise click.UsageError(f"there is no {person!r}: simulated people are {', '.join(known)}")
+    people = {person.name: person for person in (*PEOPLE, CAREFUL_PERSON)}
+    if person not in people:
+        raise click.UsageError(f"there is no {person!r}: simulated people are {', '.join(people)}")
     try:
-        lines = list(fill_label_form(form, known[person]))
+        lines = list(fill_label_form(form, people[person]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise DataError(
             f"{form} is no form that `dokimasia check RUN --export` wrote, or its images are not beside it: {error}"

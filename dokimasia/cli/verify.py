@@ -27,41 +27,43 @@ def command(settings: "Settings", as_json: bool) -> int:
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
-        found = verify(home)
+        verification = verify(home)
     if as_json:
-        print_json(found.model_dump(mode="json"))
+        print_json(verification.model_dump(mode="json"))
     else:
-        _print(found, console())
-    return 0 if found.ok else 1
+        _print(verification, console())
+    return 0 if verification.ok else 1
 
 
-def _print(found: "HomeVerification", out: Any) -> None:
+def _print(verification: "HomeVerification", out: Any) -> None:
     table = grid()
     table.add_column("part")
     table.add_column("checked", justify="right")
     table.add_column("wrong", justify="right")
-    for part in found.parts:
+    for part in verification.parts:
         wrong = f"[bold red]{len(part.wrong)}[/bold red]" if part.wrong else "[green]0[/green]"
         table.add_row(part.name, f"{part.checked:,}", wrong)
     out.print(table)
-    if found.ok:
+    if verification.ok:
         out.print("[green]everything that was checked is as it was written[/green]")
         out.print("[dim]not checked: rows taken away that nothing else names, steps of unfinished items[/dim]")
         return
-    for part in found.parts:
+    for part in verification.parts:
         alike: dict[tuple[object, ...], list[str]] = {}
-        for one in part.wrong:
-            alike.setdefault((one.where, one.what.replace(one.key, "…"), one.runs, one.way_out), []).append(one.key)
-        first = {one.key: one for one in reversed(part.wrong)}
+        for problem in part.wrong:
+            alike.setdefault(
+                (problem.where, problem.what.replace(problem.key, "…"), problem.runs, problem.way_out), []
+            ).append(problem.key)
+        first = {problem.key: problem for problem in reversed(part.wrong)}
         for keys in list(alike.values())[:SHOWN]:
-            one = first[keys[0]]
-            out.print(f"[bold red]{escape(one.where)} {escape(one.key)}[/bold red]: {escape(one.what)}")
+            problem = first[keys[0]]
+            out.print(f"[bold red]{escape(problem.where)} {escape(problem.key)}[/bold red]: {escape(problem.what)}")
             if len(keys) > 1:
                 some = escape(", ".join(keys[1:FEW]))
                 out.print(f"  so are {len(keys) - 1} more: {some}{', …' if len(keys) > FEW else ''} (--json lists all)")
-            out.print(f"  runs: {', '.join(one.runs) or 'none'}")
-            out.print(f"  way out: {escape(one.way_out)}")
+            out.print(f"  runs: {', '.join(problem.runs) or 'none'}")
+            out.print(f"  way out: {escape(problem.way_out)}")
         if len(alike) > SHOWN:
             out.print(f"[red]… and {len(alike) - SHOWN} more kinds in {part.name} (--json lists all)[/red]")
-    runs = ", ".join(found.runs) or "none"
+    runs = ", ".join(verification.runs) or "none"
     out.print(f"[bold red]damaged.[/bold red] Runs that it touches: {runs}. Other runs can be used as they are.")

@@ -63,8 +63,8 @@ class ClientRun:
 
     def refresh(self) -> "ClientRun":
         """Ask how the run stands now, and return it."""
-        found = self._client.call(operations.runs.list_of_runs, q=self.id, limit=PAGE)
-        for run in found["runs"]:
+        row = self._client.call(operations.runs.list_of_runs, q=self.id, limit=PAGE)
+        for run in row["runs"]:
             if run["id"] == self.id:
                 self.shown = dict(run)
                 return self
@@ -107,9 +107,9 @@ class ClientRun:
 
     def ended(self, limits: Mapping[str, Any] | None = None) -> Ended:
         """Return how the run stands, held against what was wanted of it."""
-        wanted = {name: (limits or {}).get(name) for name in ("max_failures", "min_score", "min_accuracy")}
-        found = self._client.call(operations.finished.end, run=self.id, **wanted)
-        return Ended(self.id, found["status"], found["end"], found["why"])
+        thresholds = {name: (limits or {}).get(name) for name in ("max_failures", "min_score", "min_accuracy")}
+        end = self._client.call(operations.finished.end, run=self.id, **thresholds)
+        return Ended(self.id, end["status"], end["end"], end["why"])
 
     def figures(self) -> dict[str, Any]:
         """Return its figures, as `dokimasia show RUN --json` prints them, without items."""
@@ -131,7 +131,7 @@ class ClientRun:
         """Return one sample whole, with `raw` also every call as it was sent."""
         return self._client.call(operations.results.one_sample, run=self.id, sample=id, raw=raw or None)
 
-    def correct(self, sample: str, **said: Any) -> dict[str, Any]:
+    def correct(self, sample: str, **correction: Any) -> dict[str, Any]:
         """Correct an answer to a sample by hand, or leave the sample out, and return what is kept of it.
 
         Args:
@@ -139,7 +139,7 @@ class ClientRun:
             said: `model` and `repeat` of the answer, with `answer` ("right" or "wrong"), `criteria` (scores by number, 0 for
                 not stated), or `undo`; or `leave_out`; and a `reason`.
         """
-        return self._client.call(operations.finished.correct, run=self.id, body={"sample": sample, **said})
+        return self._client.call(operations.finished.correct, run=self.id, body={"sample": sample, **correction})
 
     def corrections(self) -> Iterator[dict[str, Any]]:
         """Yield all that people corrected by hand, what was taken back, too, in the order in which they did."""
@@ -182,8 +182,8 @@ class ClientRun:
     def call(self, name: str | None = None, tags: Sequence[str] | None = None) -> "ClientRun":
         """Give it a name, tags in the place of those that it has, or both."""
         body = {"name": name, "tags": None if tags is None else list(tags)}
-        given = {key: value for key, value in body.items() if value is not None}
-        return self._became(self._client.call(operations.runs.call_otherwise, run=self.id, body=given))
+        body_given = {key: value for key, value in body.items() if value is not None}
+        return self._became(self._client.call(operations.runs.call_otherwise, run=self.id, body=body_given))
 
     def delete(self, *, force: bool = False) -> dict[str, Any]:
         """Delete it and return what went; with `force` also where other runs were made from it."""
@@ -196,9 +196,9 @@ class ClientRun:
 
 def _at_rest(event: Event) -> bool:
     """Whether an event says that the run is not at work any more."""
-    told = event.data["picture"] if event.kind == "snapshot" else {event.kind: event.data}
-    status = (told.get("status") or {}).get("status")
-    return bool(told.get("ended")) or (status is not None and status not in AT_WORK)
+    picture = event.data["picture"] if event.kind == "snapshot" else {event.kind: event.data}
+    status = (picture.get("status") or {}).get("status")
+    return bool(picture.get("ended")) or (status is not None and status not in AT_WORK)
 
 
 CHANGES: Mapping[str, type[Invocation]] = {"fork": ForkRequest, "resume": RunRequest}
@@ -272,7 +272,7 @@ class Client:
     def runs(self, *, tags: Sequence[str] = (), **filters: Any) -> list[ClientRun]:
         """Return the runs, the newest first: those with all of some tags, of a `status`, of a `method`, that hold a text `q`."""
         listed = self.entries(operations.runs.list_of_runs, "runs", tag=list(tags) or None, **filters)
-        return [ClientRun(self, shown) for shown in listed]
+        return [ClientRun(self, fields) for fields in listed]
 
     def find(self, run: str) -> ClientRun:
         """Return a run by its name, the beginning of its id, or `last`.
@@ -416,18 +416,18 @@ class Client:
 
 def _made(model: type[Any], values: Mapping[str, Any]) -> Any:
     try:
-        made = model.model_validate(dict(values))
+        request = model.model_validate(dict(values))
     except ValidationError as error:
-        faults = [_fault(model, one) for one in error.errors(include_url=False)]
+        faults = [_fault(model, details) for details in error.errors(include_url=False)]
         raise ConfigError("; ".join(faults)) from None
     changed = {}
-    for name in type(made).model_fields:
-        value = getattr(made, name)
+    for name in type(request).model_fields:
+        value = getattr(request, name)
         if isinstance(value, Path) and value.exists():
             changed[name] = value.absolute()
-        elif isinstance(value, tuple) and value and all(isinstance(one, Path) for one in value):
-            changed[name] = tuple(one.absolute() for one in value)
-    return made.model_copy(update=changed) if changed else made
+        elif isinstance(value, tuple) and value and all(isinstance(path, Path) for path in value):
+            changed[name] = tuple(path.absolute() for path in value)
+    return request.model_copy(update=changed) if changed else request
 
 
 def _fault(model: type[Any], fault: Mapping[str, Any]) -> str:
@@ -438,6 +438,6 @@ def _fault(model: type[Any], fault: Mapping[str, Any]) -> str:
     if fault["type"] == "missing":
         return f"{where}: is needed"
     if fault["type"] == "tuple_type":
-        given = f", such as [{fault['input']!r}]" if isinstance(fault["input"], str) else ""
-        return f"{where}: a list is wanted{given}"
+        example = f", such as [{fault['input']!r}]" if isinstance(fault["input"], str) else ""
+        return f"{where}: a list is wanted{example}"
     return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"

@@ -92,12 +92,12 @@ class Connection:
             DokimasiaError: what the service says is wrong, as the class that it is here.
             Unreachable: nothing answers there.
         """
-        asked = {name: _said(value) for name, value in (query or {}).items() if value is not None}
+        parameters = {name: _said(value) for name, value in (query or {}).items() if value is not None}
         began, number = time.monotonic(), 0
         while True:
             number += 1
             try:
-                reply = self._http.request(method, path, params=asked, **how)
+                reply = self._http.request(method, path, params=parameters, **how)
             except _LOST as lost:
                 if not self._again(method, number, began):
                     raise self.gone(lost) from None
@@ -155,10 +155,10 @@ class Connection:
         except (ValueError, KeyError, TypeError):
             detail = f"{self.url} answers {reply.status_code} and no sentence: is it a service of Dokimasia?"
         detail = self.redact(detail)
-        named = getattr(errors, reply.headers.get(ERROR_HEADER, ""), None)
-        if isinstance(named, type) and issubclass(named, DokimasiaError):
+        error_class = getattr(errors, reply.headers.get(ERROR_HEADER, ""), None)
+        if isinstance(error_class, type) and issubclass(error_class, DokimasiaError):
             try:
-                return named(detail)
+                return error_class(detail)
             except TypeError:  # an error of a call, which has more than a sentence
                 return DokimasiaError(detail)
         if reply.status_code == httpx.codes.UNAUTHORIZED:
@@ -180,8 +180,8 @@ class Connection:
         ill = reply.status_code in AWAY and method in SAFE and ERROR_HEADER not in reply.headers
         if number >= TRIES or not (busy or ill):
             return None
-        asked = reply.headers.get("retry-after", "")
-        return min(float(asked), 30.0) if asked.isdigit() else pause(number)
+        retry_after = reply.headers.get("retry-after", "")
+        return min(float(retry_after), 30.0) if retry_after.isdigit() else pause(number)
 
 
 def pause(number: int) -> float:
@@ -193,7 +193,7 @@ def _said(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
-        return [str(one) for one in value]
+        return [str(element) for element in value]
     return value
 
 
@@ -234,24 +234,24 @@ def events(
         Unreachable: the service does not come back.
         DokimasiaError: there is no such stream.
     """
-    known, tries, since = after, 0, time.monotonic()
+    position, tries, since = after, 0, time.monotonic()
     while True:
-        headers = {"accept": "text/event-stream", **({"last-event-id": known} if known else {})}
+        headers = {"accept": "text/event-stream", **({"last-event-id": position} if position else {})}
         try:
             with connection.stream(path, headers=headers) as reply:
                 tries = 0
                 for event in parsed(reply.iter_lines()):
-                    known, since = event.id or known, time.monotonic()
+                    position, since = event.id or position, time.monotonic()
                     yield event
                 return
         except httpx.TransportError as problem:
             if not tries:
                 since = time.monotonic()
             tries += 1
-            gone = connection.gone(problem)
+            lost_connection = connection.gone(problem)
             if time.monotonic() - since > patience:
-                raise gone from None
-            lost(str(gone))
+                raise lost_connection from None
+            lost(str(lost_connection))
             time.sleep(pause(tries))
 
 
@@ -276,7 +276,7 @@ def parsed(lines: Iterable[str]) -> Iterator[Event]:
 
 def _event_data(text: str) -> dict[str, Any]:
     try:
-        found: Any = orjson.loads(text)
+        data: Any = orjson.loads(text)
     except orjson.JSONDecodeError:
         return {"text": text}
-    return found if isinstance(found, dict) else {"value": found}
+    return data if isinstance(data, dict) else {"value": data}

@@ -58,11 +58,11 @@ def parts_of(path: Path) -> Iterator[UploadPart]:
                 yield UploadPart(f"{path.name}/{inside.relative_to(path).as_posix()}", inside)
         return
     yield UploadPart(path.name, path)
-    known = {path.name}
+    names = {path.name}
     for image in _images(path):
         name = image.relative_to(path.parent).as_posix()
-        if name not in known:
-            known.add(name)
+        if name not in names:
+            names.add(name)
             yield UploadPart(name, image)
 
 
@@ -88,15 +88,17 @@ def request_sent(connection: Connection, request: Invocation) -> dict[str, Any]:
 def paths_of(request: Invocation) -> list[Path]:
     """Return the files that a request names, alone or in a list."""
     values = [getattr(request, name) for name in type(request).model_fields]
-    every = [one for value in values for one in (value if isinstance(value, tuple) else (value,))]
-    return [one for one in every if isinstance(one, Path)]
+    paths = [value_part for value in values for value_part in (value if isinstance(value, tuple) else (value,))]
+    return [path for path in paths if isinstance(path, Path)]
 
 
 def without_written(request: R) -> R:
     """Return a request without the files that it has written, for whoever writes them afterwards."""
     fields = type(request).model_fields.items()
-    written = {name: field.get_default(call_default_factory=True) for name, field in fields if option_of(field).written}
-    return request.model_copy(update=written) if written else request
+    defaults = {
+        name: field.get_default(call_default_factory=True) for name, field in fields if option_of(field).written
+    }
+    return request.model_copy(update=defaults) if defaults else request
 
 
 def named(connection: Connection, path: Path) -> str:
@@ -117,9 +119,9 @@ def _holds_path(value: Any) -> bool:
 
 def _placed(value: Any, put: Callable[[Path], str]) -> Any:
     if isinstance(value, tuple | list):
-        return [_placed(one, put) for one in value]
+        return [_placed(element, put) for element in value]
     if isinstance(value, Mapping):
-        return {name: _placed(one, put) for name, one in value.items()}
+        return {name: _placed(element, put) for name, element in value.items()}
     return put(value) if isinstance(value, Path) else value
 
 
@@ -153,19 +155,19 @@ def _images(path: Path) -> Iterator[Path]:
 
 def _files_in(value: Any, folder: Path, *, images: bool) -> Iterator[Path]:
     if isinstance(value, list):
-        for one in value:
-            yield from _files_in(one, folder, images=images)
+        for element in value:
+            yield from _files_in(element, folder, images=images)
         return
     if isinstance(value, OnDisk):
-        found = value.path
+        path = value.path
     elif isinstance(value, str) and 0 < len(value) <= _LONGEST and "\n" not in value and "\0" not in value:
-        found = folder / value
-        if not images and found.suffix.lower() not in EXTENSIONS:
+        path = folder / value
+        if not images and path.suffix.lower() not in EXTENSIONS:
             return
     else:
         return
     try:
-        if found.is_file() and found.resolve().is_relative_to(folder.resolve()):
-            yield found
+        if path.is_file() and path.resolve().is_relative_to(folder.resolve()):
+            yield path
     except (OSError, ValueError):
         return

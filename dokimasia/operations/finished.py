@@ -75,15 +75,15 @@ def corrections(context: OperationContext, run: str, limit: Limit = 50, after: A
     """List what people corrected by hand in a run, what was taken back, too."""
     every = correction_events(context.home, context.run(run).id)
     page, later = counted_page(every, limit=limit, after=after)
-    shown = [CorrectionShown.model_validate(correction.shown()) for correction in page]
-    return CorrectionsShown(total=len(every), next=later, corrections=shown)
+    entries = [CorrectionShown.model_validate(correction.shown()) for correction in page]
+    return CorrectionsShown(total=len(every), next=later, corrections=entries)
 
 
 @operation("POST", "/runs/{run}/corrections", tag="results", right="review", status=201)
 def correct(context: OperationContext, run: str, body: CorrectionTarget) -> CorrectionShown:
     """Correct an answer of a finished evaluation by hand, or leave a sample out; the judge's reply stays as it is."""
-    kept = correct_now(context.home, context.run(run), body, person=context.person)
-    return CorrectionShown.model_validate(kept.shown())
+    correction = correct_now(context.home, context.run(run), body, person=context.person)
+    return CorrectionShown.model_validate(correction.shown())
 
 
 @operation("GET", "/runs/{run}/resting", tag="runs")
@@ -91,10 +91,10 @@ def resting(context: OperationContext, run: str) -> RunSize:
     """Say what would go if a run were deleted."""
     from dokimasia.runs.persistence import dependent_runs as resting_on
 
-    found = context.run(run)
-    size = run_size(context.home, found.id)
-    runs = [Resting(id=other.id, command=other.command) for other in resting_on(context.home, found.id)]
-    return RunSize(run=found.id, results=size.results, samples=size.samples, runs=runs)
+    row = context.run(run)
+    size = run_size(context.home, row.id)
+    runs = [Resting(id=other.id, command=other.command) for other in resting_on(context.home, row.id)]
+    return RunSize(run=row.id, results=size.results, samples=size.samples, runs=runs)
 
 
 @operation("GET", "/runs/{run}/end", tag="runs")
@@ -106,21 +106,21 @@ def end(
     min_accuracy: Annotated[float | None, Parameter(ge=0, le=1)] = None,
 ) -> RunEnd:
     """Say how a run ended, and why that is not as it was wanted, as the command that asks for it does at its end."""
-    home, found = context.home, context.run(run)
+    home, row = context.home, context.run(run)
 
     def stands(how: EndShown, why: str) -> RunEnd:
-        return RunEnd(run=found.id, status=found.status, end=how, why=why)
+        return RunEnd(run=row.id, status=row.status, end=how, why=why)
 
-    if found.status in ("queued", "running"):
+    if row.status in ("queued", "running"):
         return stands("", "")
-    if found.status == "waiting":
-        return stands("waiting", waited_for(home, found))
-    if found.status == "done":
-        method = method_of(found)
-        wanted = Invocation(max_failures=max_failures, min_score=min_score, min_accuracy=min_accuracy)
-        return stands(*judge(method, home, found, wanted, method.json_figures(home, found)))
-    noted = events(home, found.id, kind=ENDED)
+    if row.status == "waiting":
+        return stands("waiting", waited_for(home, row))
+    if row.status == "done":
+        method = method_of(row)
+        limits = Invocation(max_failures=max_failures, min_score=min_score, min_accuracy=min_accuracy)
+        return stands(*judge(method, home, row, limits, method.json_figures(home, row)))
+    noted = events(home, row.id, kind=ENDED)
     why = str(noted[-1].data["why"]) if noted else ""
     if noted and noted[-1].data["end"] == "spending":
         return stands("spending", why or SPENT)
-    return stands(found.status, why)
+    return stands(row.status, why)

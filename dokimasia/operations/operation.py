@@ -218,7 +218,7 @@ def operation_of(function: Callable[..., Any]) -> Operation:
 
 def operations_in(module: str) -> list[Operation]:
     """Return the operations of a module, in the order in which they are declared."""
-    return [found for function, found in _OPERATIONS.items() if function.__module__ == module]
+    return [operation for function, operation in _OPERATIONS.items() if function.__module__ == module]
 
 
 def page_of(
@@ -240,9 +240,9 @@ def page_of(
         begin = next((at for at, entry in enumerate(entries, 1) if key(entry) == after), 0)
         if not begin:
             raise InputError(f"after: the list has no entry {after[:80]!r} (any more): begin again without `after`")
-    shown = entries[begin : begin + limit]
-    more = begin + limit < len(entries)
-    return shown, key(shown[-1]) if shown and more else None
+    page = entries[begin : begin + limit]
+    has_more = begin + limit < len(entries)
+    return page, key(page[-1]) if page and has_more else None
 
 
 def counted_page(entries: Sequence[T], *, limit: int, after: str | None) -> tuple[Sequence[T], str | None]:

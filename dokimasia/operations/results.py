@@ -50,12 +50,12 @@ def items(
     after: After = None,
 ) -> Items:
     """List the items of a run that have a result, in the order of its data."""
-    found = context.run(run)
-    context.cache(found)
-    every = list(items_of_run(context.home, found, sample))
-    shown, later = counted_page(every, limit=limit, after=after)
-    known = _for_person(context, found, {"items": list(shown)})
-    return Items(total=len(every), next=later, items=known["items"])
+    row = context.run(run)
+    context.cache(row)
+    every = list(items_of_run(context.home, row, sample))
+    entries, later = counted_page(every, limit=limit, after=after)
+    visible = _for_person(context, row, {"items": list(entries)})
+    return Items(total=len(every), next=later, items=visible["items"])
 
 
 @operation("GET", "/runs/{run}/samples/{sample:path}", tag="results")
@@ -66,9 +66,9 @@ def one_sample(
     raw: Annotated[bool, Parameter(description="Also every request and reply as it was sent.")] = False,
 ) -> dict[str, Any]:
     """Show a sample whole; `dokimasia show RUN --sample ID --json` prints the same."""
-    found = context.run(run)
-    context.cache(found)
-    return _for_person(context, found, asyncio.run(sample_of_run(context.home, found, sample, raw=raw)))
+    row = context.run(run)
+    context.cache(row)
+    return _for_person(context, row, asyncio.run(sample_of_run(context.home, row, sample, raw=raw)))
 
 
 @operation("GET", "/runs/{run}/report", tag="results", slow=True, files=(HTML, MARKDOWN, PLAIN), file="the report")
@@ -81,11 +81,11 @@ def report(
     colour: Annotated[bool, Parameter(description="Of a terminal.")] = False,
 ) -> FileReply:
     """Return a run's report: one page that needs no network, Markdown, or what `dokimasia show RUN` prints."""
-    found = context.run(run)
-    context.cache(found)
+    row = context.run(run)
+    context.cache(row)
     if format == "terminal":
-        return FileReply(_printed(context, found, width=width, colour=colour).encode(), PLAIN)
-    data = asyncio.run(report_data(context.home, found, samples=samples, redact=context.redact))
+        return FileReply(_printed(context, row, width=width, colour=colour).encode(), PLAIN)
+    data = asyncio.run(report_data(context.home, row, samples=samples, redact=context.redact))
     counted = {"dokimasia-shown": str(data.selection.shown), "dokimasia-samples": str(data.selection.total)}
     body = render(data, format)
     if format == "md":
@@ -109,17 +109,17 @@ def export(
     ] = "jsonl",
 ) -> FileReply:
     """Return one row an item, as `dokimasia export` writes them; or the files of another program's form."""
-    found = context.run(run)
+    row = context.run(run)
     if format in get_args(Format):
-        rows = asyncio.run(export_rows(context.home, found))
+        rows = asyncio.run(export_rows(context.home, row))
         counted = {"dokimasia-rows": str(len(rows.rows))}
         data = encode(rows, cast("Format", format))
-        return FileReply(data, MEDIA_TYPES[format], f"{found.id}.{format}", headers=counted)
-    forms = method_of(found).forms
+        return FileReply(data, MEDIA_TYPES[format], f"{row.id}.{format}", headers=counted)
+    forms = method_of(row).forms
     if context.served and format not in forms:
-        known = ", ".join((*get_args(Format), *forms))
-        raise RequestRefused(422, f"format: run {found.id} is exported as one of {known}")
-    return FileReply(zipped(form_of(context.home, found, format)), ZIP, f"{found.id}-{format}.zip")
+        formats = ", ".join((*get_args(Format), *forms))
+        raise RequestRefused(422, f"format: run {row.id} is exported as one of {formats}")
+    return FileReply(zipped(form_of(context.home, row, format)), ZIP, f"{row.id}-{format}.zip")
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:

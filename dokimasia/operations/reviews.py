@@ -169,8 +169,8 @@ class HandedOut(BaseModel):
 def reviews(context: OperationContext, limit: Limit = 50, after: After = None) -> Reviews:
     """List the runs with anything that people decide on, those where something waits first."""
     every = review_queue(context.home)
-    shown, later = page_of(every, lambda review: review.run.id, limit=limit, after=after)
-    found = [
+    page, later = page_of(every, lambda review: review.run.id, limit=limit, after=after)
+    entries = [
         ReviewShown(
             run=review.run.id,
             title=method_of(review.run).title,
@@ -181,9 +181,9 @@ def reviews(context: OperationContext, limit: Limit = 50, after: After = None) -
             yours=review.of(context.person),
             oldest=review.oldest,
         )
-        for review in shown
+        for review in page
     ]
-    return Reviews(total=len(every), next=later, reviews=found)
+    return Reviews(total=len(every), next=later, reviews=entries)
 
 
 @operation("GET", "/reviews/{run}", tag=TAG)
@@ -198,13 +198,11 @@ def one_review(
     after: After = None,
 ) -> ReviewItems:
     """List a run's items, those that wait first."""
-    found = context.run(run)
-    every = [
-        item for item in review_items(context.home, found) if not due or is_due(item, context.person, second=second)
-    ]
+    row = context.run(run)
+    every = [item for item in review_items(context.home, row) if not due or is_due(item, context.person, second=second)]
     every.sort(key=lambda standing: standing.state != "waiting")
-    shown, later = page_of(every, lambda standing: standing.item.id, limit=limit, after=after)
-    of_sample = samples_asked(context.home, [standing.item for standing in shown])
+    page, later = page_of(every, lambda standing: standing.item.id, limit=limit, after=after)
+    of_sample = samples_asked(context.home, [standing.item for standing in page])
     items = [
         ItemListed(
             item=standing.item.id,
@@ -215,16 +213,16 @@ def one_review(
             decided=len(standing.decisions),
             due=is_due(standing, context.person, second=second),
         )
-        for standing in shown
+        for standing in page
     ]
-    return ReviewItems(total=len(every), next=later, run=found.id, person=context.person, items=items)
+    return ReviewItems(total=len(every), next=later, run=row.id, person=context.person, items=items)
 
 
 @operation("GET", "/reviews/{run}/agreement", tag=TAG)
 def agreement(context: OperationContext, run: str) -> dict[str, Any]:
     """Return how items stand and how far people agree; `dokimasia check RUN --json` prints the same."""
-    found = context.run(run)
-    return standing_figures(context.home, found.id, all_standings(context.home, found.id))
+    row = context.run(run)
+    return standing_figures(context.home, row.id, all_standings(context.home, row.id))
 
 
 @operation(
@@ -237,9 +235,9 @@ def agreement(context: OperationContext, run: str) -> dict[str, Any]:
 )
 def ratings(context: OperationContext, run: str) -> FileReply:
     """Return what people said of what was handed out to them, as `dokimasia annotate agreement` reads it."""
-    found = context.run(run)
-    name = f"ratings-{found.id}.jsonl"
-    return FileReply(written(ratings_of(queued(context.home, found.id)), Path(name)), JSON_LINES, name)
+    row = context.run(run)
+    name = f"ratings-{row.id}.jsonl"
+    return FileReply(written(ratings_of(queued(context.home, row.id)), Path(name)), JSON_LINES, name)
 
 
 @operation(
@@ -265,30 +263,30 @@ def files(
     ] = False,
 ) -> FileReply:
     """Return all items as JSON lines to be filled in, with images and pages: what `dokimasia check --export` writes."""
-    found = context.run(run)
-    every = all_standings(context.home, found.id)
+    row = context.run(run)
+    every = all_standings(context.home, row.id)
     if not every:
-        raise nothing_to_check(found.id)
+        raise nothing_to_check(row.id)
     return FileReply(
-        zipped(check_files(context.home, every, name, who=context.person, others=others)), ZIP, f"check-{found.id}.zip"
+        zipped(check_files(context.home, every, name, who=context.person, others=others)), ZIP, f"check-{row.id}.zip"
     )
 
 
 @operation("POST", "/reviews/{run}/lines", tag=TAG, right="review", status=201)
 def take_in(context: OperationContext, run: str, body: Lines) -> TakenIn:
     """Take in the decisions of a file, all lines or none; the same again changes nothing."""
-    found = context.run(run)
-    taken = take_in_lines(context.home, found.id, body.lines, body.name, who=context.person, others=context.self_named)
-    return TakenIn(decided=taken.decided, known=taken.known, empty=taken.empty)
+    row = context.run(run)
+    imported = take_in_lines(context.home, row.id, body.lines, body.name, who=context.person, others=context.self_named)
+    return TakenIn(decided=imported.decided, known=imported.known, empty=imported.empty)
 
 
 @operation("POST", "/reviews/{run}/hand-out", tag=TAG, right="review", status=201)
 def hand_out(context: OperationContext, run: str, body: HandOut) -> HandedOut:
     """Hand responses, pairs or criteria of a run out to people, blind, to each in an order of their own."""
-    found = context.run(run)
+    row = context.run(run)
     if body.kind not in RATED:
         raise RequestRefused(UNPROCESSABLE, f"kind: {body.kind} is not handed out; {', '.join(RATED)} are")
-    new = hand_out_here(context.home, found, body.kind, annotators=body.annotators, per=body.per, seed=body.seed)
+    new = hand_out_here(context.home, row, body.kind, annotators=body.annotators, per=body.per, seed=body.seed)
     return HandedOut(new=asyncio.run(new))
 
 
@@ -299,29 +297,31 @@ def one_item(
     item: str,
 ) -> ItemShown:
     """Show an item whole; what others decided is in it once the one who asks has decided."""
-    found = context.run(run)
-    if _found(context, found, item).item.person == context.person:
-        _note_shown(context, found, item)
-    return _shown(context, _found(context, found, item), context.person)
+    row = context.run(run)
+    if _found(context, row, item).item.person == context.person:
+        _note_shown(context, row, item)
+    return _shown(context, _found(context, row, item), context.person)
 
 
 @operation("POST", "/reviews/{run}/{item}", tag=TAG, right="review", status=201, replies=(GONE,))
 def decide(context: OperationContext, run: str, item: str, body: Decided) -> ItemShown:
     """Decide on an item; where somebody did so before, they are told of it and nothing is written over."""
-    found = context.run(run)
-    one = _found(context, found, item)
+    row = context.run(run)
+    standing = _found(context, row, item)
     if body.action == "undo":
         asyncio.run(take_back(context.home, item, who=context.person))
-        return _shown(context, _found(context, found, item), context.person)
-    text = rating_text(one.item, body.ratings) if one.item.kind in RATED and body.action == "rate" else body.text
+        return _shown(context, _found(context, row, item), context.person)
+    text = (
+        rating_text(standing.item, body.ratings) if standing.item.kind in RATED and body.action == "rate" else body.text
+    )
     left = checked(
         context.home,
-        one.item,
+        standing.item,
         body.action,
         who=context.person,
         text=text,
         delete=body.delete,
-        seen=_seen(one, body, context.person),
+        seen=_seen(standing, body, context.person),
     )
     try:
         asyncio.run(keep_decision(context.home, left))
@@ -331,18 +331,18 @@ def decide(context: OperationContext, run: str, item: str, body: Decided) -> Ite
         again = 'send it with "second": true to keep it as a second opinion'
         headers = {"dokimasia-error": type(problem).__name__}
         raise RequestRefused(CONFLICT, f"{problem}: {again}", headers=headers) from None
-    return _shown(context, _found(context, found, item), context.person)
+    return _shown(context, _found(context, row, item), context.person)
 
 
 @operation("PUT", "/reviews/{run}/{item}/draft", tag=TAG, right="review", replies=(GONE,))
 def draft(context: OperationContext, run: str, item: str, body: Draft) -> DraftKept:
     """Keep a text that is not decided on yet, and say what of a reply would not be understood; an empty one is none."""
-    one = _found(context, context.run(run), item)
+    standing = _found(context, context.run(run), item)
     if not body.text:
-        clear_draft(context.home.path, one.item.id, context.person)
+        clear_draft(context.home.path, standing.item.id, context.person)
         return DraftKept(faults="")
-    keep_draft(context.home, one.item.id, context.person, body.text)
-    faults = faults_of(get_question(context.home, item).aid, body.text) if one.item.kind == "question" else ""
+    keep_draft(context.home, standing.item.id, context.person, body.text)
+    faults = faults_of(get_question(context.home, item).aid, body.text) if standing.item.kind == "question" else ""
     return DraftKept(faults=faults)
 
 
@@ -364,21 +364,21 @@ def _note_shown(context: OperationContext, run: Run, id: str) -> None:
         asyncio.run(show_question(context.home, id))
 
 
-def _seen(one: Standing, body: Decided, who: str) -> int | None:
+def _seen(standing: Standing, body: Decided, who: str) -> int | None:
     """Return how many decisions a person is taken to know of: without a word of theirs, none of somebody else's that settles."""
-    if body.seen is not None or body.second or one.item.kind == "question":
+    if body.seen is not None or body.second or standing.item.kind == "question":
         return body.seen
-    settled = one.settled_by
-    return len(one.decisions) if settled is None or settled.who == who else 0
+    settled = standing.settled_by
+    return len(standing.decisions) if settled is None or settled.who == who else 0
 
 
-def _shown(context: OperationContext, one: Standing, who: str) -> ItemShown:
-    rated = one.item.kind in RATED
-    kept = draft_file(context.home.path, one.item.id, who)
+def _shown(context: OperationContext, standing: Standing, who: str) -> ItemShown:
+    rated = standing.item.kind in RATED
+    draft_path = draft_file(context.home.path, standing.item.id, who)
     return ItemShown(
-        shown=shown_item(context.home, one, who),
-        decisions=list(one.decisions_for(who)),
-        asked=asked_of(one.item) if rated else [],
-        item=None if rated else one.item,
-        draft=kept.read_text(encoding="utf-8", errors="replace") if kept.is_file() else None,
+        shown=shown_item(context.home, standing, who),
+        decisions=list(standing.decisions_for(who)),
+        asked=asked_of(standing.item) if rated else [],
+        item=None if rated else standing.item,
+        draft=draft_path.read_text(encoding="utf-8", errors="replace") if draft_path.is_file() else None,
     )

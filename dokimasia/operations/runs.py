@@ -161,42 +161,42 @@ def list_of_runs(
         return (status is None or run.status == status) and (method is None or run.method == method)
 
     context.cache()
-    found = listed(context.home, tags=tuple(tag or ()), wanted=wanted, text=q)
-    shown, later = page_of(found, lambda entry: entry[0].id, limit=limit, after=after)
-    waiting, why = waiting_questions(context.home), end_reasons(context.home, (run for run, _ in shown))
+    entries = listed(context.home, tags=tuple(tag or ()), wanted=wanted, text=q)
+    page, later = page_of(entries, lambda entry: entry[0].id, limit=limit, after=after)
+    waiting, why = waiting_questions(context.home), end_reasons(context.home, (run for run, _ in page))
     runs = [
         RunShown.model_validate(described(run, label, questions=waiting[run.id], why=why.get(run.id, "")))
-        for run, label in shown
+        for run, label in page
     ]
-    return RunsListed(total=len(found), next=later, runs=runs)
+    return RunsListed(total=len(entries), next=later, runs=runs)
 
 
 @operation("GET", "/runs/{run}", tag="runs")
 def one_run(context: OperationContext, run: str) -> RunDetail:
     """Show a run with its figures; RUN is its id, the beginning of it, its name, or `last`."""
-    found = context.run(run)
-    context.cache(found)
-    method = method_of(found)
+    row = context.run(run)
+    context.cache(row)
+    method = method_of(row)
     return RunDetail(
-        **described_now(context.home, found),
+        **described_now(context.home, row),
         title=method.title,
-        spent=spent_of(context, found),
-        estimate=estimate_of(found),
-        figures=context.figures(found),
+        spent=spent_of(context, row),
+        estimate=estimate_of(row),
+        figures=context.figures(row),
         items_shown=method.items is not None and method.items_shown,
-        links=links_of(found.id),
+        links=links_of(row.id),
     )
 
 
 @operation("PATCH", "/runs/{run}", tag="runs", right="run")
 async def call_otherwise(context: OperationContext, run: str, body: Renamed) -> RunShown:
     """Give a run a name, which another run that has it loses, and tags in the place of those that it has."""
-    found = context.run(run)
+    row = context.run(run)
     if body.name is not None:
-        await name_run(context.home, found.id, body.name, ())
+        await name_run(context.home, row.id, body.name, ())
     if body.tags is not None:
-        await set_tags(context.home, found.id, body.tags)
-    return run_now(context, context.run(found.id))
+        await set_tags(context.home, row.id, body.tags)
+    return run_now(context, context.run(row.id))
 
 
 @operation("DELETE", "/runs/{run}", tag="runs", right="run")
@@ -206,11 +206,11 @@ async def delete(
     force: Annotated[bool, Parameter(description="Also where other runs were made from it.")] = False,
 ) -> Deleted:
     """Delete a run: its results, events and place in the list; the ledger, images and values stay."""
-    found = context.run(run)
+    row = context.run(run)
     if context.served:
-        _check_deletable(context, found, force=force)
-    size = run_size(context.home, found.id)
-    await context.delete(found)
+        _check_deletable(context, row, force=force)
+    size = run_size(context.home, row.id)
+    await context.delete(row)
     return size
 
 
@@ -298,8 +298,8 @@ def spent_of(context: OperationContext, run: Run) -> RunSpent:
 
 def estimate_of(run: Run) -> dict[str, Any]:
     """Return what a run was expected to ask and cost when it was accepted."""
-    kept = Estimate.model_validate(run.options["estimate"])
-    return {**kept.model_dump(mode="json", exclude={"answered"}), "calls": kept.calls, "cost": kept.cost}
+    estimate = Estimate.model_validate(run.options["estimate"])
+    return {**estimate.model_dump(mode="json", exclude={"answered"}), "calls": estimate.calls, "cost": estimate.cost}
 
 
 def links_of(run: str) -> Links:

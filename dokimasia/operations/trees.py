@@ -75,8 +75,8 @@ class Imported(Body):
 def trees(context: OperationContext, limit: Limit = 50, after: After = None) -> Trees:
     """List the trees; `dokimasia tree list --json` prints the same."""
     every = list_of_trees(context.home)
-    shown, later = page_of(every, lambda tree: tree["tree"], limit=limit, after=after)
-    return Trees(total=len(every), next=later, trees=list(shown))
+    page, later = page_of(every, lambda tree: tree["tree"], limit=limit, after=after)
+    return Trees(total=len(every), next=later, trees=list(page))
 
 
 @operation("POST", "/trees", tag="trees", right="run", creates=True)
@@ -100,8 +100,8 @@ def one_tree(
     depth: Annotated[int, Parameter(ge=1, le=3)] = 3,
 ) -> dict[str, Any]:
     """Show a tree, by default its newest version, with models' scores; `dokimasia tree show --json` prints the same."""
-    found = tree_figures(context.home, tree, version=version, run=run, models=tuple(model or ()))
-    return {**found, "nodes": [node for node in found["nodes"] if node["layer"] <= depth]}
+    figures = tree_figures(context.home, tree, version=version, run=run, models=tuple(model or ()))
+    return {**figures, "nodes": [node for node in figures["nodes"] if node["layer"] <= depth]}
 
 
 @operation("GET", "/trees/{tree}/versions", tag="trees")
@@ -175,12 +175,12 @@ def weaknesses(
     seed: Seed = None,
 ) -> dict[str, Any]:
     """Say where a model is weak and strong on the run's tree; `dokimasia tree weaknesses --json` prints the same."""
-    evaluation, own = evaluation_of(context.home, run)
+    evaluation, own_tree = evaluation_of(context.home, run)
     return weaknesses_of(
         context.home,
         evaluation,
         model,
-        tree=tree or own,
+        tree=tree or own_tree,
         method=method,
         threshold=threshold,
         min_support=min_support,
@@ -203,11 +203,11 @@ def validity(
     against: Mapping[str, Path] | None = None,
 ) -> dict[str, Any]:
     """Say how well the leaves of the run's tree predict scores; `dokimasia tree validity --json` prints the same."""
-    evaluation, own = evaluation_of(context.home, run)
+    evaluation, own_tree = evaluation_of(context.home, run)
     return validity_of(
         context.home,
         evaluation,
-        tree=tree or own,
+        tree=tree or own_tree,
         models=tuple(model or ()),
         against=against,
         baselines=baselines,

@@ -115,7 +115,7 @@ def read_request(model: type[Q], sent: Any, places: RequestFiles) -> Q:
     allowed: set[Path] = set()
 
     def resolve(text: str, where: str, option: Option) -> str:
-        path = places.named(text, where, option)
+        path = places.resolve(text, where, option)
         allowed.add(path)
         return str(path)
 

@@ -60,7 +60,7 @@ class ServiceContext(OperationContext):
         """Yield a function that finds uploads and files below the data root; errors name files as the caller did."""
         places = RequestFiles(self.home, self.data_root)
         try:
-            yield lambda text, name: places.named(text, name, PLAIN)
+            yield lambda text, name: places.resolve(text, name, PLAIN)
         except InputError as problem:
             problem.args = (places.shortened(str(problem)),)
             raise

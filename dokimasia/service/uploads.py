@@ -1,4 +1,4 @@
-"""Files that requests name: uploads, taken in under caps and kept by content, and paths below the data root alone."""
+"""Files that requests name: uploads, stored by content within caps, and paths below the data root."""
 
 import hashlib
 import os
@@ -32,23 +32,23 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
 
 UPLOAD = "upload:"
-"""What stands before an upload's name or id where a request names a file."""
+"""The prefix of an upload's name or id where a request names a file."""
 
 FOLDER, FILES, ABOUT, PART = "uploads", "files", "about.json", ".part-"
 SHORT = 8
-"""Of an id, the characters that stand beside a name."""
+"""Characters of an id that follow a name."""
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 PROMPT = ".md"
-"""How files of prompts end, which are named by their folder."""
+"""The extension of prompt files, which are named by their folder."""
 
 SYSTEM = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
-"""What file managers leave behind, which is passed over."""
+"""Files that file managers leave behind, which are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
 class Caps:
-    """How much is taken.
+    """Limits on uploads.
 
     Attributes:
         file: bytes of one file.
@@ -57,7 +57,7 @@ class Caps:
         files: how many files one upload has.
         name: bytes of a file's name, and of that of each folder.
         depth: how deep folders lie in each other.
-        ratio: how many times as large as its archive an unpacked ZIP may be, beyond `small` bytes.
+        ratio: how many times larger than its archive an unpacked ZIP of more than `small` bytes may be.
     """
 
     file: int = 1_000_000_000
@@ -95,12 +95,12 @@ class Upload(Value):
 
     @property
     def called(self) -> str:
-        """How a person reads it where a request names a file: by its name, and by so much of its id as tells it apart."""
+        """Its readable name in a request: its name and the beginning of its id."""
         return f"{UPLOAD}{self.name}@{self.id[:SHORT]}"
 
     @property
     def sets(self) -> list[str]:
-        """The files of it that can be read as data sets."""
+        """Its files that can be read as data sets."""
         return [file.name for file in self.files if PurePosixPath(file.name).suffix.lower() in READERS]
 
     @property
@@ -111,12 +111,12 @@ class Upload(Value):
 
 @dataclass(slots=True)
 class Incoming:
-    """An upload on its way: files are begun, written and closed one after another, then all are kept together.
+    """An upload in progress: its files are written one after another, then all are stored together.
 
     Attributes:
-        part: the folder in which it is put together.
-        caps: how much is taken.
-        room: bytes that the home has room for.
+        part: its temporary folder.
+        caps: its limits.
+        room: bytes that the home has left for uploads.
     """
 
     part: Path
@@ -129,14 +129,14 @@ class Incoming:
 
     @property
     def files(self) -> list[Path]:
-        """The files that were taken, in their order."""
+        """The files that were received, in order."""
         return [self.part / FILES / name for name in self._names.values()]
 
     def begin(self, name: str) -> None:
         """Begin a file.
 
         Raises:
-            Refused: there are too many, or the name cannot be one, or is that of another file.
+            RequestRefused: there are too many files, or the name is invalid or that of another file.
         """
         self.close()
         name = plain_name(name, self.caps)
@@ -154,10 +154,10 @@ class Incoming:
         self._size = 0
 
     def write(self, data: bytes) -> None:
-        """Write on in the file that was begun last.
+        """Append to the current file.
 
         Raises:
-            Refused: it, or the whole upload, gets too large.
+            RequestRefused: the file or the upload becomes too large.
         """
         self._size += len(data)
         self._total += len(data)
@@ -173,40 +173,40 @@ class Incoming:
             self._open.write(data)
 
     def close(self) -> None:
-        """End the file that was begun last."""
+        """Close the current file."""
         if self._open is not None:
             self._open.close()
             self._open = None
 
     def take_out(self, path: Path) -> Path:
-        """Take a file out of the upload again, and return where it lies now."""
+        """Remove a file from the upload, and return its new path."""
         name = path.relative_to(self.part / FILES).as_posix()
         del self._names[name.casefold()]
         self._total -= path.stat().st_size
         return path.rename(self.part / "taken")
 
     def keep(self, *, name: str, by: str) -> tuple[Upload, bool]:
-        """Check the images, and keep all files; return the upload, and whether it is new.
+        """Check the images and store all files; return the upload, and whether it is new.
 
         Raises:
-            Refused: there is no file, or an image cannot be used.
+            RequestRefused: there is no file, or an image cannot be used.
         """
         self.close()
         if not self._names:
             raise refused("no file came with it")
-        kept = tuple(self._checked(one) for one in sorted(self._names.values()))
-        first = kept[0].name
-        id = digest("upload", [[file.name, file.sha256] for file in kept])[:32]
+        files = tuple(self._checked_file(name) for name in sorted(self._names.values()))
+        first = files[0].name
+        id = digest("upload", [[file.name, file.sha256] for file in files])[:32]
         target = self.part.parent / id
         if (target / ABOUT).is_file():
             return Upload.model_validate_json((target / ABOUT).read_bytes()), False
         now = datetime.now(UTC).isoformat(timespec="milliseconds")
-        upload = Upload(id=id, name="", created_at=now, by=by, files=kept)
-        more = f" and {len(kept) - 1} more" if len(kept) > 1 else ""
-        name = name[:200] or (upload.sets[0] if len(upload.sets) == 1 else first + more)
-        alone = len(kept) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
+        upload = Upload(id=id, name="", created_at=now, by=by, files=files)
+        suffix = f" and {len(files) - 1} more" if len(files) > 1 else ""
+        name = name[:200] or (upload.sets[0] if len(upload.sets) == 1 else first + suffix)
+        alone = len(files) == 1 and not _has_image_ending(first) and not first.endswith(PROMPT)
         data = first if alone else upload.sets[0] if len(upload.sets) == 1 else ""
-        folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in kept) else FILES
+        folder = _folder(name) if not upload.sets and any(_has_image_ending(file.name) for file in files) else FILES
         upload = upload.model_copy(update={"name": name, "data": data, "folder": folder})
         (self.part / FILES).rename(self.part / folder)
         (self.part / ABOUT).write_bytes(upload.model_dump_json().encode())
@@ -214,17 +214,17 @@ class Incoming:
         self.part.rename(target)
         return upload, True
 
-    def _checked(self, name: str) -> FileKept:
+    def _checked_file(self, name: str) -> FileKept:
         path = self.part / FILES / name
         with path.open("rb") as file:
             head = file.read(16)
             if _has_image_ending(name) or image_format(head):
                 data = head + file.read(MAX_BYTES + 1)
                 try:
-                    found = read_image(data, name, name=PurePosixPath(name).name).sha256
+                    sha256 = read_image(data, name, name=PurePosixPath(name).name).sha256
                 except InputError as problem:
                     raise refused(str(problem)) from None
-                return FileKept(name=name, bytes=len(data), sha256=found)
+                return FileKept(name=name, bytes=len(data), sha256=sha256)
             file.seek(0)
             return FileKept(
                 name=name, bytes=path.stat().st_size, sha256=hashlib.file_digest(file, "sha256").hexdigest()
@@ -235,7 +235,7 @@ def plain_name(name: str, caps: Caps) -> str:
     """Return the name of an uploaded file with slashes, in composed characters.
 
     Raises:
-        Refused: it leads out of the upload, cannot be a name, or is too long.
+        RequestRefused: it leads out of the upload, is no valid name, or is too long.
     """
     shown = name[:100]
     text = unicodedata.normalize("NFC", name.replace("\\", "/"))
@@ -256,18 +256,18 @@ def plain_name(name: str, caps: Caps) -> str:
 
 
 def _folder(name: str) -> str:
-    """Return what the folder of an upload is called, after the upload."""
+    """Return the name of an upload's folder, made from the upload's name."""
     plain = re.sub(r"[^\w.-]+", "-", name.encode("ascii", "ignore").decode()).strip("-.")[:60]
     return FILES if plain.lower() in ("", ABOUT, "taken") else plain
 
 
 def refused(why: str) -> RequestRefused:
-    """Return the refusal of an upload for what it is."""
+    """Return the refusal of an invalid upload."""
     return RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the upload cannot be taken: {why}. Nothing of it was kept")
 
 
 def too_much(what: str) -> RequestRefused:
-    """Return the refusal of an upload for its size."""
+    """Return the refusal of an upload that is too large."""
     return RequestRefused(
         HTTPStatus.REQUEST_ENTITY_TOO_LARGE,
         f"the upload has {what}, which is more than is taken. Nothing of it was kept",
@@ -280,37 +280,37 @@ def _has_image_ending(name: str) -> bool:
 
 ARCHIVES = frozenset({".zip", ".jar", ".7z", ".rar", ".gz", ".bz2", ".xz", ".zst", ".tar", ".tgz"})
 WORKBOOK = ".xlsx"
-"""A file of data that is an archive by its format."""
+"""The extension of a data file whose format is an archive."""
 
 _SIGNATURE = b"PK\x03\x04"
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
 _ENTRY = 46
-"""Bytes that an entry of an archive's list has at least."""
+"""Least bytes of an entry of an archive's directory."""
 
 _CHUNK = 256 * 1024
 
 
 def is_archive(path: Path) -> bool:
-    """Whether a file is called a ZIP archive."""
+    """Whether a file is a ZIP archive by its name."""
     return path.suffix.lower() == ".zip"
 
 
-def unpack(taking: Incoming, archive: Path) -> None:
-    """Put what a ZIP archive holds into the upload in the archive's place.
+def unpack(incoming: Incoming, archive: Path) -> None:
+    """Replace a ZIP archive in an upload by its files.
 
     Raises:
-        Refused: it is none, is damaged or locked, holds links, other archives or names that lead out of it, or unpacks to
-            too much; naming what.
+        RequestRefused: it is no archive, is damaged or locked, contains links, archives or names that lead out of it, or
+            unpacks to too much.
     """
-    path = taking.take_out(archive)
-    most = max(taking.caps.small, taking.caps.ratio * path.stat().st_size)
+    path = incoming.take_out(archive)
+    most = max(incoming.caps.small, incoming.caps.ratio * path.stat().st_size)
     with path.open("rb") as file:
-        _check_list(file, taking.caps.files, taking.caps.name * taking.caps.depth)
+        _check_list(file, incoming.caps.files, incoming.caps.name * incoming.caps.depth)
         try:
             with zipfile.ZipFile(file) as opened:
                 for entry in opened.infolist():
-                    if not (entry.is_dir() or _passed_over(entry.filename)):
-                        most -= _unpack_one(taking, opened, entry, most)
+                    if not (entry.is_dir() or _is_ignored(entry.filename)):
+                        most -= _unpack_one(incoming, opened, entry, most)
         except (
             zipfile.BadZipFile,
             zlib.error,
@@ -323,8 +323,8 @@ def unpack(taking: Incoming, archive: Path) -> None:
             raise refused(f"{archive.name} is no ZIP archive, or is damaged ({str(error)[:100]})") from None
 
 
-def _unpack_one(taking: Incoming, opened: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> int:
-    """Put one file of an archive into the upload, and return its size."""
+def _unpack_one(incoming: Incoming, opened: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> int:
+    """Unpack one file of an archive into the upload, and return its size."""
     name = entry.filename
     kind = stat.S_IFMT(entry.external_attr >> 16)
     if kind not in (0, stat.S_IFREG):
@@ -334,7 +334,7 @@ def _unpack_one(taking: Incoming, opened: zipfile.ZipFile, entry: zipfile.ZipInf
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise refused(f"{name[:100]!r} is packed in a way that is not read: pack with deflate")
     ending = PurePosixPath(name).suffix.lower()
-    taking.begin(name)
+    incoming.begin(name)
     size = 0
     with opened.open(entry) as source:
         while chunk := source.read(_CHUNK):
@@ -342,14 +342,14 @@ def _unpack_one(taking: Incoming, opened: zipfile.ZipFile, entry: zipfile.ZipInf
                 raise refused(f"{name[:100]!r} is an archive within the archive: unpack it first")
             size += len(chunk)
             if size > most:
-                raise too_much(f"a ZIP archive that unpacks to more than {taking.caps.ratio} times its size")
-            taking.write(chunk)
-    taking.close()
+                raise too_much(f"a ZIP archive that unpacks to more than {incoming.caps.ratio} times its size")
+            incoming.write(chunk)
+    incoming.close()
     return size
 
 
 def _check_list(file: BinaryIO, files: int, name: int) -> None:
-    """Refuse an archive whose list of files is too long to be read at all; wherever the list may be said to lie."""
+    """Refuse an archive whose directory is too long to be read, wherever the directory may be."""
     file.seek(0, 2)
     size = file.tell()
     begin = max(0, size - 22 - 2**16 - 20)
@@ -367,7 +367,7 @@ def _check_list(file: BinaryIO, files: int, name: int) -> None:
         at = tail.find(_END, at + 1)
 
 
-def _passed_over(name: str) -> bool:
+def _is_ignored(name: str) -> bool:
     path = PurePosixPath(name.replace("\\", "/"))
     return path.parts[:1] == ("__MACOSX",) or path.name.lower() in SYSTEM
 
@@ -376,7 +376,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _AT = re.compile(rf"@([0-9a-f]{{{SHORT}}})(?=/|$)")
 
 MANY = 50
-"""Data files of an upload that are named at most."""
+"""Data files of an upload that a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -385,7 +385,7 @@ class Uploads:
 
     Attributes:
         home: the home's folder.
-        caps: how much is taken.
+        caps: the limits.
     """
 
     home: Path
@@ -393,16 +393,16 @@ class Uploads:
 
     @property
     def folder(self) -> Path:
-        """Where they lie."""
+        """Their folder."""
         return self.home.resolve() / FOLDER
 
     def all(self) -> list[Upload]:
-        """Return all uploads, the newest first; what cannot be read is none."""
-        found: list[Upload] = []
+        """Return all readable uploads, the newest first."""
+        uploads: list[Upload] = []
         for path in self.folder.glob(f"*/{ABOUT}") if self.folder.is_dir() else ():
             with suppress(OSError, ValidationError):
-                found.append(Upload.model_validate_json(path.read_bytes()))
-        return sorted(found, key=lambda one: (one.created_at, one.id), reverse=True)
+                uploads.append(Upload.model_validate_json(path.read_bytes()))
+        return sorted(uploads, key=lambda upload: (upload.created_at, upload.id), reverse=True)
 
     def get(self, id: str) -> Upload:
         """Return an upload by its id, or the newest of a name.
@@ -413,18 +413,18 @@ class Uploads:
         if _ID.fullmatch(id):
             with suppress(OSError, ValidationError):
                 return Upload.model_validate_json((self.folder / id / ABOUT).read_bytes())
-        named = next((one for one in self.all() if one.name == id), None)
-        if named is None:
+        newest = next((upload for upload in self.all() if upload.name == id), None)
+        if newest is None:
             raise NotFound(f"there is no upload {id[:80]!r}: GET /api/uploads lists them")
-        return named
+        return newest
 
     def path(self, text: str, where: str) -> Path:
-        """Return what `upload:ID`, `upload:NAME` or either with `/FILE` means: its data set, or its folder.
+        """Return the path of `upload:ID`, `upload:NAME` or either with `/FILE`: the data set, or the folder.
 
         Raises:
             InputError: there is no such upload, or no such file in it.
         """
-        upload, inside = self._meant(text.removeprefix(UPLOAD), where)
+        upload, inside = self._upload_and_file(text.removeprefix(UPLOAD), where)
         wanted = inside or upload.data
         files = self.folder / upload.id / upload.folder
         if not wanted and where == "data" and len(upload.sets) > 1:
@@ -432,31 +432,31 @@ class Uploads:
             raise InputError(
                 f"{where}: the upload {upload.name!r} holds {len(upload.sets)} data files: name one of {shown}"
             )
-        known = {file.name for file in upload.files}
-        if not wanted or (wanted not in known and any(name.startswith(f"{wanted}/") for name in known)):
+        names = {file.name for file in upload.files}
+        if not wanted or (wanted not in names and any(name.startswith(f"{wanted}/") for name in names)):
             return files / wanted
-        if wanted not in known:
+        if wanted not in names:
             raise InputError(f"{where}: the upload {upload.name!r} has no file {inside[:200]!r}")
         return files / wanted
 
     def choices(self, text: str) -> list[str]:
-        """Return the data files of an upload that holds several and of which a text names none, as a request names them."""
+        """Return the data files to choose from, if a text names an upload with several of them but no file."""
         with suppress(InputError):
-            upload, inside = self._meant(text.removeprefix(UPLOAD), "data")
+            upload, inside = self._upload_and_file(text.removeprefix(UPLOAD), "data")
             if text.startswith(UPLOAD) and not (inside or upload.data) and len(upload.sets) > 1:
                 return [f"{upload.called}/{name}" for name in upload.sets[:MANY]]
         return []
 
-    def _meant(self, named: str, where: str) -> tuple[Upload, str]:
-        """Return the upload that a text means, and the file in it."""
-        for at in _AT.finditer(named):
-            for one in self.all():
-                if one.id.startswith(at[1]) and one.name == named[: at.start()]:
-                    return one, named[at.end() + 1 :]
+    def _upload_and_file(self, text: str, where: str) -> tuple[Upload, str]:
+        """Return the upload that a text names, and the file in it."""
+        for at in _AT.finditer(text):
+            for upload in self.all():
+                if upload.id.startswith(at[1]) and upload.name == text[: at.start()]:
+                    return upload, text[at.end() + 1 :]
         try:
-            return self.get(named), ""
+            return self.get(text), ""
         except NotFound:
-            name, _, inside = named.partition("/")
+            name, _, inside = text.partition("/")
             try:
                 return self.get(name), inside
             except NotFound as problem:
@@ -468,12 +468,12 @@ class Uploads:
         return len(parts) > 1 and parts[1] != ABOUT and bool(_ID.fullmatch(parts[0]))
 
     def shortened(self, text: str) -> str:
-        """Return a text in which files of uploads are called by their names there, and their folders by the upload's name."""
-        return self._found.sub(lambda at: "" if at[2] else self._name(at[1]), text)
+        """Return a text with the paths of uploaded files replaced by their names."""
+        return self._path_pattern.sub(lambda at: "" if at[2] else self._name(at[1]), text)
 
-    def asked(self, text: str) -> str:
-        """Return a text in which files of uploads are named as a request names them."""
-        at = self._found.match(text)
+    def request_name(self, text: str) -> str:
+        """Return the path of an uploaded file as a request names it."""
+        at = self._path_pattern.match(text)
         if at is None:
             return text
         with suppress(NotFound):
@@ -482,7 +482,7 @@ class Uploads:
         return text
 
     @property
-    def _found(self) -> re.Pattern[str]:
+    def _path_pattern(self) -> re.Pattern[str]:
         return re.compile(rf"{re.escape(str(self.folder))}/([0-9a-f]{{32}})/[\w.-]*\w(/(?=[^\s;,]))?")
 
     def _name(self, id: str) -> str:
@@ -493,28 +493,28 @@ class Uploads:
 
     def delete(self, upload: Upload) -> None:
         """Delete an upload."""
-        gone = self.folder / f"{PART}{os.getpid()}-{secrets.token_hex(4)}"
-        (self.folder / upload.id).rename(gone)
-        shutil.rmtree(gone, ignore_errors=True)
+        doomed = self.folder / f"{PART}{os.getpid()}-{secrets.token_hex(4)}"
+        (self.folder / upload.id).rename(doomed)
+        shutil.rmtree(doomed, ignore_errors=True)
 
     @contextmanager
     def incoming(self) -> Iterator["Incoming"]:
-        """Take an upload in; what is not kept at the end, or was left behind by a process that died, is removed."""
+        """Yield a new upload; removes it at the end unless it was stored, with what dead processes left behind."""
         self.folder.mkdir(parents=True, exist_ok=True)
         for left in self.folder.glob(f"{PART}*"):
             if not left.name.startswith(f"{PART}{os.getpid()}-"):
                 shutil.rmtree(left, ignore_errors=True)
         part = self.folder / f"{PART}{os.getpid()}-{secrets.token_hex(8)}"
         (part / FILES).mkdir(parents=True)
-        taking = Incoming(part, self.caps, room=self.caps.kept - sum(one.bytes for one in self.all()))
+        incoming = Incoming(part, self.caps, room=self.caps.kept - sum(upload.bytes for upload in self.all()))
         try:
-            yield taking
+            yield incoming
         except OSError as error:
             raise RequestRefused(
                 HTTPStatus.INSUFFICIENT_STORAGE, f"the upload cannot be kept: {error.strerror or type(error).__name__}"
             ) from error
         finally:
-            taking.close()
+            incoming.close()
             shutil.rmtree(part, ignore_errors=True)
 
 
@@ -523,16 +523,16 @@ LONGEST_PATH = 1_000
 
 
 class OutsidePath(InputError):
-    """A path that may not be read; the sentence is the same whether anything is there or not."""
+    """A path that may not be read; the message does not reveal whether it exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestFiles:
-    """Where files of requests may lie.
+    """The places where files of requests may be.
 
     Attributes:
-        home: the home, in whose uploads they may lie, and nowhere else in it.
-        root: the folder below which they may lie beside that; None: uploads only.
+        home: the home, in which only uploads may be named.
+        root: the folder below which other files may be; None: uploads only.
     """
 
     home: Home
@@ -540,29 +540,29 @@ class RequestFiles:
 
     @property
     def uploads(self) -> Uploads:
-        """What was uploaded to the home."""
+        """The uploads of the home."""
         return Uploads(self.home.path)
 
-    def named(self, text: str, where: str, how: Option) -> Path:
-        """Return what a field of a request names, absolute and without links.
+    def resolve(self, text: str, where: str, option: Option) -> Path:
+        """Return the absolute path, without links, that a field of a request names.
 
         Args:
-            text: as it was given.
+            text: the value of the field.
             where: the field, for messages.
-            how: how the field is given: as a run or a file, as NAME=FILE, as the name of a plug-in's prompts, or plainly.
+            how: its option: a run or a file, NAME=FILE, the name of a plug-in's prompts, or a plain file.
 
         Raises:
-            InputError: it is nothing that may be read.
+            InputError: it may not be read, or is missing.
         """
-        if how.written:
+        if option.written:
             raise InputError(f"{where}: the service writes no file; what the run made is had from its export")
         if not text or not _encodable(text):
             raise InputError(f"{where}: {text!a} names no file")
-        if how.read is prompt_folders and text in entry_points_of("prompts"):
+        if option.read is prompt_folders and text in entry_points_of("prompts"):
             return prompt_folder(text)
-        if how.read is run_or_file:
+        if option.read is run_or_file:
             return self._run_or_file(text, where)
-        if "NAME=" in (how.metavar or ""):
+        if "NAME=" in (option.metavar or ""):
             return self._with_name(text, where)
         return self.file(text, where)
 
@@ -570,7 +570,7 @@ class RequestFiles:
         """Return a file or a folder by `upload:ID`, `upload:ID/NAME`, `upload:NAME`, or a path below the data root.
 
         Raises:
-            Outside: it is neither.
+            OutsidePath: it is none of these.
             InputError: there is no such upload, or nothing of that name below the data root.
         """
         if text.startswith(UPLOAD):
@@ -582,38 +582,38 @@ class RequestFiles:
                 f"{where}: {text[:LONGEST_PATH]!r} is no upload (upload:NAME){below}: upload it with POST /api/uploads"
                 + (", or start the service with --data-root" if self.root is None else "")
             )
-        if not (os.path.isfile(path) or os.path.isdir(path)):  # whatever the name is, which some systems cannot have
+        if not (os.path.isfile(path) or os.path.isdir(path)):  # for any name, even one that the system cannot have
             raise InputError(f"{where}: there is no {text!r} below the folder of --data-root")
         return path
 
     def allows(self, path: Path) -> bool:
-        """Whether a path that was resolved lies where files may lie."""
+        """Whether a resolved path is in one of these places."""
         return self.uploads.holds(path) or self._below_root(str(path)) is not None
 
     def shortened(self, text: str) -> str:
-        """Return a text in which files are called as whoever uploaded them knows them."""
+        """Return a text with paths shortened to the names that the caller knows."""
         text = self.uploads.shortened(text)
         return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
 
-    def asked(self, text: str) -> str:
+    def request_name(self, text: str) -> str:
         """Return a file's path as a request names it."""
-        text = self.uploads.asked(text)
+        text = self.uploads.request_name(text)
         return text if self.root is None else text.replace(f"{_resolved(self.root)}{os.sep}", "")
 
     def _below_root(self, text: str) -> Path | None:
-        """Return a path below the data root, with all links resolved; None where it is none, whatever lies there."""
+        """Return a path below the data root with links resolved, or None if it is outside, whether it exists or not."""
         if self.root is None or not text or len(text) > LONGEST_PATH or "\0" in text or not _encodable(text):
             return None
         root = _resolved(self.root)
-        given = Path(text)
-        if ".." in given.parts:
+        relative = Path(text)
+        if ".." in relative.parts:
             return None
         for begin in (root, self.root):
-            if given.is_absolute() and given.is_relative_to(begin):
-                given = given.relative_to(begin)
-        if given.is_absolute():
+            if relative.is_absolute() and relative.is_relative_to(begin):
+                relative = relative.relative_to(begin)
+        if relative.is_absolute():
             return None
-        path, home = _resolved(root / given), _resolved(self.home.path)
+        path, home = _resolved(root / relative), _resolved(self.home.path)
         if not _within(path, root) or _within(path, home) or _within(home, path):
             return None
         if os.path.isdir(path) and any(not _within(link, root) for link in _links_of(path)):
@@ -621,7 +621,7 @@ class RequestFiles:
         return path
 
     def _run_or_file(self, text: str, where: str) -> Path:
-        """Return a file, or a run by its id, as the path that stands for it."""
+        """Return a file, or a run's id as a path."""
         try:
             return self.file(text, where)
         except InputError as problem:
@@ -633,7 +633,7 @@ class RequestFiles:
                 raise InputError(f"{problem}; and {unknown}") from None
 
     def _with_name(self, text: str, where: str) -> Path:
-        """Return a file before whose own name a model's name may stand, as `datasets.named_file` writes it."""
+        """Return a file whose name a model's name may precede, as `datasets.named_file` writes it."""
         try:
             return self.file(text, where)
         except InputError:
@@ -641,14 +641,14 @@ class RequestFiles:
             if not (equals and name and file) or text.startswith((UPLOAD, "/")):
                 raise
             path = self.file(file, where)
-            named = path.with_name(f"{quote(unquote(name), safe=' ()+,@')}={path.name}")
-            if os.path.lexists(named):  # it would be read in the place of the file that was checked
+            with_model = path.with_name(f"{quote(unquote(name), safe=' ()+,@')}={path.name}")
+            if os.path.lexists(with_model):  # it would be read instead of the checked file
                 raise
-            return named
+            return with_model
 
 
 def _resolved(path: Path) -> Path:
-    """Return a path without links; where it cannot be resolved, such as in a circle of links, one that lies nowhere."""
+    """Return a path without links; the null device if it cannot be resolved, as in a loop of links."""
     try:
         return path.resolve()
     except (OSError, RuntimeError, ValueError):
@@ -667,7 +667,7 @@ def _encodable(text: str) -> bool:
 
 
 def _links_of(folder: Path) -> Iterator[Path]:
-    """Yield where the links in a folder, and in those below it, lead."""
+    """Yield the targets of links in a folder and its subfolders."""
     for inside, folders, files in os.walk(folder):
         for name in (*folders, *files):
             path = Path(inside, name)

@@ -17,7 +17,7 @@ from dokimasia.people.checks import all_standings, answer_all, review_items, wai
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.lifecycle import run as begin
 from dokimasia.service.app import create_app
-from dokimasia.service.pages.questions import asks_of
+from dokimasia.service.pages.questions import question_view
 from dokimasia.service.state import WHO_COOKIE, Service
 from dokimasia.settings import load_settings
 from dokimasia.simulation.world import write_described
@@ -263,7 +263,7 @@ def test_an_empty_form_says_what_to_do_beside_its_places(tmp_path: Path) -> None
     with service_over(tmp_path / "home") as service, _browsing(service, "ana") as browser:
         item = waiting_questions(service.home, run=run)[0].item
         path = f"/review/{run}/{item}"
-        form = asks_of(get_question(service.home, item)).form
+        form = question_view(get_question(service.home, item)).form
         assert form is not None
         order = next(one for one in form.places if one.kind == "order")
         critique = next(one for one in form.places if one.kind == "text")

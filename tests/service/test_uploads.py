@@ -107,8 +107,8 @@ async def test_an_upload_is_looked_through_with_every_fault_by_its_line(client: 
     assert [one["id"] for one in found["preview"]["samples"]] == ["a"]
     assert found["listed"][0]["name"] == "q.jsonl"
     await client.post("/api/uploads", files=sent(("a.png", png())), data={"name": "pictures"})
-    asked = (await client.get("/api/uploads/pictures?prompt=What%3F")).json()["preview"]
-    assert asked["report"]["samples"] == 1
+    request_name = (await client.get("/api/uploads/pictures?prompt=What%3F")).json()["preview"]
+    assert request_name["report"]["samples"] == 1
     assert "--prompt" in (await client.get("/api/uploads/pictures")).json()["preview"]["problem"]
     assert (await client.get("/api/uploads/none")).status_code == 404
     assert (await client.get("/api/uploads/q.jsonl?file=../../about.json")).status_code == 422

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 
 def _scores(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[int, int]:
-    found: dict[int, int] = {}
+    scores: dict[int, int] = {}
     for value in values:
         number, _, score = value.partition("=")
         if not (number.strip().isdecimal() and score.strip().isdecimal()):
             raise click.BadParameter(f"{value!r}: write it as NUMBER=SCORE, such as 2=4")
-        found[int(number)] = int(score)
-    return found
+        scores[int(number)] = int(score)
+    return scores
 
 
 @click.command("correct")
@@ -53,12 +53,14 @@ def correct(backend: Backend, run: str, sample: str, who: str | None, as_json: b
     from dokimasia.cli.outcomes import user_name
 
     person = (who or user_name()).strip()
-    kept = backend.call(operations.finished.correct, who=person, run=run, body={"sample": sample, **correction})
+    correction_kept = backend.call(
+        operations.finished.correct, who=person, run=run, body={"sample": sample, **correction}
+    )
     if as_json:
-        print_json(kept)
+        print_json(correction_kept)
         return
-    changes = ", ".join(f"{change['what']}: {change['from']} → {change['to']}" for change in kept["changes"])
-    done = "what was corrected is taken back" if kept["undo"] else changes or "left out of all figures"
+    changes = ", ".join(f"{change['what']}: {change['from']} → {change['to']}" for change in correction_kept["changes"])
+    done = "what was corrected is taken back" if correction_kept["undo"] else changes or "left out of all figures"
     model = f" · {correction['model']}" if correction["model"] else ""
     console().print(f"{sample}{model}: {done}", markup=False)
 
@@ -185,8 +187,8 @@ def _of_run(home: Any, text: str, asked: dict[str, Any]) -> "tuple[str, list[Sub
     if pairs is not None:
         return run.id, _only(pairs, asked)
     answers, samples = answers_of_run(home, run), load_samples(home, run.id)
-    found = responses_of(samples, answers, models=asked["models"], baseline=asked["baseline"] or "")
-    return run.id, _only(found, asked)
+    subjects = responses_of(samples, answers, models=asked["models"], baseline=asked["baseline"] or "")
+    return run.id, _only(subjects, asked)
 
 
 def _only(subjects: "list[Subject]", asked: dict[str, Any]) -> "list[Subject]":
@@ -195,11 +197,11 @@ def _only(subjects: "list[Subject]", asked: dict[str, Any]) -> "list[Subject]":
 
     if asked["only"] is None:
         return subjects
-    wanted = things_of(asked["only"])
-    found = [subject for subject in subjects if subject.unit in wanted]
-    if not found:
+    things = things_of(asked["only"])
+    selected = [subject for subject in subjects if subject.unit in things]
+    if not selected:
         raise DataError(f"{asked['only']}: nothing that it names is among what can be shown")
-    return found
+    return selected
 
 
 @command.command()
@@ -212,9 +214,12 @@ def read(settings: "Settings", key: Path, forms: tuple[Path, ...], output: Path)
     from dokimasia.people.annotation import read_forms, read_key, written
     from dokimasia.runs.reading.exporting import write_whole
 
-    found = read_forms(*read_key(key), forms)
-    write_whole(output, written(found.annotations, output))
-    click.echo(f"wrote {len(found.annotations)} annotations to {output}; {found.waiting} are not filled in", err=True)
+    annotations = read_forms(*read_key(key), forms)
+    write_whole(output, written(annotations.annotations, output))
+    click.echo(
+        f"wrote {len(annotations.annotations)} annotations to {output}; {annotations.waiting} are not filled in",
+        err=True,
+    )
 
 
 @command.command()
@@ -249,9 +254,9 @@ def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output:
     from dokimasia.runs.reading.exporting import write_whole
 
     before = read_annotations(annotations)
-    found = decided(before, decisions)
-    write_whole(output, written(found, output))
-    click.echo(f"{len(found) - len(before)} decisions taken in: {output}", err=True)
+    adjudicated = decided(before, decisions)
+    write_whole(output, written(adjudicated, output))
+    click.echo(f"{len(adjudicated) - len(before)} decisions taken in: {output}", err=True)
 
 
 @command.command()
@@ -280,8 +285,8 @@ def agreement(
 
     if runs:
         with Home.open(settings.home, write=False) as home:
-            found = [resolve_run(home, text) for text in runs]
-            figures = compare(home, annotations, runs=found, judged=judged, scale=scale)
+            found_runs = [resolve_run(home, text) for text in runs]
+            figures = compare(home, annotations, runs=found_runs, judged=judged, scale=scale)
     else:
         figures = compare(None, annotations, judged=judged, scale=scale)
     if as_json:

@@ -47,7 +47,7 @@ def validity(
     files = dict(_named(text) for text in against)
     if files:
         backend.only_here("dokimasia tree validity --against")
-    found = backend.call(
+    reply = backend.call(
         operations.trees.validity,
         run=run,
         tree=tree,
@@ -57,9 +57,9 @@ def validity(
         **options,
     )
     if as_json:
-        print_json(found)
+        print_json(reply)
     else:
-        _print_validity(found)
+        _print_validity(reply)
 
 
 def _named(text: str) -> tuple[str, Path]:
@@ -67,25 +67,25 @@ def _named(text: str) -> tuple[str, Path]:
     return (name or Path(path).stem), Path(path)
 
 
-def _print_validity(found: Mapping[str, Any]) -> None:
-    out = begun(found)
+def _print_validity(validity: Mapping[str, Any]) -> None:
+    out = begun(validity)
     out.print(
-        f"{_of(found)} · {found['criteria']:,} scored criteria "
-        f"of {several(len(found['models']), 'model')}: {escape(', '.join(found['models']))}"
+        f"{_of(validity)} · {validity['criteria']:,} scored criteria "
+        f"of {several(len(validity['models']), 'model')}: {escape(', '.join(validity['models']))}"
     )
     for kind, title in (
         ("published", "as published (each criterion left out alone)"),
         ("leave_image_out", "leaving out all criteria of the same image"),
     ):
-        out.print(_table(found["taxonomies"], kind, title))
-    for taxonomy in found["taxonomies"]:
+        out.print(_table(validity["taxonomies"], kind, title))
+    for taxonomy in validity["taxonomies"]:
         out.print(f"[dim]{escape(taxonomy['name'])}: {escape(taxonomy['about'])}[/dim]")
-    for reason in dict.fromkeys(_reasons(found["taxonomies"])):
+    for reason in dict.fromkeys(_reasons(validity["taxonomies"])):
         out.print(escape(reason))
     out.print(
         "[dim]MAE_G, MAE_I: error when predicting by all other criteria, and by those of the leaf, in points of 100; "
         "Δ = MAE_G − MAE_I, higher is better. null: 99th percentile of Δ when whole images exchange their leaves "
-        f"({found['permutations']} times), and the p-value. halves: 5th to 95th percentile of Δ in {found['resamples']} "
+        f"({validity['permutations']} times), and the p-value. halves: 5th to 95th percentile of Δ in {validity['resamples']} "
         "random halves of the images; above: the share of them in which this one is better than the tree.[/dim]"
     )
 
@@ -98,10 +98,10 @@ def _reasons(rows: list[Mapping[str, Any]]) -> Iterator[str]:
             yield f"{row['name']}: {null['reason']}"
 
 
-def _of(found: Mapping[str, Any]) -> str:
+def _of(validity: Mapping[str, Any]) -> str:
     """Return which run and version of a tree the figures are of."""
-    state = "" if found["status"] == "done" else f" · [bold red]{found['status']}[/bold red]"
-    return f"run {found['run']}{state} · {escape(found['tree'])}@{found['position']}"
+    state = "" if validity["status"] == "done" else f" · [bold red]{validity['status']}[/bold red]"
+    return f"run {validity['run']}{state} · {escape(validity['tree'])}@{validity['position']}"
 
 
 def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> "Table":
@@ -167,34 +167,34 @@ def weaknesses(backend: Backend, run: str, model: str, tree: str | None, as_json
     """
     from dokimasia import operations
 
-    found = backend.call(operations.trees.weaknesses, run=run, model=model, tree=tree, **options)
+    reply = backend.call(operations.trees.weaknesses, run=run, model=model, tree=tree, **options)
     if as_json:
-        print_json(found)
+        print_json(reply)
     else:
-        _print_weaknesses(found)
+        _print_weaknesses(reply)
 
 
-def _print_weaknesses(found: Mapping[str, Any]) -> None:
-    out, overall = begun(found), found["overall"]
+def _print_weaknesses(weaknesses: Mapping[str, Any]) -> None:
+    out, overall = begun(weaknesses), weaknesses["overall"]
     mean = "no score" if overall["mean"] is None else f"mean {overall['mean']:.1f} of 100"
     failed = "".join(f", {count} {kind}" for kind, count in overall["failures"].items())
     out.print(
-        f"[bold]{escape(found['model'])}[/bold] · {_of(found)} · "
+        f"[bold]{escape(weaknesses['model'])}[/bold] · {_of(weaknesses)} · "
         f"{mean} on {overall['n']:,} of {overall['held']:,} criteria{escape(failed)}"
     )
-    if found["unplaced"]:
-        out.print(f"[red]without a place in the tree: {escape(counted(found['unplaced']))}[/red]")
-    if found.get("reason"):
-        out.print(f"none of {found['looked_at']} nodes was tested: {escape(found['reason'])}")
+    if weaknesses["unplaced"]:
+        out.print(f"[red]without a place in the tree: {escape(counted(weaknesses['unplaced']))}[/red]")
+    if weaknesses.get("reason"):
+        out.print(f"none of {weaknesses['looked_at']} nodes was tested: {escape(weaknesses['reason'])}")
         return
     for kind, colour in (("weak", "red"), ("strong", "green")):
-        if not found[kind]:
-            out.print(f"\nno [bold]{kind}[/bold] node among {found['looked_at']} looked at")
+        if not weaknesses[kind]:
+            out.print(f"\nno [bold]{kind}[/bold] node among {weaknesses['looked_at']} looked at")
             continue
         out.print(f"\n[bold {colour}]{kind}[/bold {colour}]")
-        for row in found[kind]:
-            _print_node(row, out, colour, fdr=found["method"] == "fdr")
-    out.print(f"[dim]{_legend(found)}[/dim]")
+        for row in weaknesses[kind]:
+            _print_node(row, out, colour, fdr=weaknesses["method"] == "fdr")
+    out.print(f"[dim]{_legend(weaknesses)}[/dim]")
 
 
 def _print_node(row: Mapping[str, Any], out: Any, colour: str, *, fdr: bool) -> None:
@@ -218,15 +218,17 @@ def _print_node(row: Mapping[str, Any], out: Any, colour: str, *, fdr: bool) -> 
         )
 
 
-def _legend(found: Mapping[str, Any]) -> str:
-    if found["method"] == "fdr":
+def _legend(weaknesses: Mapping[str, Any]) -> str:
+    if weaknesses["method"] == "fdr":
         return (
-            f"{found['looked_at']} nodes with at least {found['min_support']} scored criteria were looked at; of what is "
-            f"listed at most {found['limit']:.0%} are expected to be false (Benjamini and Hochberg). Intervals: 95 %, "
+            f"{weaknesses['looked_at']} nodes with at least {weaknesses['min_support']} scored criteria "
+            "were looked at; of what is "
+            f"listed at most {weaknesses['limit']:.0%} are expected to be false (Benjamini and Hochberg). Intervals: 95 %, "
             "clustered by images, each for itself."
         )
-    own = "" if found["threshold_given"] else ", the model's own share"
+    own_share = "" if weaknesses["threshold_given"] else ", the model's own share"
     return (
-        f"threshold {found['threshold']:.0%} of criteria solved (score from {found['solved_from']:.0f} on){own}; Clopper and "
+        f"threshold {weaknesses['threshold']:.0%} of criteria solved "
+        f"(score from {weaknesses['solved_from']:.0f} on){own_share}; Clopper and "
         "Pearson 95 %, as published: criteria of one sample count as independent, and nothing corrects for many nodes."
     )

@@ -46,21 +46,21 @@ def show(
     """Show TREE: its name, NAME@VERSION, the beginning of a version's or a run's id, or `last`."""
     from dokimasia import operations
 
-    found = backend.call(
+    tree_shown = backend.call(
         operations.trees.one_tree, tree=tree, version=version, run=run, model=list(models) or None, depth=depth
     )
     if as_json:
-        print_json(found)
+        print_json(tree_shown)
     else:
-        print_tree(found, models, everything=everything, where=backend.where)
+        print_tree(tree_shown, models, everything=everything, where=backend.where)
 
 
-def begun(found: Mapping[str, Any]) -> "Console":
+def begun(tree_shown: Mapping[str, Any]) -> "Console":
     """Return a console, on which the first line says so where models are simulated."""
     from dokimasia.report.data import SIMULATED_NOTE
 
     out = console()
-    if found["simulated"]:
+    if tree_shown["simulated"]:
         out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
     return out
 
@@ -75,31 +75,33 @@ def counted(kinds: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
 
 
-def print_tree(found: Mapping[str, Any], models: Sequence[str] = (), *, where: str, everything: bool = False) -> None:
+def print_tree(
+    tree_shown: Mapping[str, Any], models: Sequence[str] = (), *, where: str, everything: bool = False
+) -> None:
     """Print a tree with the criteria at its nodes, and the scores of its models where any are named.
 
     `where` are the options by which another command finds the same place.
     """
-    out = begun(found)
-    counts = found["counts"]
+    out = begun(tree_shown)
+    counts = tree_shown["counts"]
     leaves = f"{counts['capabilities']} capabilities" if counts["capabilities"] else f"{counts['parents']} parents"
     out.print(
-        f"[bold]{escape(found['tree'])}[/bold] · version {found['position']} ({found['phase']}) · "
+        f"[bold]{escape(tree_shown['tree'])}[/bold] · version {tree_shown['position']} ({tree_shown['phase']}) · "
         f"{leaves} · {several(counts['criteria'], 'criterion', 'criteria')}"
     )
-    if found["unplaced"]:
-        out.print(f"[red]without a place: {escape(counted(found['unplaced']))}[/red]")
-    nodes = [node for node in found["nodes"] if everything or node["below"] or node["layer"] <= 1]
-    shown = found["models"] if models else []
-    out.print(_table(nodes, shown))
-    if shown:
+    if tree_shown["unplaced"]:
+        out.print(f"[red]without a place: {escape(counted(tree_shown['unplaced']))}[/red]")
+    nodes = [node for node in tree_shown["nodes"] if everything or node["below"] or node["layer"] <= 1]
+    models_shown = tree_shown["models"] if models else []
+    out.print(_table(nodes, models_shown))
+    if models_shown:
         out.print(
             "[dim]score: mean of the criteria at and below a node, 0 to 100, with its 95 % interval, clustered by images; "
             "many nodes are shown, and some differ by chance alone: see dokimasia tree weaknesses[/dim]"
         )
-    elif found["models"]:
-        verb = f"dokimasia tree show {found['tree']} --model NAME{where}"
-        out.print(f"[dim]scores: {escape(verb)}, of {escape(', '.join(found['models']))}[/dim]", soft_wrap=True)
+    elif tree_shown["models"]:
+        verb = f"dokimasia tree show {tree_shown['tree']} --model NAME{where}"
+        out.print(f"[dim]scores: {escape(verb)}, of {escape(', '.join(tree_shown['models']))}[/dim]", soft_wrap=True)
 
 
 def _table(nodes: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Table:

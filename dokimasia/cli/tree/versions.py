@@ -35,15 +35,15 @@ def list_(backend: Backend, tree: str | None, as_json: bool) -> None:
     from dokimasia import operations
 
     if tree is None:
-        found: dict[str, Any] = {"trees": backend.entries(operations.trees.trees, "trees")}
+        listed: dict[str, Any] = {"trees": backend.entries(operations.trees.trees, "trees")}
     else:
-        found = backend.call(operations.trees.versions, tree=tree)
+        listed = backend.call(operations.trees.versions, tree=tree)
     if as_json:
-        print_json(found)
+        print_json(listed)
     elif tree is not None:
-        console().print(_table_of_versions(found))
-    elif found["trees"]:
-        console().print(_table_of_trees(found["trees"]))
+        console().print(_table_of_versions(listed))
+    elif listed["trees"]:
+        console().print(_table_of_trees(listed["trees"]))
     else:
         console().print("no trees yet: dokimasia tree grow RUN --judge NAME")
 
@@ -53,9 +53,9 @@ def _table_of_versions(history: Mapping[str, Any]) -> "Table":
     for name in ("version", "id", "made by", "capabilities", "criteria", "edits"):
         table.add_column(name, justify="right" if name in {"version", "capabilities", "criteria"} else "left")
     for version in history["versions"]:
-        name, who = f"{history['tree']}@{version['position']}", f"{version['phase']} · {version['by']}"
+        name, author = f"{history['tree']}@{version['position']}", f"{version['phase']} · {version['by']}"
         numbers = str(version["capabilities"]), f"{version['criteria']:,}"
-        table.add_row(name, version["id"][:SHORT], escape(who), *numbers, counted(version["edits"]) or "–")
+        table.add_row(name, version["id"][:SHORT], escape(author), *numbers, counted(version["edits"]) or "–")
     return table
 
 
@@ -86,28 +86,29 @@ def diff(backend: Backend, first: str, second: str, top: int, as_json: bool) -> 
     from dokimasia import operations
 
     tree = second if first.isdecimal() else first
-    found = backend.call(operations.trees.diff, tree=tree, first=first, second=second)
+    comparison = backend.call(operations.trees.diff, tree=tree, first=first, second=second)
     if as_json:
-        print_json(found)
+        print_json(comparison)
     else:
-        _print_diff(found, top)
+        _print_diff(comparison, top)
 
 
-def _print_diff(found: Mapping[str, Any], top: int) -> None:
+def _print_diff(comparison: Mapping[str, Any], top: int) -> None:
     out = console()
     for name in ("first", "second"):
-        one = found[name]
+        nodes = comparison[name]
         out.print(
-            f"[bold]{name:<6}[/bold] {escape(one['tree'])}@{one['position']} · {one['phase']} · "
-            f"{several(one['capabilities'], 'capability', 'capabilities')} · {several(one['criteria'], 'criterion', 'criteria')}"
+            f"[bold]{name:<6}[/bold] {escape(nodes['tree'])}@{nodes['position']} · {nodes['phase']} · "
+            f"{several(nodes['capabilities'], 'capability', 'capabilities')} · "
+            f"{several(nodes['criteria'], 'criterion', 'criteria')}"
         )
-    moved = found["moved"]
+    moved = comparison["moved"]
     changes = [
-        ("added", "green", [f"+ {node}" for node in found["added"]]),
-        ("removed", "red", [f"− {node}" for node in found["removed"]]),
-        ("merged", "yellow", [f"{node} → {into}" for node, into in found["merged"].items()]),
+        ("added", "green", [f"+ {node}" for node in comparison["added"]]),
+        ("removed", "red", [f"− {node}" for node in comparison["removed"]]),
+        ("merged", "yellow", [f"{node} → {into}" for node, into in comparison["merged"].items()]),
         ("moved criteria", "cyan", _moves(moved)),
-        ("support", "dim", [f"{leaf}: {old} → {new}" for leaf, (old, new) in found["support"].items()]),
+        ("support", "dim", [f"{leaf}: {old} → {new}" for leaf, (old, new) in comparison["support"].items()]),
     ]
     if not any(lines for _, _, lines in changes):
         out.print("the two are the same")
@@ -119,23 +120,25 @@ def _print_diff(found: Mapping[str, Any], top: int) -> None:
         for line in lines[:top]:
             out.print(escape(line), style=style)
         _print_rest(out, len(lines) - top)
-    edits = found["edits"]
+    edits = comparison["edits"]
     if edits is None:
         out.print("\n[dim]the second did not come from the first: there are no edits between them[/dim]")
     elif edits:
         out.print(f"\n[bold]edits[/bold] ({len(edits)})")
         for edit in edits[:top]:
             into = f" → {edit['into']}" if edit["into"] else ""
-            who = edit["model"] or edit["by"]
+            author = edit["model"] or edit["by"]
             why = f": {edit['reason']}" if edit["reason"] else ""
             behind = f" [{several(len(edit['criteria']), 'criterion', 'criteria')}]" if edit["criteria"] else ""
-            out.print(f"{edit['kind']:<6} {escape(edit['node'] + into)} [dim]{escape(f'({who}){why}{behind}')}[/dim]")
+            out.print(
+                f"{edit['kind']:<6} {escape(edit['node'] + into)} [dim]{escape(f'({author}){why}{behind}')}[/dim]"
+            )
         _print_rest(out, len(edits) - top)
 
 
-def _print_rest(out: "Console", rest: int) -> None:
-    if rest > 0:
-        out.print(f"[dim]and {rest} more; --top N lists them[/dim]")
+def _print_rest(out: "Console", count: int) -> None:
+    if count > 0:
+        out.print(f"[dim]and {count} more; --top N lists them[/dim]")
 
 
 def _moves(moved: Mapping[str, Any]) -> list[str]:
@@ -163,57 +166,61 @@ def agreement(settings: "Settings", first: str, second: tuple[str, ...], as_json
     from dokimasia.storage.home import Home
 
     with Home.open(settings.home, write=False) as home:
-        one, ours, cluster_of = mapping_from(home, first)
+        first_mapping, first_criteria, cluster_of = mapping_from(home, first)
         others = [mapping_from(home, name) for name in second]
-    found: list[dict[str, Any]] = []
-    for other, theirs, more in others:
+    comparisons: list[dict[str, Any]] = []
+    for other, second_criteria, second_clusters in others:
         try:
-            compared = mapping_comparison(ours, theirs, {**more, **cluster_of})
+            compared = mapping_comparison(first_criteria, second_criteria, {**second_clusters, **cluster_of})
         except ValueError as error:
-            raise InputError(f"{one} and {other} have no criterion in common: nothing can be compared") from error
-        found.append({"first": one, "second": other, **compared})
+            raise InputError(
+                f"{first_mapping} and {other} have no criterion in common: nothing can be compared"
+            ) from error
+        comparisons.append({"first": first_mapping, "second": other, **compared})
     if as_json:
-        print_json(found[0] if len(found) == 1 else {"first": one, "compared": found})
+        print_json(comparisons[0] if len(comparisons) == 1 else {"first": first_mapping, "compared": comparisons})
         return
-    for each in found if len(found) == 1 else ():
-        _print_agreement(each)
-    _print_hit_rates(found)
+    for comparison in comparisons if len(comparisons) == 1 else ():
+        _print_agreement(comparison)
+    _print_hit_rates(comparisons)
 
 
-def _print_hit_rates(found: list[dict[str, Any]]) -> None:
+def _print_hit_rates(comparisons: list[dict[str, Any]]) -> None:
     """Print the hit rate by category, a column for each mapping that is compared (ATOM, Figure 7)."""
     table = plain_table(title="hit rate by category", title_justify="left", title_style="bold")
-    table.add_column(f"category in {escape(found[0]['first'])}", overflow="fold")
-    for each in found:
-        table.add_column(escape(each["second"]), justify="right")
-    for category in sorted({name for each in found for name in each["by_category"]}):
-        table.add_row(escape(category), *(_hit_rate(each["by_category"].get(category)) for each in found))
-    table.add_row("all", *(_hit_rate({**each["hit_rate"], "n": each["n"]}) for each in found))
+    table.add_column(f"category in {escape(comparisons[0]['first'])}", overflow="fold")
+    for comparison in comparisons:
+        table.add_column(escape(comparison["second"]), justify="right")
+    for category in sorted({name for comparison in comparisons for name in comparison["by_category"]}):
+        table.add_row(
+            escape(category), *(_hit_rate(comparison["by_category"].get(category)) for comparison in comparisons)
+        )
+    table.add_row("all", *(_hit_rate({**comparison["hit_rate"], "n": comparison["n"]}) for comparison in comparisons))
     console().print(table)
 
 
-def _hit_rate(one: Mapping[str, Any] | None) -> str:
+def _hit_rate(rate: Mapping[str, Any] | None) -> str:
     from dokimasia.report.figures import limits_text
 
-    if one is None:
+    if rate is None:
         return "–"
-    return f"{one['share']:.0%} [dim]{escape(limits_text(one, '{:.0%}'.format, '–'))} of {one['n']}[/dim]"
+    return f"{rate['share']:.0%} [dim]{escape(limits_text(rate, '{:.0%}'.format, '–'))} of {rate['n']}[/dim]"
 
 
-def _print_agreement(found: Mapping[str, Any]) -> None:
+def _print_agreement(comparison: Mapping[str, Any]) -> None:
     from dokimasia.report.figures import limits_text
 
     out = console()
     out.print(
-        f"[bold]{escape(found['first'])}[/bold] and [bold]{escape(found['second'])}[/bold]: "
-        f"{several(found['n'], 'criterion', 'criteria')} in both"
-        + (f", {found['only_first']:,} in the first alone" if found["only_first"] else "")
-        + (f", {found['only_second']:,} in the second alone" if found["only_second"] else "")
+        f"[bold]{escape(comparison['first'])}[/bold] and [bold]{escape(comparison['second'])}[/bold]: "
+        f"{several(comparison['n'], 'criterion', 'criteria')} in both"
+        + (f", {comparison['only_first']:,} in the first alone" if comparison["only_first"] else "")
+        + (f", {comparison['only_second']:,} in the second alone" if comparison["only_second"] else "")
     )
     table = plain_table(show_header=False)
     for justify in ("left", "right", "left"):
         table.add_column(justify=justify)
-    hit, kappa, groups = found["hit_rate"], found["kappa"], found["groups"]
+    hit, kappa, groups = comparison["hit_rate"], comparison["kappa"], comparison["groups"]
     table.add_row(
         "the same leaf", f"{hit['share']:.1%}", f"95 % {hit['low']:.1%} – {hit['high']:.1%}, clustered by images"
     )
@@ -223,10 +230,10 @@ def _print_agreement(found: Mapping[str, Any]) -> None:
         limits = limits_text(kappa, "{:.3f}".format, " – ")
         limits = limits if kappa["low"] is None else f"95 % {limits}"
         table.add_row("Cohen's kappa", f"{kappa['value']:.3f}", limits)
-    table.add_row("the same parent", f"{found['by_layer']['parents']:.1%}", "")
-    table.add_row("the same category", f"{found['by_layer']['categories']:.1%}", "")
+    table.add_row("the same parent", f"{comparison['by_layer']['parents']:.1%}", "")
+    table.add_row("the same category", f"{comparison['by_layer']['categories']:.1%}", "")
     table.add_row("adjusted Rand index", f"{groups['adjusted_rand']:.3f}", "whatever the leaves are called")
-    unplaced = found["unplaced"]
+    unplaced = comparison["unplaced"]
     if unplaced["first"] or unplaced["second"]:
         table.add_row("without a leaf", f"{unplaced['first']} / {unplaced['second']}", "in the first / in the second")
     out.print(table)
@@ -234,9 +241,9 @@ def _print_agreement(found: Mapping[str, Any]) -> None:
         "[dim]hit rate and kappa compare leaves by name, as two mappings to one tree do; for trees that were grown apart "
         "read the adjusted Rand index (1: the same groups, 0: chance)[/dim]"
     )
-    if found["disagreements"]:
+    if comparison["disagreements"]:
         out.print("[bold]where they differ most[/bold]")
-        for pair in found["disagreements"]:
+        for pair in comparison["disagreements"]:
             leaves = f"{pair['first'] or '(none)'} → {pair['second'] or '(none)'}"
             out.print(escape(f"{pair['n']:>4}  {leaves}  ({pair['example']})"))
 
@@ -250,13 +257,14 @@ def restore(backend: Backend, version: str, as_json: bool) -> None:
     from dokimasia import operations
 
     tree, at, position = version.rpartition("@")
-    wanted = {"version": position if at else version}
-    kept = backend.call(operations.trees.restore, tree=tree if at else version, body=wanted)
+    body = {"version": position if at else version}
+    restored = backend.call(operations.trees.restore, tree=tree if at else version, body=body)
     if as_json:
-        print_json(kept)
+        print_json(restored)
     else:
         click.echo(
-            f"{kept['tree']}@{kept['position']} is {kept['tree']}@{kept['restored']} again ({len(kept['edits'])} edits)"
+            f"{restored['tree']}@{restored['position']} is {restored['tree']}@{restored['restored']} again "
+            f"({len(restored['edits'])} edits)"
         )
 
 
@@ -308,19 +316,19 @@ def import_(backend: Backend, file: Path, tree: str | None, new: bool, as_json: 
     """
     from dokimasia import operations
 
-    kept = backend.call(operations.trees.take_in, body={"file": backend.upload(file), "tree": tree, "new": new})
+    imported = backend.call(operations.trees.take_in, body={"file": backend.upload(file), "tree": tree, "new": new})
     if as_json:
-        print_json(kept)
+        print_json(imported)
         return
-    name = f"{kept['tree']}@{kept['position']}"
-    if not kept["new"]:
+    name = f"{imported['tree']}@{imported['position']}"
+    if not imported["new"]:
         click.echo(f"{file} is the same as {name}: nothing to keep")
         return
-    kinds = sorted(Counter(edit["kind"] for edit in kept["edits"]).items())
+    kinds = sorted(Counter(edit["kind"] for edit in imported["edits"]).items())
     edits = ", ".join(f"{count} {kind}" for kind, count in kinds)
     click.echo(f"kept {name}" + (f": {edits}" if edits else ""))
-    if kept["position"] > 1:
-        click.echo(f"what changed: dokimasia tree diff {kept['position'] - 1} {name}")
+    if imported["position"] > 1:
+        click.echo(f"what changed: dokimasia tree diff {imported['position'] - 1} {name}")
 
 
 @click.command("delete")
@@ -336,8 +344,8 @@ def delete(backend: Backend, tree: str, yes: bool, as_json: bool) -> None:
     from dokimasia import operations
 
     if not yes:
-        known = backend.call(operations.trees.versions, tree=tree)
-        name, count = known["tree"], len(known["versions"])
+        history = backend.call(operations.trees.versions, tree=tree)
+        name, count = history["tree"], len(history["versions"])
         if not sys.stdin.isatty():
             raise click.UsageError(f"nobody is there to ask: add --yes to delete the tree {name!r}")
         click.echo(f"tree {name}: {several(count, 'version')}", err=True)

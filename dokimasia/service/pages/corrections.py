@@ -1,4 +1,4 @@
-"""A sample's page takes what a person corrects by hand; what is not saved yet is kept for each person."""
+"""Corrections that people make on a sample's page, and their unsaved drafts."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
@@ -12,7 +12,7 @@ from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, check_correctable, correct_now
 from dokimasia.people.checks import keep_draft
 from dokimasia.service.filtering import filter_of, filterable_run
-from dokimasia.service.pages.samples import link, one_sample
+from dokimasia.service.pages.samples import one_sample, sample_link
 from dokimasia.service.state import Reviewer, TheService
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.excerpts import samples_of
@@ -20,11 +20,11 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 LONGEST = 200_000
-"""Characters of all that is written for one sample."""
+"""Characters of all forms for one sample."""
 
 
 class Unsaved(Value):
-    """What a form of a sample's page holds: of one model's answer, or without a model that the sample is left out."""
+    """An unsaved form of a sample's page, for one model's answer, or without a model for leaving the sample out."""
 
     model: str = Field(default="", max_length=400)
     repeat: int = Field(default=0, ge=0, lt=2**31)
@@ -33,8 +33,8 @@ class Unsaved(Value):
     reason: str = Field(default="", max_length=500)
 
     @property
-    def said(self) -> bool:
-        """Whether anything was chosen or written."""
+    def is_filled(self) -> bool:
+        """Whether anything was chosen or typed."""
         return bool(self.answer or self.reason or any(self.criteria))
 
 
@@ -42,19 +42,19 @@ _ALL = TypeAdapter(tuple[Unsaved, ...])
 
 
 def unsaved(home: Home, run: Run, sample: str, who: str) -> tuple[Unsaved, ...]:
-    """Return what a person has not saved yet of their corrections of a sample."""
+    """Return a person's unsaved corrections of a sample."""
     path = draft_file(home.path, _item(run, sample), who)
     try:
         return _ALL.validate_json(path.read_bytes()) if path.is_file() else ()
-    except (FileNotFoundError, ValidationError):  # saved meanwhile, or damaged
+    except (FileNotFoundError, ValidationError):  # saved in the meantime, or damaged
         return ()
 
 
 def read_unsaved(text: str) -> tuple[Unsaved, ...]:
-    """Return what a page sent of its forms.
+    """Return the forms that a page sent.
 
     Raises:
-        InputError: it is none of this.
+        InputError: the text is invalid.
     """
     try:
         return _ALL.validate_json(text)
@@ -64,16 +64,16 @@ def read_unsaved(text: str) -> tuple[Unsaved, ...]:
 
 
 def keep_unsaved(home: Home, run: Run, sample: str, who: str, forms: Iterable[Unsaved]) -> None:
-    """Keep what is not saved of a sample's corrections in the place of what was kept before."""
-    left = tuple(form for form in forms if form.said)
+    """Store the unsaved corrections of a sample in place of earlier ones."""
+    left = tuple(form for form in forms if form.is_filled)
     if left:
         keep_draft(home, _item(run, sample), who, _ALL.dump_json(left).decode())
     else:
         clear_draft(home.path, _item(run, sample), who)
 
 
-def saved(home: Home, run: Run, sample: str, who: str, model: str, repeat: int) -> None:
-    """Forget what was not saved of one answer, or without a model of the sample, once it is."""
+def drop_draft(home: Home, run: Run, sample: str, who: str, model: str, repeat: int) -> None:
+    """Drop the draft for one answer, or without a model for the sample, once it is saved."""
     forms = unsaved(home, run, sample, who)
     if forms:
         keep_unsaved(home, run, sample, who, (form for form in forms if (form.model, form.repeat) != (model, repeat)))
@@ -101,32 +101,38 @@ def correct(
     reason: Annotated[str, Form()] = "",
     seen: Annotated[int | None, Form(ge=0, lt=2**31)] = None,
 ) -> Response:
-    """Keep a correction and show the sample with it; where it cannot be kept, say why, with all that was written still there."""
+    """Save a correction and show the sample with it; if it is refused, show why, with the form still filled in."""
     run = service.run(run_id)
-    given = {"model": model, "repeat": repeat, "answer": answer, "criteria": criterion or [], "reason": reason}
+    form = {"model": model, "repeat": repeat, "answer": answer, "criteria": criterion or [], "reason": reason}
     try:
         scores = {str(number): score for number, score in enumerate(criterion or (), 1) if score}
-        wanted: dict[str, Any] = {"sample": sample, "model": model, "repeat": repeat, "reason": reason, "seen": seen}
+        correction: dict[str, Any] = {
+            "sample": sample,
+            "model": model,
+            "repeat": repeat,
+            "reason": reason,
+            "seen": seen,
+        }
         if action in ("leave_out", "keep"):
-            wanted |= {"leave_out": True, "undo": action == "keep"}
+            correction |= {"leave_out": True, "undo": action == "keep"}
         elif action == "undo":
-            wanted["undo"] = True
+            correction["undo"] = True
         else:
-            wanted |= {"answer": answer or None, "criteria": scores}
-        correct_now(service.home, run, _wanted(wanted), person=person.name)
+            correction |= {"answer": answer or None, "criteria": scores}
+        correct_now(service.home, run, _correction_target(correction), person=person.name)
     except DecidedMeanwhile as problem:
-        told = DecidedMeanwhile(f"{problem}. What stands now is below; save once more to write yours over it")
-        return one_sample(request, service, run, sample, fault=told, given=given)
+        conflict = DecidedMeanwhile(f"{problem}. What stands now is below; save once more to write yours over it")
+        return one_sample(request, service, run, sample, fault=conflict, given=form)
     except InputError as problem:
-        return one_sample(request, service, run, sample, fault=problem, given=given)
-    saved(service.home, run, sample, person.name, model, repeat)
-    asked = filter_of(request.query_params, filterable_run(service.home, run))
-    return RedirectResponse(f"{link(run, sample, asked)}#by-hand", 303)
+        return one_sample(request, service, run, sample, fault=problem, given=form)
+    drop_draft(service.home, run, sample, person.name, model, repeat)
+    filter = filter_of(request.query_params, filterable_run(service.home, run))
+    return RedirectResponse(f"{sample_link(run, sample, filter)}#by-hand", 303)
 
 
 @router.get("/runs/{run_id}/corrections/draft")
 def drafts(service: TheService, person: Reviewer, run_id: str, sample: str) -> Response:
-    """Return what a person has not saved yet of their corrections of a sample, a form each."""
+    """Return a person's unsaved corrections of a sample, one form for each."""
     forms = unsaved(service.home, service.run(run_id), sample, person.name)
     return JSONResponse({"forms": [form.model_dump(mode="json") for form in forms]})
 
@@ -139,7 +145,7 @@ def draft(
     sample: Annotated[str, Form(max_length=4000)],
     text: Annotated[str, Form(max_length=LONGEST)] = "[]",
 ) -> Response:
-    """Keep what is chosen and written in the forms of a sample's page, in the place of what was kept before."""
+    """Store the forms of a sample's page as a draft in place of the earlier one."""
     run = service.run(run_id)
     check_correctable(run)
     if sample not in samples_of(service.home, run.id, [sample]):
@@ -148,12 +154,12 @@ def draft(
     return JSONResponse({"kept": True})
 
 
-def _wanted(said: dict[str, Any]) -> CorrectionTarget:
+def _correction_target(fields: dict[str, Any]) -> CorrectionTarget:
     try:
-        return CorrectionTarget.model_validate(said)
+        return CorrectionTarget.model_validate(fields)
     except ValidationError as error:
-        found = (
-            f"{'.'.join(map(str, one['loc']))}: {one['msg']}".removeprefix(": ").removeprefix("Value error, ")
-            for one in error.errors()
+        messages = (
+            f"{'.'.join(map(str, details['loc']))}: {details['msg']}".removeprefix(": ").removeprefix("Value error, ")
+            for details in error.errors()
         )
-        raise InputError("; ".join(found)) from None
+        raise InputError("; ".join(messages)) from None

@@ -1,4 +1,4 @@
-"""A run at work: how far it is, what fails, what it spends, and its graphs laid out with counts at each node."""
+"""The live page of a run at work: progress, failures, spending, and its graphs with counts at each node."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple
@@ -14,20 +14,20 @@ from dokimasia.service.state import Reader, TheService
 from dokimasia.storage.naming import Label, labels
 
 WIDTH, HEIGHT = 148, 44
-"""Of a node, in pixels."""
+"""Width and height of a node, in pixels."""
 
 ACROSS, DOWN = 24, 34
-"""Between two nodes of a layer, and between two layers."""
+"""Pixels between two nodes of a layer, and between two layers."""
 
 SIDE = 16
-"""For each edge that goes round the others."""
+"""Pixels for each edge that goes around the others."""
 
 PILL = 22
 """The height of start and end."""
 
 
 class Node(NamedTuple):
-    """A node's name and its box; `ending` for start and end."""
+    """A node's name and box; `ending` marks start and end."""
 
     name: str
     x: float
@@ -38,14 +38,14 @@ class Node(NamedTuple):
 
 
 class EdgePath(NamedTuple):
-    """An edge as the path of an SVG; `perhaps` where a router decides."""
+    """An edge as an SVG path; `perhaps` if a router decides."""
 
     path: str
     perhaps: bool
 
 
 class GraphLayout(NamedTuple):
-    """A graph laid out, and the size that it takes."""
+    """The layout of a graph, and its size."""
 
     width: float
     height: float
@@ -54,14 +54,14 @@ class GraphLayout(NamedTuple):
 
 
 def lay_out(picture: Mapping[str, Any]) -> GraphLayout:
-    """Lay a graph out, each node below all earlier ones that lead to it.
+    """Return the layout of a graph, with each node below all earlier nodes that lead to it.
 
-    What leads back to an earlier node goes round at the left, what passes over a layer at the right. Of the ways by which an
-    item may end early, only those are drawn without which a node would lead nowhere.
+    Edges back to an earlier node go around at the left, edges that skip a layer at the right. Early exits are drawn only
+    for nodes without other edges.
     """
     names: list[str] = list(picture["nodes"])
     order = {name: place for place, name in enumerate(names)}
-    edges = _shown([(edge["source"], edge["target"], bool(edge["taken_if"])) for edge in picture["edges"]], order)
+    edges = _drawn_edges([(edge["source"], edge["target"], bool(edge["taken_if"])) for edge in picture["edges"]], order)
     down = [(source, target) for source, target, _ in edges if order[source] < order[target]]
     layer = _layers(names, down)
     rows = _ordered(names, down, layer)
@@ -74,31 +74,31 @@ def lay_out(picture: Mapping[str, Any]) -> GraphLayout:
         begin = left + (inner - len(row) * (WIDTH + ACROSS) + ACROSS) / 2
         for place, name in enumerate(row):
             nodes[name] = _node(name, begin + place * (WIDTH + ACROSS), depth * (HEIGHT + DOWN) + 4)
-    ways: list[EdgePath] = []
+    paths: list[EdgePath] = []
     at_left = at_right = 0
     for source, target, perhaps in edges:
         a, b = nodes[source], nodes[target]
         if order[source] >= order[target]:
             at_left += 1
-            ways.append(EdgePath(_round(a, b, left - SIDE * at_left), perhaps))
+            paths.append(EdgePath(_round(a, b, left - SIDE * at_left), perhaps))
         elif layer[target] - layer[source] > 1:
             at_right += 1
-            ways.append(EdgePath(_round(a, b, left + inner + SIDE * at_right), perhaps))
+            paths.append(EdgePath(_round(a, b, left + inner + SIDE * at_right), perhaps))
         else:
-            ways.append(EdgePath(_down(a, b), perhaps))
+            paths.append(EdgePath(_down(a, b), perhaps))
     height = (len(rows) - 1) * (HEIGHT + DOWN) + HEIGHT + 8
-    return GraphLayout(left + inner + SIDE * (over + 1), height, tuple(nodes[name] for name in names), tuple(ways))
+    return GraphLayout(left + inner + SIDE * (over + 1), height, tuple(nodes[name] for name in names), tuple(paths))
 
 
-def _shown(edges: Sequence[tuple[str, str, bool]], order: Mapping[str, int]) -> list[tuple[str, str, bool]]:
+def _drawn_edges(edges: Sequence[tuple[str, str, bool]], order: Mapping[str, int]) -> list[tuple[str, str, bool]]:
     leading = {source for source, target, _ in edges if target != END and order[target] > order[source]}
     return [edge for edge in edges if edge[1] != END or edge[0] not in leading]
 
 
 def _layers(names: Sequence[str], down: Sequence[tuple[str, str]]) -> dict[str, int]:
-    """Return how many steps at most lead to each node; the end stands below all others."""
+    """Return the depth of each node: the longest path to it; the end is below all others."""
     layer = dict.fromkeys(names, 0)
-    for name in names:  # in the order of the names, so that each is settled before those below it
+    for name in names:  # in the order of the names, so that each depth is final before it is used
         for source, target in down:
             if source == name:
                 layer[target] = max(layer[target], layer[source] + 1)
@@ -132,7 +132,7 @@ def _down(a: Node, b: Node) -> str:
 
 
 def _round(a: Node, b: Node, side: float) -> str:
-    """Return the path that leaves at a side, goes along it and comes back; of a node to itself, too."""
+    """Return the path of an edge around the others along a side, also for an edge from a node to itself."""
     at_left = side < min(a.x, b.x)
     x1, x2 = (a.x, b.x - 2) if at_left else (a.x + a.width, b.x + b.width + 2)
     y1, y2 = a.y + a.height * 0.65, b.y + b.height * 0.35
@@ -144,20 +144,20 @@ router = APIRouter()
 
 @router.get("/runs/{run}/live")
 async def live(request: Request, service: TheService, person: Reader, run: str) -> Response:
-    """Show a run at work; asked by htmx, only the part that another page takes in."""
-    found = await run_in_threadpool(service.run, run)
+    """Show a run at work; for htmx, only the part that other pages include."""
+    row = await run_in_threadpool(service.run, run)
     part = "hx-request" in request.headers
-    if found.id != run:
-        return RedirectResponse(f"/runs/{found.id}/live", 303)
-    log = await service.events.log(found)
+    if row.id != run:
+        return RedirectResponse(f"/runs/{row.id}/live", 303)
+    log = await service.events.log(row)
 
     def draw() -> HTMLResponse:
-        label = labels(service.home).get(found.id, Label())
-        method = method_of(found)
+        label = labels(service.home).get(row.id, Label())
+        method = method_of(row)
         return page(
             request,
             "live_part.html" if part else "live.html",
-            run=found,
+            run=row,
             label=label,
             retries=method.retry is None,
             may_run="run" in person.scopes,
@@ -171,9 +171,9 @@ async def live(request: Request, service: TheService, person: Reader, run: str) 
 
 @router.get("/runs/{run}/live/graph")
 async def graph(service: TheService, person: Reader, run: str, name: Annotated[str, Query(max_length=200)]) -> Response:
-    """Return the picture of one graph of a run, once it is known."""
-    found = await run_in_threadpool(service.run, run)
-    picture = (await service.events.log(found)).picture["graphs"].get(name)
+    """Return the drawing of one graph of a run, once it is known."""
+    row = await run_in_threadpool(service.run, run)
+    picture = (await service.events.log(row)).picture["graphs"].get(name)
     if picture is None:
         return HTMLResponse("", 404)
     return HTMLResponse(templates().get_template("live_graph.html").render(name=name, layout=lay_out(picture)))

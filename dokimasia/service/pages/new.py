@@ -80,61 +80,61 @@ def blank(
     origin: Annotated[str, Query(alias="from", max_length=200)] = "",
 ) -> Response:
     """Show a method's form, as it is at first or, with `from`, as another run was asked for."""
-    known = _known(method)
-    groups = groups_of(known)
+    definition = _known(method)
+    groups = groups_of(definition)
     values = defaults_of(groups)
     if origin:
         run = resolve_run(service.home, origin)
-        asked: Any = run.options.get("request") or {}
-        named = RequestFiles(service.home, service.data_root).asked
-        before = texts_from_request(groups, asked)
-        values = {name: tuple(map(named, one)) for name, one in before.items()} | {"name": (), "fresh": ()}
-    given = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
-    return _form(request, service, known, groups, {**values, **given})
+        original: Any = run.options.get("request") or {}
+        request_name = RequestFiles(service.home, service.data_root).request_name
+        before = texts_from_request(groups, original)
+        values = {name: tuple(map(request_name, texts)) for name, texts in before.items()} | {"name": (), "fresh": ()}
+    prefilled = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
+    return _form(request, service, definition, groups, {**values, **prefilled})
 
 
 @router.post("/new/{method}")
 async def filled(request: Request, service: TheService, person: Starter, method: str) -> Response:
     """Look at the data, estimate, or begin, as the button said; what is wrong stands beside its field."""
-    known = _known(method)
-    groups = groups_of(known)
+    definition = _known(method)
+    groups = groups_of(definition)
     texts = await texts_of(request)
     values = values_of(groups, texts)
     action = texts.get("do", ["start"])[0]
     if chosen := texts.get(CHOSEN):
         values["data"], action = (chosen[0],), "data"
     asked, faults = parse_form(groups, values)
-    shown: dict[str, Any] = {"faults": faults}
+    details: dict[str, Any] = {"faults": faults}
     places = RequestFiles(service.home, service.data_root)
-    shown["choices"] = places.uploads.choices(str(asked.get("data", "")))
+    details["choices"] = places.uploads.choices(str(asked.get("data", "")))
     if action == "data":
-        shown["data"] = await run_in_threadpool(_look, asked, places)
-        shown["faults"] = {name: fault for name, fault in faults.items() if values[name]}
+        details["data"] = await run_in_threadpool(_look, asked, places)
+        details["faults"] = {name: fault for name, fault in faults.items() if values[name]}
     else:
         try:
-            wanted = await run_in_threadpool(read_request, known.request, _without(asked, faults), places)
+            checked_request = await run_in_threadpool(read_request, definition.request, _without(asked, faults), places)
             if faults:  # what else is wrong is said at once, as far as it shows without these fields
-                await service.runner.preview(known.name, wanted)
+                await service.runner.preview(definition.name, checked_request)
             elif action == "start":
-                run = await service.runner.submit(known.name, wanted)
+                run = await service.runner.submit(definition.name, checked_request)
                 return RedirectResponse(f"/runs/{run.id}", 303)
             else:
-                shown["estimate"] = _estimate(await service.runner.preview(known.name, wanted), service)
-                shown["command"] = places.shortened(wanted.as_command(called=True))
+                details["estimate"] = _estimate(await service.runner.preview(definition.name, checked_request), service)
+                details["command"] = places.shortened(checked_request.as_command(called=True))
         except InputError as problem:
-            shown |= await _wrong(service, known, groups, asked, faults, values, str(problem), places)
-    return await run_in_threadpool(_form, request, service, known, groups, values, **shown)
+            details |= await _wrong(service, definition, groups, asked, faults, values, str(problem), places)
+    return await run_in_threadpool(_form, request, service, definition, groups, values, **details)
 
 
-def _without(asked: Mapping[str, Any], faults: Mapping[str, str]) -> dict[str, Any]:
-    return {name: value for name, value in asked.items() if name not in faults}
+def _without(request: Mapping[str, Any], faults: Mapping[str, str]) -> dict[str, Any]:
+    return {name: value for name, value in request.items() if name not in faults}
 
 
 async def _wrong(
     service: Service,
     method: Method[Any, Any],
     groups: list[FieldGroup],
-    asked: Mapping[str, Any],
+    request: Mapping[str, Any],
     faults: Mapping[str, str],
     values: Mapping[str, Sequence[str]],
     problem: str,
@@ -145,17 +145,19 @@ async def _wrong(
     What needs the whole request is tried without the fields that are wrong, and of it only what names a field is told.
     """
     sentence = service.redact(places.shortened(problem))
-    found, rest = split_faults(groups, f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence, values)
+    by_field, general = split_faults(groups, f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence, values)
     later: dict[str, str] = {}
-    if found:
+    if by_field:
         try:
-            wanted = await run_in_threadpool(read_request, method.request, _without(asked, {**faults, **found}), places)
-            await service.runner.preview(method.name, wanted)
+            partial_request = await run_in_threadpool(
+                read_request, method.request, _without(request, {**faults, **by_field}), places
+            )
+            await service.runner.preview(method.name, partial_request)
         except InputError as more:
             later, _ = split_faults(groups, service.redact(places.shortened(str(more))), values)
-    told = {name: said for name, said in later.items() if name in asked}
-    told |= {name: said for name, said in found.items() if name in asked or not faults}
-    return {"faults": {**told, **faults}, "problem": rest if not faults else ""}
+    shown_faults = {name: sentence for name, sentence in later.items() if name in request}
+    shown_faults |= {name: sentence for name, sentence in by_field.items() if name in request or not faults}
+    return {"faults": {**shown_faults, **faults}, "problem": general if not faults else ""}
 
 
 def _form(
@@ -164,18 +166,26 @@ def _form(
     method: Method[Any, Any],
     groups: list[FieldGroup],
     values: Mapping[str, tuple[str, ...]],
-    **shown: Any,
+    **details: Any,
 ) -> Response:
-    first, *more = (method.request.__doc__ or "").strip().split("\n\n")
-    known = {"faults": {}, "problem": "", "estimate": None, "command": "", "data": None, "choices": [], **shown}
-    wrong = bool(known["faults"] or known["problem"])
+    first, *paragraphs = (method.request.__doc__ or "").strip().split("\n\n")
+    values_shown = {
+        "faults": {},
+        "problem": "",
+        "estimate": None,
+        "command": "",
+        "data": None,
+        "choices": [],
+        **details,
+    }
+    wrong = bool(values_shown["faults"] or values_shown["problem"])
     return page(
         request,
         "new_run.html",
         status=422 if wrong else 200,
         method=method,
         about=" ".join(first.split()),
-        more=[" ".join(one.split()) for one in more],
+        more=[" ".join(paragraph.split()) for paragraph in paragraphs],
         groups=groups,
         values=values,
         offers=suggestions_of(service),
@@ -184,7 +194,7 @@ def _form(
         sight=SIMULATED_SIGHT
         if any(control.offers == "models" for group in groups for control in group.controls)
         else "",
-        **known,
+        **values_shown,
     )
 
 
@@ -201,44 +211,44 @@ def _unknown(name: str) -> str:
     return f"no method {name[:80]!r}; there are {', '.join((*OWN, *plugin_methods()))}"
 
 
-def _look(asked: Mapping[str, Any], places: RequestFiles) -> dict[str, Any]:
+def _look(request: Mapping[str, Any], places: RequestFiles) -> dict[str, Any]:
     """Return the first samples of the data that a form names, and what is wrong with its lines, or that it is no data set."""
     blobs = MemoryBlobs()
-    named = str(asked.get("data") or "")
-    found: dict[str, Any] = {"problem": "", "samples": [], "faults": [], "missing": 0, "unasked": ""}
-    if not named:
-        return {**found, "problem": "Name a data set first, or upload one."}
+    data = str(request.get("data") or "")
+    preview: dict[str, Any] = {"problem": "", "samples": [], "faults": [], "missing": 0, "unasked": ""}
+    if not data:
+        return {**preview, "problem": "Name a data set first, or upload one."}
     unasked: Counter[str] = Counter()
     problems: list[Problem] = []
     try:
-        path: Path = places.file(named, "data")
+        path: Path = places.file(data, "data")
         bring_reader(path)
-        prompt = asked.get("prompt") or None
+        prompt = request.get("prompt") or None
         reading = open_dataset(path, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=SHOWN_SAMPLES)
-        for one in islice(reading, SHOWN_FAULTS):
-            if isinstance(one, Problem):
-                problems.append(one)
-                found["missing"] += one.kind == "image-missing"
+        for sample in islice(reading, SHOWN_FAULTS):
+            if isinstance(sample, Problem):
+                problems.append(sample)
+                preview["missing"] += sample.kind == "image-missing"
                 continue
             pictures = [
                 picture(blobs.get(image.sha256), image.sha256, (image.width, image.height), share=SHARE // 4)
-                for image in one.images[:3]
+                for image in sample.images[:3]
             ]
-            if not prompt and one.prompt == "–":
-                unasked.update(["", *one.meta])
-            prompt_shown = "" if one.prompt == "–" else one.prompt
-            found["samples"].append({"sample": one, "pictures": pictures, "prompt": prompt_shown})
+            if not prompt and sample.prompt == "–":
+                unasked.update(["", *sample.meta])
+            prompt_shown = "" if sample.prompt == "–" else sample.prompt
+            preview["samples"].append({"sample": sample, "pictures": pictures, "prompt": prompt_shown})
         if (
-            any(one.line for one in problems) and not found["samples"] and not prompt
+            any(problem.line for problem in problems) and not preview["samples"] and not prompt
         ):  # what lacks an id may lack a question
             read_again = islice(open_dataset(path, blobs=blobs, limit=SHOWN_SAMPLES), SHOWN_FAULTS)
-            problems = [one for one in read_again if isinstance(one, Problem)]
-        found["faults"] = list(map(places.shortened, _told(problems)))
+            problems = [problem for problem in read_again if isinstance(problem, Problem)]
+        preview["faults"] = list(map(places.shortened, _told(problems)))
     except InputError as problem:
-        found["problem"] = places.shortened(str(problem)).removeprefix("data: ")
+        preview["problem"] = places.shortened(str(problem)).removeprefix("data: ")
     if unasked:
-        found["unasked"] = _unasked(unasked.pop(""), sorted(unasked))
-    return found
+        preview["unasked"] = _unasked(unasked.pop(""), sorted(unasked))
+    return preview
 
 
 def _told(problems: Sequence[Problem]) -> list[str]:
@@ -249,8 +259,9 @@ def _told(problems: Sequence[Problem]) -> list[str]:
             problem
         )
     return [
-        str(first.message) + (f" The same is wrong with {_lines([one.line for one in more])}." if more else "")
-        for first, *more in alike.values()
+        str(first.message)
+        + (f" The same is wrong with {_lines([problem.line for problem in others])}." if others else "")
+        for first, *others in alike.values()
     ]
 
 
@@ -262,34 +273,34 @@ def _lines(numbers: Sequence[int]) -> str:
 
 def _unasked(count: int, others: list[str]) -> str:
     """Return the sentence on samples without a question, with the other fields that they have."""
-    said = f" Among its other fields ({', '.join(others[:8])}) may be the question: call it prompt." if others else ""
+    hint = f" Among its other fields ({', '.join(others[:8])}) may be the question: call it prompt." if others else ""
     have = "has" if count == 1 else "have"
     return (
-        f"{several(count, 'sample')} {have} no question.{said} A question for all can be written into the field Prompt."
+        f"{several(count, 'sample')} {have} no question.{hint} A question for all can be written into the field Prompt."
     )
 
 
-def _estimate(shown: Mapping[str, Any], service: Service) -> dict[str, Any]:
+def _estimate(preview: Mapping[str, Any], service: Service) -> dict[str, Any]:
     """Return what a run would ask and cost, put into words."""
-    models: Mapping[str, Any] = shown["models"]
-    known = sum(model["cost"] or 0.0 for model in models.values())
+    models: Mapping[str, Any] = preview["models"]
+    known_cost = sum(model["cost"] or 0.0 for model in models.values())
     missing = ""
     try:
-        check_keys(service.settings, shown)
+        check_keys(service.settings, preview)
     except ConfigError as problem:
         missing = str(problem)
-    answered = shown.get("answered", 0)
+    answered = preview.get("answered", 0)
     return {
-        "run": shown["run"],
-        "status": shown.get("status", ""),
-        "samples": several(shown["samples"], "sample"),
-        "calls": shown["calls"],
-        "cost": cost_text(shown["cost"], known),
-        "left": max(0, shown["calls"] - answered) if answered else None,
+        "run": preview["run"],
+        "status": preview.get("status", ""),
+        "samples": several(preview["samples"], "sample"),
+        "calls": preview["calls"],
+        "cost": cost_text(preview["cost"], known_cost),
+        "left": max(0, preview["calls"] - answered) if answered else None,
         "answered": answered,
-        "models": [{"name": name, **one, "cost": cost_text(one["cost"])} for name, one in models.items()],
-        "people": shown["people"],
-        "notes": list(shown["notes"]),
-        "prompts": shown["prompts"],
+        "models": [{"name": name, **model, "cost": cost_text(model["cost"])} for name, model in models.items()],
+        "people": preview["people"],
+        "notes": list(preview["notes"]),
+        "prompts": preview["prompts"],
         "missing": missing,
     }

@@ -35,54 +35,54 @@ def passports(request: Request, person: Reader, service: TheService) -> Response
 
 @router.get("/passports/card")
 def card(request: Request, service: TheService, person: Reader, name: Name, run: Runs = None) -> Response:
-    """Return in short what is known of a judge, or why nothing can be said of it."""
+    """Return a summary of a judge's passport, or why there is none."""
     try:
-        found = _made(service, name, run or ())
+        passport = _passport_of_judge(service, name, run or ())
     except InputError as problem:
         return page(request, "passport_card.html", name=name, passport=None, fault=str(problem), rates=[], blind=[])
     return page(
         request,
         "passport_card.html",
         name=name,
-        passport=found,
+        passport=passport,
         fault="",
-        rates=[_rate(found, error) for error in found.errors if error.level == "all"],
-        blind=_blind(found),
+        rates=[_rate(passport, error) for error in passport.errors if error.level == "all"],
+        blind=_blind(passport),
     )
 
 
 @router.get("/passports/judge")
 def passport(request: Request, service: TheService, person: Reader, name: Name, run: Runs = None) -> Response:
     """Show the passport of a judge."""
-    found = _made(service, name, run or ())
-    query = urlencode([("name", name), *(("run", one) for one in run or ())])
-    return _shown(request, found, source="", download=f"/passports/judge.json?{query}")
+    passport = _passport_of_judge(service, name, run or ())
+    query = urlencode([("name", name), *(("run", run_name) for run_name in run or ())])
+    return _passport_page(request, passport, source="", download=f"/passports/judge.json?{query}")
 
 
 @router.get("/passports/judge.json")
 def download(service: TheService, person: Reader, name: Name, run: Runs = None) -> Response:
     """Return the passport of a judge as a file, for --passport."""
-    found = _made(service, name, run or ())
+    passport = _passport_of_judge(service, name, run or ())
     plain = "".join(letter if letter.isalnum() or letter in "._-" else "-" for letter in name)[:80]
     headers = {"content-disposition": f'attachment; filename="{plain.encode("ascii", "replace").decode()}.json"'}
-    return Response(encoded(found), media_type="application/json", headers=headers)
+    return Response(encoded(passport), media_type="application/json", headers=headers)
 
 
 @router.get("/passports/{judge:path}")
 def by_path(person: Reader, judge: str) -> Response:
-    """Lead from the address that one would guess, and that the JSON route has, to the page of a judge."""
+    """Redirect from the address that the JSON route has to the page of a judge."""
     return RedirectResponse(f"/passports/judge?{urlencode({'name': judge})}", HTTPStatus.SEE_OTHER)
 
 
 @router.post("/passports")
 def verify(request: Request, service: TheService, person: Reader, file: UploadFile) -> Response:
-    """Show the passport in a file, which is not kept; refuse one that is not as it was made."""
+    """Show the passport in a file without storing it; refuse a modified one."""
     name = Path((file.filename or "").replace("\\", "/")).name or "the file"
     try:
-        found = passport_in(file.file.read(), Path(name))
+        passport = passport_in(file.file.read(), Path(name))
     except InputError as problem:
         return _list(request, service, fault=str(problem))
-    return _shown(request, found, source=name, download="")
+    return _passport_page(request, passport, source=name, download="")
 
 
 def _list(request: Request, service: Service, *, fault: str = "") -> Response:
@@ -90,51 +90,58 @@ def _list(request: Request, service: Service, *, fault: str = "") -> Response:
     return page(request, "passports.html", status=status, judges=judges_probed(service.home), fault=fault)
 
 
-def _shown(request: Request, found: Passport, *, source: str, download: str) -> Response:
+def _passport_page(request: Request, passport: Passport, *, source: str, download: str) -> Response:
     charts = Charts()
     return page(
         request,
         "passport.html",
         charts=charts,
-        passport=found,
+        passport=passport,
         source=source,
         download=download,
-        blind=_blind(found),
-        blocks=drawn([*blocks_of(found)], charts),
+        blind=_blind(passport),
+        blocks=drawn([*blocks_of(passport)], charts),
     )
 
 
-def _made(service: Service, judge: str, runs: Sequence[str]) -> Passport:
-    """Return the passport of a judge, worked out once for the probes that there are."""
+def _passport_of_judge(service: Service, judge: str, runs: Sequence[str]) -> Passport:
+    """Return the passport of a judge, cached for the existing probes."""
     state = tuple((probe.id, probe.updated_at) for probe in probes_of_home(service.home))
     key = ("passport", judge, tuple(runs), state)
     return service.cache.get(key, lambda: passport_of(material_of(service.home, judge, runs)))
 
 
-def _blind(found: Passport) -> list[tuple[str, str]]:
-    """Return the kinds of error that a judge surely misses too often, or more often than others, and asked by what."""
+def _blind(passport: Passport) -> list[tuple[str, str]]:
+    """Return the kinds of error that a judge surely misses too often, or more often than others, with their evaluators."""
     kinds: dict[str, list[str]] = {}
-    for error in found.errors:
+    for error in passport.errors:
         if error.level != "all" and (error.blind_spot or is_blind(error, BLIND_BELOW)):
             title = error_groups(error.task).get(error.name, error.name).replace("_", " ")
             kinds.setdefault(title, []).append(f"{error.evaluator} {_share(error.detection)}")
     return [(kind, "; ".join(ways)) for kind, ways in kinds.items()]
 
 
-def _rate(found: Passport, one: Any) -> dict[str, Any]:
+def _rate(passport: Passport, error: Any) -> dict[str, Any]:
     alarms = next(
-        (each.false_alarms for each in found.neutral if (each.task, each.evaluator) == (one.task, one.evaluator)), None
+        (
+            neutral.false_alarms
+            for neutral in passport.neutral
+            if (neutral.task, neutral.evaluator) == (error.task, error.evaluator)
+        ),
+        None,
     )
     return {
-        "what": one.evaluator if len({each.task for each in found.errors}) == 1 else f"{one.evaluator}, {one.task}",
-        "n": one.n_scored,
-        "images": one.images,
-        "detection": _share(one.detection),
+        "what": error.evaluator
+        if len({probed.task for probed in passport.errors}) == 1
+        else f"{error.evaluator}, {error.task}",
+        "n": error.n_scored,
+        "images": error.images,
+        "detection": _share(error.detection),
         "alarms": _share(alarms),
     }
 
 
-def _share(one: Any) -> str:
-    if one is None or one.share is None:
+def _share(rate: Any) -> str:
+    if rate is None or rate.share is None:
         return "–"
-    return f"{one.share:.0%}{bracketed(one.model_dump(), lambda end: f'{100 * end:.0f}')}"
+    return f"{rate.share:.0%}{bracketed(rate.model_dump(), lambda end: f'{100 * end:.0f}')}"

@@ -1,4 +1,4 @@
-"""A run's page: how it stands, what can be done with it, its results as its report draws them, or its live part."""
+"""The page of a run: its status, its actions, and its results as in a report, or its live part."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
@@ -49,13 +49,13 @@ def one_run(
     run: str,
     wait: Annotated[bool, Query(description="Answer only once everything is drawn.")] = False,
 ) -> Response:
-    """Show a run: at work its live part, else its results, or, while these are worked out, that they are."""
-    found = service.run(run)
-    if found.id != run:
-        return RedirectResponse(f"/runs/{found.id}", 303)
-    keep(request, found)
-    at_work = found.status in AT_WORK
-    drawn = None if at_work else results_of(service, found, wait=wait)
+    """Show a run: its live part at work, else its results, or a note while these are computed."""
+    row = service.run(run)
+    if row.id != run:
+        return RedirectResponse(f"/runs/{row.id}", 303)
+    keep(request, row)
+    at_work = row.status in AT_WORK
+    drawn = None if at_work else results_of(service, row, wait=wait)
     return page(
         request,
         "results.html",
@@ -72,27 +72,27 @@ def one_run(
             "fork": change_groups(ForkRequest, form="fork", named=True),
         },
         offers={name: ones for name, ones in suggestions_of(service).items() if name in ("models", "files")},
-        **standing(service, found),
+        **standing(service, row),
     )
 
 
 @router.get("/runs/{run}/drawn", dependencies=[IN_TURN])
 def drawn(service: TheService, person: Reader, run: str) -> Response:
-    """Answer once a run's results are drawn, so that its page is asked for anew."""
+    """Answer once a run's results are drawn, so that its page reloads."""
     results_of(service, service.run(run), wait=True)
     return Response(headers={"hx-refresh": "true"})
 
 
 def standing(service: Service, run: Run) -> dict[str, Any]:
-    """Return how a run stands and what can be done with it."""
+    """Return the status of a run and its possible actions."""
     method = method_of(run)
-    known = labels(service.home)
+    labels_by_run = labels(service.home)
     failures = {kind: count for kind, count in result_failures(service.home, run.id).items() if kind in RETRYABLE}
     origin = forked_from(run)
     return {
         "run": run,
         "why": end_reasons(service.home, [run]).get(run.id, ""),
-        "label": known.get(run.id, Label()),
+        "label": labels_by_run.get(run.id, Label()),
         "method": method,
         "far": reached_counts(service.home, [run.id]).get(run.id, ReachedCounts()),
         "estimate": run.options.get("estimate") or {},
@@ -103,7 +103,9 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
         "models": models_of(method, run),
         "compared": models_compared(service.home, run),
         "origin": origin,
-        "resting": [(one, known.get(one.id, Label())) for one in dependent_runs(service.home, run.id)],
+        "resting": [
+            (dependent, labels_by_run.get(dependent.id, Label())) for dependent in dependent_runs(service.home, run.id)
+        ],
         "trees": [tree.name for tree in list_trees(service.home) if run.id in (tree.run_id, tree.source)],
         "steps": list(next_steps(run)),
         "limits": describe_limits(service.home, run),
@@ -114,25 +116,25 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
 
 
 def next_steps(run: Run) -> Iterator[tuple[str, str]]:
-    """Yield where a finished run can be taken further: the address of the form, filled with it, and what is done there.
+    """Yield the methods that can continue a finished run: the address of the form, filled in with it, and a description.
 
-    A method takes a run further if a field of its request says so (`Option.continues`).
+    A method continues a run if a field of its request says so (`Option.continues`).
     """
     for name in (*OWN, *plugin_methods()) if run.status == "done" else ():
         with suppress(ConfigError):
             request = method_named(name).request
             fields = request.model_fields.items()
             about = OWN[name].help if name in OWN else (request.__doc__ or name).strip().splitlines()[0]
-            for field in [field for field, one in fields if option_of(one).continues == run.method][:1]:
+            for field in [field for field, info in fields if option_of(info).continues == run.method][:1]:
                 yield f"/new/{quote(name)}?{urlencode({field: run.id})}", about
 
 
 def models_of(method: Method[Any, Any], run: Run) -> Mapping[str, tuple[str, ...]]:
-    """Return the models that a run's request names, by field: those that a fork may put others in the place of."""
+    """Return the models that a run's request names, by field; a fork may replace them."""
     request: Any = run.options.get("request") or {}
-    found: dict[str, tuple[str, ...]] = {}
+    models: dict[str, tuple[str, ...]] = {}
     for name, field in method.request.model_fields.items():
         value = request.get(name)
         if option_of(field).models and value:
-            found[name] = (value,) if isinstance(value, str) else tuple(value)
-    return found
+            models[name] = (value,) if isinstance(value, str) else tuple(value)
+    return models

@@ -1,4 +1,4 @@
-"""What waits for people: the queue of all runs, one run's items, and one item at a time, decided by keyboard, mouse or touch."""
+"""Pages for decisions of people: the queue of all runs, one run's items, and one item at a time."""
 
 import asyncio
 import re
@@ -56,7 +56,13 @@ from dokimasia.report.drawing import Charts
 from dokimasia.runs.catalogue import method_of
 from dokimasia.service.drawing import drawn, page
 from dokimasia.service.forms import texts_of
-from dokimasia.service.pages.questions import asked_in_words, asked_of_run, asks_of, composed, items_in_words
+from dokimasia.service.pages.questions import (
+    compose_reply,
+    describe_items,
+    describe_question,
+    describe_run,
+    question_view,
+)
 from dokimasia.service.state import Reader, Reviewer, Service, TheService
 from dokimasia.storage.decisions import draft_file, standing
 from dokimasia.storage.home import Home
@@ -66,11 +72,11 @@ from dokimasia.storage.runs import Run
 
 
 def withdrawn(home: Home, run: Run, id: str) -> Standing | None:
-    """Return a question that its run does not ask any more; None of every other item."""
+    """Return a question that its run no longer asks; None for any other item."""
     return standing(home, id) if id in withdrawn_items(home, run.id) else None
 
 
-def decide_here(
+def store_decision(
     home: Home,
     item: CheckItem,
     action: str,
@@ -81,32 +87,32 @@ def decide_here(
     seen: int | None,
     said: Mapping[str, str],
 ) -> None:
-    """Keep a decision as the form of an item's page gives it.
+    """Store a decision that was made with the form of an item's page.
 
     Args:
         home: open for writing.
-        item: what is decided on.
-        action: what was decided; `delete` is an edit that leaves sentences out.
+        item: the item.
+        action: the decision; `delete` is an edit that leaves sentences out.
         who: the person.
-        text: the text after an edit, a sentence a line, or a reply.
+        text: the text after an edit, one sentence per line, or a reply.
         delete: numbers of sentences, from 1.
         seen: how many decisions on the item the page showed.
-        said: the answers of a rating, by measure.
+        rating: the answers of a rating, by measure.
 
     Raises:
-        InputError: it cannot be kept, or somebody decided meanwhile.
+        InputError: it is invalid, or somebody decided in the meantime.
     """
     id = item.id
     if item.kind in {"caption", "rubric"}:
-        action, text = _nothing_lost(item, action, text, delete)
-    known: Action | None = next(
-        (one for one in item.actions if one == ("edit" if action == "delete" else action)), None
+        action, text = _combined_edit(item, action, text, delete)
+    decision: Action | None = next(
+        (action_name for action_name in item.actions if action_name == ("edit" if action == "delete" else action)), None
     )
-    if known is None:
+    if decision is None:
         raise InputError(
             f"item {id}: {action[:40]!r} is nothing that can be decided on a {item.kind}: {', '.join(item.actions)}"
         )
-    if known == "edit" and action != "delete":
+    if decision == "edit" and action != "delete":
         text, delete = " ".join(line.strip() for line in text.splitlines() if line.strip()), ()
         if text == " ".join(sentences_of(item.text)):
             raise InputError(f"item {id}: the edit changes nothing: accept the text instead")
@@ -114,19 +120,19 @@ def decide_here(
         if not delete:
             raise InputError(f"item {id}: strike out the sentences first that are to be deleted")
         text = ""
-    elif known == "rate":
+    elif decision == "rate":
         text = rating_text(item, said)
-    elif known != "reply":
+    elif decision != "reply":
         text = ""
-    left = checked(home, item, known, who=who, text=text, delete=delete if action == "delete" else (), seen=seen)
+    left = checked(home, item, decision, who=who, text=text, delete=delete if action == "delete" else (), seen=seen)
     asyncio.run(keep_decision(home, left))
 
 
-def _nothing_lost(item: CheckItem, action: str, text: str, delete: Sequence[int]) -> tuple[str, str]:
-    """Return the action and the text of a decision with all that its page holds: sentences struck out, and an edit.
+def _combined_edit(item: CheckItem, action: str, text: str, delete: Sequence[int]) -> tuple[str, str]:
+    """Return the action and the text of a decision, combining deleted sentences and an edit.
 
     Raises:
-        InputError: an edit is not saved and would be lost.
+        InputError: an unsaved edit would be lost.
     """
     sentences = sentences_of(item.text)
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -140,26 +146,26 @@ def _nothing_lost(item: CheckItem, action: str, text: str, delete: Sequence[int]
     return ("delete" if action == "accept" and delete else action), text
 
 
-def item_values(home: Home, one: Standing, who: str, *, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what the template of an item's page is given.
+def item_values(home: Home, standing: Standing, who: str, *, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of the template of an item's page.
 
     Args:
-        home: where it is.
-        one: the item.
-        who: whose page it is.
-        given: what the person has sent, where it could not be kept.
+        home: the home.
+        standing: the item and its decisions.
+        who: the person.
+        given: the values of a refused form.
     """
-    item = one.item
-    shown = shown_item(home, one, who)
-    seen = one.decisions_for(who)
-    opinions = [(name, each) for name, each in one.opinions.items() if each in seen]
+    item = standing.item
+    item_view = shown_item(home, standing, who)
+    visible = standing.decisions_for(who)
+    opinions = [(name, opinion) for name, opinion in standing.opinions.items() if opinion in visible]
     values: dict[str, Any] = {
         "item": item,
-        "shown": shown,
+        "shown": item_view,
         "opinions": opinions,
-        "mine": one.opinions.get(who),
-        "seen": len(one.decisions),
-        "state": one.state_for(who),
+        "mine": standing.opinions.get(who),
+        "seen": len(standing.decisions),
+        "state": standing.state_for(who),
         "yours": item.person in (None, who),
         "given": given,
         "draft": "",
@@ -168,16 +174,16 @@ def item_values(home: Home, one: Standing, who: str, *, given: Mapping[str, Any]
         "asked": asked_of(item) if item.kind in RATED else [],
     }
     if item.kind == "question":
-        values |= _answered(home, item.id, who, one.opinions.get(who), given)
+        values |= _question_values(home, item.id, who, standing.opinions.get(who), given)
     elif item.kind in {"caption", "rubric"}:
-        values |= _edited(home, item.id, who, shown["sentences"], given)
+        values |= _editor_values(home, item.id, who, item_view["sentences"], given)
     return values
 
 
-def _answered(home: Home, id: str, who: str, mine: Decision | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a question shows, and what of its form is filled in: by the reply, what was sent, or the draft."""
+def _question_values(home: Home, id: str, who: str, mine: Decision | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the view of a question and its form, filled in from the reply, a refused form or the draft."""
     question = get_question(home, id)
-    asks = asks_of(question)
+    asks = question_view(question)
     draft = given.get("text") or draft_of(home, question, who)
     reply = mine.text if mine else draft
     empty = reply.strip() == question.aid.form.strip()
@@ -188,27 +194,29 @@ def _answered(home: Home, id: str, who: str, mine: Decision | None, given: Mappi
         "open_places": given.get("open", {}),
         "by_hand": asks.form is None or filled is None,
         "draft": draft,
-        "wanted": asked_in_words(question),
+        "wanted": describe_question(question),
     }
 
 
-def _edited(home: Home, id: str, who: str, sentences: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the text of an editor and the sentences that are struck out: what was sent, else the draft, else nothing."""
+def _editor_values(home: Home, id: str, who: str, sentences: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the text and the deleted sentences of an editor, from a refused form or the draft."""
     path = draft_file(home.path, id, who)
-    kept = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-    text = given.get("text") or kept
+    stored_draft = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
+    text = given.get("text") or stored_draft
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     struck = {number for number, sentence in enumerate(sentences, 1) if sentence not in lines} if lines else set[int]()
-    only_struck = bool(lines) and lines == [one for number, one in enumerate(sentences, 1) if number not in struck]
+    only_struck = bool(lines) and lines == [
+        sentence for number, sentence in enumerate(sentences, 1) if number not in struck
+    ]
     if given.get("delete"):
         return {"struck": set(given["delete"]), "draft": "" if lines == list(sentences) else "\n".join(lines)}
     return {"struck": struck, "draft": ""} if only_struck else {"struck": set[int](), "draft": "\n".join(lines)}
 
 
 def drawn_agreement(home: Home, run: Run) -> Markup:
-    """Return how far people agree on a run's items, drawn as a report's blocks are."""
+    """Return the agreement of people on a run's items, drawn as blocks of a report."""
     blocks: list[Block] = []
-    texts = [one for one in all_standings(home, run.id) if one.item.kind in {"caption", "rubric"}]
+    texts = [standing for standing in all_standings(home, run.id) if standing.item.kind in {"caption", "rubric"}]
     if texts:
         blocks += check_blocks(check_figures(texts))
     items = labelled(home, run.id)
@@ -221,7 +229,7 @@ def drawn_agreement(home: Home, run: Run) -> Markup:
             path.write_bytes(written(annotations, path))
             try:
                 figures = compare(home, path, runs=[run])
-            except InputError:  # a run without a judge that rates the same: people with each other alone
+            except InputError:  # no judge of the run rates the same: compare people only
                 figures = compare(None, path)
         blocks += measure_blocks(figures)
     if not blocks:
@@ -229,8 +237,8 @@ def drawn_agreement(home: Home, run: Run) -> Markup:
     return drawn(blocks, Charts())
 
 
-def kept_by(home: Home, last: Decision | None, *, person: str) -> str:
-    """Return why a person's last decision cannot be taken back any more; empty where it can, or where there is none."""
+def undo_obstacle(home: Home, last: Decision | None, *, person: str) -> str:
+    """Return why a person's last decision cannot be undone; empty if it can be, or if there is none."""
     if last is None:
         return ""
     try:
@@ -242,21 +250,21 @@ def kept_by(home: Home, last: Decision | None, *, person: str) -> str:
 
 
 def counts(items: Sequence[Standing], who: str) -> list[dict[str, Any]]:
-    """Return by kind how many items stand how for a person, waiting ones first."""
+    """Return the number of items in each state for a person, by kind."""
     order = list(dict.fromkeys(["waiting", *STATES.values(), "decided"]))
-    found: list[dict[str, Any]] = []
+    counts_by_kind: list[dict[str, Any]] = []
     for kind in dict.fromkeys(item.item.kind for item in items):
-        states = Counter(one.state_for(who) for one in items if one.item.kind == kind)
-        shown = [(state, states[state]) for state in order if states[state]]
-        found.append({"kind": kind, "n": states.total(), "states": shown})
-    return found
+        states = Counter(standing.state_for(who) for standing in items if standing.item.kind == kind)
+        by_state = [(state, states[state]) for state in order if states[state]]
+        counts_by_kind.append({"kind": kind, "n": states.total(), "states": by_state})
+    return counts_by_kind
 
 
 def progress(mine: Sequence[Standing], who: str) -> dict[str, int]:
-    """Return how many items a person may decide on, and how many are decided, by them and by others."""
-    yours = sum(who in one.opinions for one in mine)
-    decided = sum(one.state != "waiting" for one in mine)
-    others = sum(any(name != who for name in one.opinions) for one in mine)
+    """Return how many items a person may decide on, and how many are decided, by whom."""
+    yours = sum(who in standing.opinions for standing in mine)
+    decided = sum(standing.state != "waiting" for standing in mine)
+    others = sum(any(name != who for name in standing.opinions) for standing in mine)
     return {"of": len(mine), "decided": decided, "yours": yours, "others": others, "left": len(mine) - decided}
 
 
@@ -268,11 +276,11 @@ NONE_FILLED: Fields = {}
 Filled = Annotated[Fields, Depends(texts_of)]
 
 LONGEST_KEPT = 20_000
-"""Characters of a refused form that are kept for its page; a text is kept as a draft, however long."""
+"""Most characters of a refused form that are kept; its text is kept as a draft in any case."""
 
 
 class Refusal(NamedTuple):
-    """Why a decision was refused and what was sent, as long as nobody has decided since."""
+    """A refused decision: the reason, the form, and the number of decisions at that time."""
 
     fault: InputError
     given: dict[str, Any]
@@ -280,27 +288,27 @@ class Refusal(NamedTuple):
 
 
 NEXT_METHODS = {"review": "rubrics", "rubrics": "audit", "perturb": "probe"}
-"""What is made of what people checked, by the method that made it."""
+"""The method that continues with checked items, by the method that made them."""
 
 
 @router.get("/review")
 def queue(request: Request, service: TheService, person: Reader) -> Response:
-    """List the runs with anything that people decide on, those where something waits first."""
+    """List the runs with items for people, those with waiting items first."""
     names = labels(service.home)
     rows = [
         {
-            "run": one.run,
-            "name": names.get(one.run.id, Label()).name,
-            "title": method_of(one.run).title,
-            "asked": asked_of_run(service.home, one),
-            "people": sorted(one.people.items()),
-            "mine": one.of(person.name),
-            "waiting": one.waiting,
-            "decided": one.decided,
-            "age": _age(one.oldest),
-            "oldest": one.oldest,
+            "run": waiting.run,
+            "name": names.get(waiting.run.id, Label()).name,
+            "title": method_of(waiting.run).title,
+            "asked": describe_run(service.home, waiting),
+            "people": sorted(waiting.people.items()),
+            "mine": waiting.of(person.name),
+            "waiting": waiting.waiting,
+            "decided": waiting.decided,
+            "age": _age(waiting.oldest),
+            "oldest": waiting.oldest,
         }
-        for one in sorted(review_queue(service.home), key=lambda one: not one.of(person.name))
+        for waiting in sorted(review_queue(service.home), key=lambda waiting: not waiting.of(person.name))
     ]
     others = sorted({name for row in rows for name, _ in row["people"] if name not in {ANYBODY, person.name}})
     return page(request, "review_queue.html", rows=rows, others=others, mine=sum(row["mine"] for row in rows))
@@ -314,24 +322,24 @@ def overview(
     run: str,
     number: Annotated[int, Query(ge=1, alias="page")] = 1,
 ) -> Response:
-    """Show how a run's items stand, whose turn it is, and what comes next."""
+    """Show the states of a run's items, who must decide, and the next step."""
     return _overview(request, service, service.run(run), person.name, number=number)
 
 
 @router.get("/review/{run}/agreement")
 def agreement(request: Request, service: TheService, person: Reader, run: str) -> Response:
-    """Show how far people agree with each other, and a judge with them."""
-    found = service.run(run)
-    blocks = drawn_agreement(service.home, found)
-    return page(request, "review_agreement.html", run=found, blocks=blocks)
+    """Show the agreement of people with each other, and of a judge with them."""
+    row = service.run(run)
+    blocks = drawn_agreement(service.home, row)
+    return page(request, "review_agreement.html", run=row, blocks=blocks)
 
 
 @router.get("/review/{run}/ratings.jsonl")
 def ratings(service: TheService, person: Reviewer, run: str) -> Response:
-    """Return what people said of what was handed out to them, as a file that `dokimasia annotate agreement` reads."""
-    found = service.run(run)
-    name = f"ratings-{found.id}.jsonl"
-    lines = written(ratings_of(queued(service.home, found.id)), Path(name))
+    """Return people's ratings of assigned items as a file for `dokimasia annotate agreement`."""
+    row = service.run(run)
+    name = f"ratings-{row.id}.jsonl"
+    lines = written(ratings_of(queued(service.home, row.id)), Path(name))
     headers = {"content-disposition": f'attachment; filename="{name}"'}
     return Response(lines, media_type="application/x-ndjson", headers=headers)
 
@@ -347,26 +355,24 @@ def hand_out(
     per: Annotated[str, Form()] = "",
     seed: Annotated[int, Form(ge=0)] = 0,
 ) -> Response:
-    """Hand responses, pairs or criteria out to people, blind, in an order of their own."""
-    found = service.run(run)
+    """Assign responses, pairs or criteria to people, blinded, each person in their own order."""
+    row = service.run(run)
     try:
         if per and not (per.isdecimal() and len(per) < 10 and int(per)):
             raise InputError(
                 f"so many of each category is {per[:40]!r}: write a whole number from 1, or nothing for all"
             )
         names = [name.strip() for name in annotators.split(",") if name.strip()]
-        asyncio.run(
-            hand_out_here(service.home, found, kind, annotators=names, per=int(per) if per else None, seed=seed)
-        )
+        asyncio.run(hand_out_here(service.home, row, kind, annotators=names, per=int(per) if per else None, seed=seed))
     except InputError as problem:
-        return _overview(request, service, found, person.name, fault=str(problem))
-    return RedirectResponse(f"/review/{found.id}", HTTPStatus.SEE_OTHER)
+        return _overview(request, service, row, person.name, fault=str(problem))
+    return RedirectResponse(f"/review/{row.id}", HTTPStatus.SEE_OTHER)
 
 
 @router.get("/review/{run}/next")
 def following(service: TheService, person: Reader, run: str, after: str = "", second: bool = False) -> Response:
-    """Lead to the next item that a person can decide on, or to the run's items where there is none."""
-    return _on(service, service.run(run), person.name, after=after, second=second)
+    """Redirect to the next item that a person can decide on, or to the run's items if there is none."""
+    return _redirect_to_next(service, service.run(run), person.name, after=after, second=second)
 
 
 @router.post("/review/{run}/undo")
@@ -378,14 +384,14 @@ def undo(
     item: Annotated[str, Form()],
     second: Annotated[bool, Form()] = False,
 ) -> Response:
-    """Take a decision of one's own back and lead to its item; where it cannot be, say why on the item's page."""
-    found = service.run(run)
-    standing = _found(service, found, item)
+    """Undo one's own decision and redirect to its item, which shows why if that is refused."""
+    row = service.run(run)
+    standing = _standing_of(service, row, item)
     try:
         asyncio.run(take_back(service.home, standing.item.id, who=person.name))
     except InputError as problem:
-        return _refused(service, found, standing, person.name, second=second, fault=problem)
-    return RedirectResponse(_path(found, item, second=second), HTTPStatus.SEE_OTHER)
+        return _redirect_to_refusal(service, row, standing, person.name, second=second, fault=problem)
+    return RedirectResponse(_path(row, item, second=second), HTTPStatus.SEE_OTHER)
 
 
 @router.get("/review/{run}/{item}")
@@ -398,9 +404,9 @@ def one_item(
     second: bool = False,
     refused: Annotated[str, Query(max_length=40)] = "",
 ) -> Response:
-    """Show one item with what can be decided on it; after a refusal with why, and with what was sent."""
-    told = service.cache.peek((Refusal, person.name, item, refused))
-    return _item(request, service, service.run(run), item, person.name, second=second, told=told)
+    """Show one item and the possible decisions; after a refusal, with the reason and the form's values."""
+    refusal = service.cache.peek((Refusal, person.name, item, refused))
+    return _item(request, service, service.run(run), item, person.name, second=second, refusal=refusal)
 
 
 @router.post("/review/{run}/{item}")
@@ -422,17 +428,19 @@ def decide(
     comment: Annotated[str, Form()] = "",
     fields: Filled = NONE_FILLED,
 ) -> Response:
-    """Keep a decision and lead on; where it cannot be kept, show why, with all that was written still there."""
-    found = service.run(run)
-    said = {"verdict": verdict, "score": score, "accuracy": accuracy, "necessity": necessity, "comment": comment}
-    standing = _found(service, found, item)
-    made = composed(service.home, item, fields) if action == "compose" and standing.item.kind == "question" else None
+    """Store a decision and redirect to the next item; if it is refused, show why, with the form still filled in."""
+    row = service.run(run)
+    rating = {"verdict": verdict, "score": score, "accuracy": accuracy, "necessity": necessity, "comment": comment}
+    standing = _standing_of(service, row, item)
+    reply = (
+        compose_reply(service.home, item, fields) if action == "compose" and standing.item.kind == "question" else None
+    )
     if action == "compose" and standing.item.kind == "question":
-        action, text = "reply", made.text if made else ""
+        action, text = "reply", reply.text if reply else ""
     try:
-        if made and made.faults and standing.item.person == person.name and not standing.decisions:
-            raise InputError(f"this reply cannot be used yet: {made.faults}")
-        decide_here(
+        if reply and reply.faults and standing.item.person == person.name and not standing.decisions:
+            raise InputError(f"this reply cannot be used yet: {reply.faults}")
+        store_decision(
             service.home,
             standing.item,
             action,
@@ -440,14 +448,14 @@ def decide(
             text=text,
             delete=delete or (),
             seen=seen,
-            said=said,
+            said=rating,
         )
     except InputError as problem:
         if text.strip() and text.split() != standing.item.text.split():
             keep_draft(service.home, item, person.name, text)
-        given = {"delete": delete or [], **said, **({"places": made.places, "open": made.open} if made else {})}
-        return _refused(service, found, standing, person.name, second=second, fault=problem, given=given)
-    return _on(service, found, person.name, after=item, second=second)
+        form = {"delete": delete or [], **rating, **({"places": reply.places, "open": reply.open} if reply else {})}
+        return _redirect_to_refusal(service, row, standing, person.name, second=second, fault=problem, given=form)
+    return _redirect_to_next(service, row, person.name, after=item, second=second)
 
 
 @router.post("/review/{run}/{item}/draft")
@@ -459,14 +467,14 @@ def draft(
     text: Annotated[str, Form()] = "",
     fields: Filled = NONE_FILLED,
 ) -> Response:
-    """Keep what is not decided yet on the server, and say what of a reply would not be understood."""
-    found = service.run(run)
-    one = item_of(review_items(service.home, found), item, found.id)
-    made = composed(service.home, item, fields) if one.item.kind == "question" else None
-    keep_draft(service.home, one.item.id, person.name, made.text if made else text)
-    if made:
-        return JSONResponse({"kept": True, "faults": made.faults, "text": made.text})
-    faults = faults_of(get_question(service.home, item).aid, text) if one.item.kind == "question" else ""
+    """Store a draft, and report faults of a reply."""
+    row = service.run(run)
+    standing = item_of(review_items(service.home, row), item, row.id)
+    reply = compose_reply(service.home, item, fields) if standing.item.kind == "question" else None
+    keep_draft(service.home, standing.item.id, person.name, reply.text if reply else text)
+    if reply:
+        return JSONResponse({"kept": True, "faults": reply.faults, "text": reply.text})
+    faults = faults_of(get_question(service.home, item).aid, text) if standing.item.kind == "question" else ""
     return JSONResponse({"kept": True, "faults": faults})
 
 
@@ -478,20 +486,20 @@ def _item(
     who: str,
     *,
     second: bool = False,
-    told: Refusal | None = None,
+    refusal: Refusal | None = None,
 ) -> Response:
     items = review_items(service.home, run)
-    one = _found(service, run, id, items)
-    if one.item.kind == "question" and one.item.person == who:
+    standing = _standing_of(service, run, id, items)
+    if standing.item.kind == "question" and standing.item.person == who:
         asyncio.run(show_question(service.home, id))
-    mine = [each for each in items if each.item.person in (None, who)]
-    places = {each.item.id: number for number, each in enumerate(mine)}
+    mine = [entry for entry in items if entry.item.person in (None, who)]
+    places = {entry.item.id: number for number, entry in enumerate(mine)}
     at = places.get(id)
     following = next_due(items, who, after=id, second=second)
     last = last_decision(items, who)
-    if told is not None and told.decisions != len(one.decisions):
-        told = None
-    fault = told and told.fault
+    if refusal is not None and refusal.decisions != len(standing.decisions):
+        refusal = None
+    fault = refusal and refusal.fault
     status = HTTPStatus.OK
     if fault is not None:
         status = HTTPStatus.CONFLICT if isinstance(fault, DecidedMeanwhile) else HTTPStatus.UNPROCESSABLE_ENTITY
@@ -505,37 +513,37 @@ def _item(
         before=mine[at - 1].item.id if at else None,
         following=None if following is None else following.item.id,
         last=last,
-        kept_by=kept_by(service.home, last, person=who),
+        kept_by=undo_obstacle(service.home, last, person=who),
         second=second,
         fault="" if fault is None else re.sub(rf"^(item|question) {re.escape(id)}: ", "", str(fault)),
         conflict=isinstance(fault, DecidedMeanwhile),
-        **item_values(service.home, one, who, given=told.given if told else {}),
+        **item_values(service.home, standing, who, given=refusal.given if refusal else {}),
     )
 
 
-def _refused(
+def _redirect_to_refusal(
     service: Service,
     run: Run,
-    one: Standing,
+    standing: Standing,
     who: str,
     *,
     second: bool,
     fault: InputError,
     given: dict[str, Any] | None = None,
 ) -> Response:
-    """Lead to the item's page, which says why: it is asked for by GET, so that neither reload nor Back sends a form again."""
+    """Redirect to the item's page, which shows the reason; after a redirect, reload and Back do not resend the form."""
     given = given if given and len(str(given)) < LONGEST_KEPT else {}
-    now = _found(service, run, one.item.id)
+    now = _standing_of(service, run, standing.item.id)
     key = token_urlsafe(9)
     service.cache.get(
-        (Refusal, who, one.item.id, key), lambda: Refusal(fault=fault, given=given, decisions=len(now.decisions))
+        (Refusal, who, standing.item.id, key), lambda: Refusal(fault=fault, given=given, decisions=len(now.decisions))
     )
-    path = _path(run, one.item.id, second=second)
+    path = _path(run, standing.item.id, second=second)
     return RedirectResponse(f"{path}{'&' if second else '?'}refused={key}", HTTPStatus.SEE_OTHER)
 
 
-def _found(service: Service, run: Run, id: str, items: Sequence[Standing] = ()) -> Standing:
-    """Return an item of a run, a question that was withdrawn among them."""
+def _standing_of(service: Service, run: Run, id: str, items: Sequence[Standing] = ()) -> Standing:
+    """Return an item of a run, including withdrawn questions."""
     return withdrawn(service.home, run, id) or item_of(items or review_items(service.home, run), id, run.id)
 
 
@@ -543,9 +551,9 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
     items = review_items(service.home, run)
     mine = [item for item in items if item.item.person in (None, who)]
     first, again = next_due(items, who), next_due(items, who, second=True)
-    waiting = [one for one in items if one.state == "waiting"]
+    waiting = [standing for standing in items if standing.state == "waiting"]
     last = last_decision(items, who)
-    other = next((one for one in review_queue(service.home) if one.run.id != run.id and one.of(who)), None)
+    other = next((entry for entry in review_queue(service.home) if entry.run.id != run.id and entry.of(who)), None)
     return page(
         request,
         "review_run.html",
@@ -554,20 +562,22 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
         who=who,
         name=labels(service.home).get(run.id, Label()).name,
         title=method_of(run).title,
-        items=items_in_words(service.home, items[(number - 1) * PER_PAGE : number * PER_PAGE]),
+        items=describe_items(service.home, items[(number - 1) * PER_PAGE : number * PER_PAGE]),
         last=last,
-        last_words=items_in_words(service.home, [one for one in items if last and one.item.id == last.item]),
-        kept_by=kept_by(service.home, last, person=who),
-        others=sorted({one.item.person for one in waiting if one.item.person not in (None, who)}),
+        last_words=describe_items(
+            service.home, [standing for standing in items if last and standing.item.id == last.item]
+        ),
+        kept_by=undo_obstacle(service.home, last, person=who),
+        others=sorted({standing.item.person for standing in waiting if standing.item.person not in (None, who)}),
         number=number,
         pages=max(1, -(-len(items) // PER_PAGE)),
         counts=counts(items, who),
         progress=progress(mine, who),
-        people=sorted(Counter(one.item.person or "anybody" for one in waiting).items()),
-        said=sorted(Counter(name for one in items for name in one.opinions).items()),
+        people=sorted(Counter(standing.item.person or "anybody" for standing in waiting).items()),
+        said=sorted(Counter(name for standing in items for name in standing.opinions).items()),
         first=None if first is None else first.item.id,
         again=None if again is None else again.item.id,
-        rated=any(one.item.kind in RATED for one in items),
+        rated=any(standing.item.kind in RATED for standing in items),
         rateable=rateable(service.home, run),
         made_next=NEXT_METHODS.get(run.method) if not waiting and items else None,
         other=None if other is None else other.run,
@@ -575,9 +585,9 @@ def _overview(request: Request, service: Service, run: Run, who: str, *, number:
     )
 
 
-def _on(service: Service, run: Run, who: str, *, after: str, second: bool) -> Response:
-    found = next_due(review_items(service.home, run), who, after=after, second=second)
-    target = f"/review/{run.id}" if found is None else _path(run, found.item.id, second=second)
+def _redirect_to_next(service: Service, run: Run, who: str, *, after: str, second: bool) -> Response:
+    due = next_due(review_items(service.home, run), who, after=after, second=second)
+    target = f"/review/{run.id}" if due is None else _path(run, due.item.id, second=second)
     return RedirectResponse(target, HTTPStatus.SEE_OTHER)
 
 
@@ -586,7 +596,7 @@ def _path(run: Run, item: str, *, second: bool) -> str:
 
 
 def _age(since: str) -> str:
-    """Return how long ago a time is, in words; empty without one."""
+    """Return the time since a moment, in words; empty without one."""
     if not since:
         return ""
     hours = (datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds() / 3600

@@ -1,4 +1,4 @@
-"""The samples of a run: a list to filter, one sample whole with what can be corrected, its calls as sent, and small images."""
+"""Pages of a run's samples: a filtered list, single samples with corrections, their calls, and thumbnails."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
@@ -36,34 +36,36 @@ from dokimasia.storage.runs import Run
 def correcting(
     service: Service, run: Run, sample_id: str, view: Mapping[str, Any], rows: Sequence[ResultRow]
 ) -> dict[str, Any]:
-    """Return the values of a sample's page on corrections; without answers where nothing of the run is corrected so."""
+    """Return the values of a sample's page about corrections; no answers if the run cannot be corrected."""
     if run.method != "evaluate" or "answers" not in view:
         return {"answers": [], "history": [], "seen_left_out": 0, "left_out": None, "marks": []}
-    every = [event for event in correction_events(service.home, run.id) if event.sample == sample_id]
-    seen = {item: sum(one.item == item for one in every) for item in {one.item for one in every}}
-    told: Mapping[str, Any] = redacted(view, service.redact)
-    criteria = ((told["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
+    events = [event for event in correction_events(service.home, run.id) if event.sample == sample_id]
+    seen = {item: sum(event.item == item for event in events) for item in {event.item for event in events}}
+    shown_view: Mapping[str, Any] = redacted(view, service.redact)
+    criteria = ((shown_view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
     items = [row.item for row in rows if row.kind == "score"]
-    answers = [_answer(one, criteria, seen.get(item, 0)) for one, item in zip(told["answers"], items, strict=True)]
-    named = {item: f"{one['model']}" for item, one in zip(items, answers, strict=True)}
+    answers = [
+        _answer(answer, criteria, seen.get(item, 0)) for answer, item in zip(shown_view["answers"], items, strict=True)
+    ]
+    models = {item: f"{answer['model']}" for item, answer in zip(items, answers, strict=True)}
     standing = [answer for answer in answers if answer["corrected"] and answer["corrected"]["stands"]]
     return {
         "answers": answers,
         "history": redacted(
-            [{**one.shown(), "whose": named.get(one.item, "") or one.item} for one in every], service.redact
+            [{**event.shown(), "whose": models.get(event.item, "") or event.item} for event in events], service.redact
         ),
         "seen_left_out": seen.get("", 0),
-        "left_out": told.get("left_out"),
-        "marks": [*(["left out"] if "left_out" in told else []), *(["corrected"] if standing else [])],
+        "left_out": shown_view.get("left_out"),
+        "marks": [*(["left out"] if "left_out" in shown_view else []), *(["corrected"] if standing else [])],
     }
 
 
 def _answer(answer: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], seen: int) -> dict[str, Any]:
-    """Return an answer with what the judge said of each criterion, what counts, and what can be chosen."""
+    """Return an answer with the judge's and the current score of each criterion, and the choices."""
     spoken = spoken_scores(answer) if answer["judgement"] and answer["score"] is not None else []
     corrected: Mapping[str, Any] | None = answer.get("corrected")
     changes = {change["what"]: change["from"] for change in (corrected or {"changes": ()})["changes"]}
-    asked = bool((answer["judgement"] or {}).get("stated"))
+    may_be_unstated = bool((answer["judgement"] or {}).get("stated"))
     points = [
         {
             "number": number,
@@ -77,7 +79,7 @@ def _answer(answer: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], se
     return {
         **{name: answer[name] for name in ("model", "repeat", "score", "verdict", "failure")},
         "points": points if spoken else [],
-        "scores": [("0", NOT_STATED)] * asked + [(str(score), str(score)) for score in range(1, 6)],
+        "scores": [("0", NOT_STATED)] * may_be_unstated + [(str(score), str(score)) for score in range(1, 6)],
         "judged": changes.get("answer", ""),
         "corrected": corrected,
         "seen": seen,
@@ -91,26 +93,26 @@ def _score_in_words(score: int) -> str:
 router = APIRouter()
 
 PAGE = 50
-"""Samples of a list."""
+"""Samples on a page of the list."""
 
 SIDE = 240
-"""Pixels of the longest side of a small copy."""
+"""Pixels of the longest side of a thumbnail."""
 
 BEGINNING = 160
 """Characters of a question that the list shows."""
 
 MARKED = {LEFT_OUT: "left out", BY_HAND: "corrected"}
-"""What the list says of samples that people corrected."""
+"""Marks of samples that people corrected, in the list."""
 
 NOTHING_GIVEN = {"model": None, "repeat": 0, "answer": "", "criteria": (), "reason": ""}
-"""What a form of corrections holds before anybody wrote into it."""
+"""The initial values of a form for corrections."""
 
 FOREVER = {"cache-control": "private, max-age=31536000, immutable"}
-"""What is named by its content never changes."""
+"""Headers of content that is named by its hash and never changes."""
 
 
 class SampleCell(NamedTuple):
-    """What came of a sample's answers by one model: a text, how it is tinted (None: not), its tone, and what it means."""
+    """The outcome of one model's answers to a sample: text, tint (None: no tint), tone, and explanation."""
 
     text: str
     heat: int | None = None
@@ -141,36 +143,38 @@ def samples(
     run_id: str,
     number: Annotated[int, Query(alias="page", ge=1, le=1_000_000)] = 1,
 ) -> Response:
-    """Return the list of a run's samples, as far as they are asked for."""
+    """Return the filtered list of a run's samples."""
     home, run = service.home, service.run(run_id)
     keep(request, run)
     filterable = filterable_run(home, run)
-    asked = filter_of(request.query_params, filterable)
-    found = find_samples(home, run.id, filterable.kind, asked.sample_query, limit=PAGE, offset=(number - 1) * PAGE)
-    if not found.total and not asked.values:
+    filter = filter_of(request.query_params, filterable)
+    samples_found = find_samples(
+        home, run.id, filterable.kind, filter.sample_query, limit=PAGE, offset=(number - 1) * PAGE
+    )
+    if not samples_found.total and not filter.values:
         raise NotFound(f"{filterable.method.title} has no samples to show: dokimasia show {run.id} shows it whole")
-    columns, rows = _table(service, run, filterable, asked, found)
+    columns, rows = _table(service, run, filterable, filter, samples_found)
     return page(
         request,
         "samples.html",
         run=run,
-        called=called(home, run),
+        called=run_label(home, run),
         title=filterable.method.title,
         choices=choices(filterable),
-        asked=asked,
+        asked=filter,
         by=filterable,
         columns=columns,
         rows=rows,
         size=PAGE,
-        found=found,
+        found=samples_found,
         number=number,
-        pages=max(1, -(-found.total // PAGE)),
+        pages=max(1, -(-samples_found.total // PAGE)),
     )
 
 
 @router.get("/runs/{run_id}/samples/{sample_id:path}")
 def sample(request: Request, service: TheService, person: Reader, run_id: str, sample_id: str) -> Response:
-    """Return one sample whole, with links to those before and after it among the ones that are asked for."""
+    """Return the page of one sample, with links to its neighbours in the filtered list."""
     return one_sample(request, service, service.run(run_id), sample_id)
 
 
@@ -183,15 +187,15 @@ def one_sample(
     fault: InputError | None = None,
     given: Mapping[str, Any] | None = None,
 ) -> Response:
-    """Return the page of a sample; with why a correction of it could not be kept, and what was written for it."""
+    """Return the page of a sample, after a refused correction with the reason and the form's values."""
     home = service.home
     keep(request, run)
     filterable = filterable_run(home, run)
-    asked = filter_of(request.query_params, filterable)
+    filter = filter_of(request.query_params, filterable)
     view = view_of(home, run, sample_id, person_of(request).name)
     value = samples_of(home, run.id, [sample_id])[sample_id]
     rows = rows_of(home, run.id, [sample_id]).get(sample_id, [])
-    around = sample_around(home, run.id, filterable.kind, asked.sample_query, sample_id)
+    around = sample_around(home, run.id, filterable.kind, filter.sample_query, sample_id)
     return page(
         request,
         "sample.html",
@@ -200,15 +204,15 @@ def one_sample(
         given=given or NOTHING_GIVEN,
         **correcting(service, run, sample_id, view, rows),
         run=run,
-        called=called(home, run),
+        called=run_label(home, run),
         title=filterable.method.title,
         id=service.redact(value.id),
         sample_name=value.id,
         category=service.redact(value.category or ""),
-        asked=asked,
+        asked=filter,
         around=around,
-        before=link(run, around.before, asked) if around and around.before is not None else "",
-        after=link(run, around.after, asked) if around and around.after is not None else "",
+        before=sample_link(run, around.before, filter) if around and around.before is not None else "",
+        after=sample_link(run, around.after, filter) if around and around.after is not None else "",
         failures=sorted({row.failure for row in rows if row.failure}),
         body=draw_sample(service, run, value, view),
         images=[image.sha256 for image in value.images],
@@ -220,7 +224,7 @@ def one_sample(
 
 @router.get("/runs/{run_id}/calls/{sample_id:path}")
 def calls(request: Request, service: TheService, person: Reader, run_id: str, sample_id: str) -> Response:
-    """Return every call of a sample as it was sent and answered; a part of a page where htmx asks for it."""
+    """Return all calls of a sample as sent and answered; for htmx, only a part of a page."""
     home, run = service.home, service.run(run_id)
     if sample_id not in samples_of(home, run.id, [sample_id]):
         raise NotFound(f"run {run.id} has no sample {sample_id!r}")
@@ -229,15 +233,15 @@ def calls(request: Request, service: TheService, person: Reader, run_id: str, sa
         "calls.html",
         run=run,
         id=service.redact(sample_id),
-        link=link(run, sample_id),
-        calls=[_sent(one) for one in redacted(calls_of_sample(home, run, sample_id), service.redact)],
+        link=sample_link(run, sample_id),
+        calls=[_sent(call) for call in redacted(calls_of_sample(home, run, sample_id), service.redact)],
         part=request.headers.get("hx-request") == "true",
     )
 
 
 @router.get("/thumbnails/{sha256}")
 def small_copy(service: TheService, person: Reader, sha256: Annotated[str, Path(pattern="^[0-9a-f]{64}$")]) -> Response:
-    """Return a small copy of an image of the home."""
+    """Return a thumbnail of an image of the home."""
     try:
         return Response(_thumbnail(service.home, sha256), media_type="image/webp", headers=FOREVER)
     except (StorageError, ValueError) as error:
@@ -250,63 +254,63 @@ def _thumbnail(home: Home, sha256: str) -> bytes:
 
 
 def _sent(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a call with what it said apart from how it was asked."""
+    """Return a call with its settings separate from its messages."""
     return {**call, "settings": {name: value for name, value in call["request"].items() if name != "messages"}}
 
 
-def link(run: Run, sample_id: str, asked: Filter | None = None) -> str:
-    """Return where a sample of a run is shown, with the filter that it was found by."""
-    return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{asked.query() if asked else ''}"
+def sample_link(run: Run, sample_id: str, filter: Filter | None = None) -> str:
+    """Return the address of a sample's page, with the filter by which it was found."""
+    return f"/runs/{run.id}/samples/{quote(sample_id, safe='')}{filter.query() if filter else ''}"
 
 
-def called(home: Home, run: Run) -> str:
-    """Return what a run is called: the name that it was given, or its method, its data and the beginning of its id."""
+def run_label(home: Home, run: Run) -> str:
+    """Return the label of a run: its name, or its method, its data and the beginning of its id."""
     return labels(home).get(run.id, Label()).name or f"{run.method} {run.data_name} ({run.id[:8]})"
 
 
 def _table(
     service: Service, run: Run, filterable: FilterableRun, asked: Filter, found: SamplePage
 ) -> tuple[Sequence[str], Sequence[SampleRow]]:
-    """Return the models, or what stands in their place, and a row for each sample that was found."""
+    """Return the columns, one for each model, and a row for each sample."""
     ids = [id for _, id in found.samples]
     values, results = samples_of(service.home, run.id, ids), rows_of(service.home, run.id, ids)
     of_kind = {id: _by_model(results.get(id, ()), filterable.kind) for id in ids}
-    there = {name for each in of_kind.values() for name in each}
+    models = {name for by_model in of_kind.values() for name in by_model}
     chosen = asked.values.get("model")
     columns = [name for name in (shown_name(*model) for model in filterable.facets.models) if chosen in (None, name)]
-    if "" in there or not columns:
+    if "" in models or not columns:
         columns.append("")
     rows: list[SampleRow] = []
     for place, id in found.samples:
-        sample, own = values[id], of_kind[id]
+        sample, own_rows = values[id], of_kind[id]
         question = " ".join(service.redact(sample.prompt).split())
         rows.append(
             SampleRow(
                 place=place,
                 id=service.redact(id),
-                link=link(run, id, asked),
-                by_hand=next((told for name, told in MARKED.items() if id in filterable.corrected.get(name, ())), ""),
+                link=sample_link(run, id, asked),
+                by_hand=next((mark for name, mark in MARKED.items() if id in filterable.corrected.get(name, ())), ""),
                 question=question if len(question) <= BEGINNING else f"{question[: BEGINNING - 1]}…",
                 category=service.redact(sample.category or ""),
                 image=sample.images[0].sha256 if sample.images else "",
                 images=len(sample.images),
-                cells=[_cell(own.get(name, ()), filterable.method) for name in columns],
-                failures=sorted({one.failure for one in results.get(id, ()) if one.failure}),
+                cells=[_cell(own_rows.get(name, ()), filterable.method) for name in columns],
+                failures=sorted({row.failure for row in results.get(id, ()) if row.failure}),
             )
         )
     return columns, rows
 
 
 def _by_model(rows: Sequence[ResultRow], kind: str) -> dict[str, list[ResultRow]]:
-    found: dict[str, list[ResultRow]] = {}
+    by_model: dict[str, list[ResultRow]] = {}
     for row in rows:
         if row.kind == kind:
-            found.setdefault(shown_name(row.model, row.arm), []).append(row)
-    return found
+            by_model.setdefault(shown_name(row.model, row.arm), []).append(row)
+    return by_model
 
 
 def _cell(rows: Sequence[ResultRow], method: Method[Any, Any]) -> SampleCell:
-    """Return what came of a model's answers to a sample: their mean score, how many are right, or how many there are."""
+    """Return the outcome of a model's answers to a sample: mean score, verdict, failures, or their number."""
     if not rows:
         return SampleCell("–", tone="muted", about="nothing yet")
     failed = sorted({row.failure.replace("_", " ") for row in rows if row.failure})
@@ -324,5 +328,5 @@ def _cell(rows: Sequence[ResultRow], method: Method[Any, Any]) -> SampleCell:
         return SampleCell(right, tone="good" if right == "✓" else "bad" if right == "✗" else "", about=about)
     if len(failed) == len(rows) or all(row.failure for row in rows):
         return SampleCell(", ".join(failed), tone="bad", about=about)
-    made = sum(not row.failure for row in rows)
-    return SampleCell(f"{made:,} made" if made > 1 or not method.scale else "made", about=about)
+    made_count = sum(not row.failure for row in rows)
+    return SampleCell(f"{made_count:,} made" if made_count > 1 or not method.scale else "made", about=about)

@@ -1,4 +1,4 @@
-"""What the service works with, and who you are; login, health, metrics, and the files that pages are drawn with."""
+"""Pages for settings and login, the health check, metrics, and static files of reports."""
 
 import asyncio
 import os
@@ -29,7 +29,7 @@ router = APIRouter()
 
 @router.get("/static/report/{name}")
 def asset(request: Request, name: Literal["page.css", "page.js", "plotly.js"]) -> Response:
-    """Return a file of the report; a browser that has it is told that it has not changed."""
+    """Return a file of the report, or 304 if the browser has it."""
     path = Path(report.__path__[0]) / name
     reply = FileResponse(path, stat_result=path.stat())
     if request.headers.get("if-none-match") == reply.headers["etag"]:
@@ -40,24 +40,24 @@ def asset(request: Request, name: Literal["page.css", "page.js", "plotly.js"]) -
 @router.get("/login")
 def login(request: Request, next: str = "/") -> Response:
     """Ask for a token."""
-    return page(request, "login.html", next=local(next), fault="")
+    return page(request, "login.html", next=local_path(next), fault="")
 
 
 @router.post("/login")
 def log_in(
     request: Request, service: TheService, token: Annotated[str, Form()] = "", next: Annotated[str, Form()] = "/"
 ) -> Response:
-    """Take a token that is known, and lead back to what was opened."""
-    given = token.strip()
-    if service.tokens.needed and service.tokens.holder(given) is None:
-        fault = "this token is not known" if given else "a token is needed"
-        return page(request, "login.html", status=HTTPStatus.UNAUTHORIZED, next=local(next), fault=fault)
-    reply = RedirectResponse(local(next), HTTPStatus.SEE_OTHER)
+    """Accept a known token, and redirect to the page that was opened."""
+    token_given = token.strip()
+    if service.tokens.needed and service.tokens.holder(token_given) is None:
+        fault = "this token is not known" if token_given else "a token is needed"
+        return page(request, "login.html", status=HTTPStatus.UNAUTHORIZED, next=local_path(next), fault=fault)
+    reply = RedirectResponse(local_path(next), HTTPStatus.SEE_OTHER)
     if service.tokens.needed:
         secure = request.headers.get("origin", "").startswith(
             "https:"
-        )  # as the browser has it, whatever stands between
-        reply.set_cookie(COOKIE, given, httponly=True, samesite="strict", secure=secure)
+        )  # as the browser sees it, whatever proxies are between
+        reply.set_cookie(COOKIE, token_given, httponly=True, samesite="strict", secure=secure)
     return reply
 
 
@@ -69,8 +69,8 @@ def log_out() -> Response:
     return reply
 
 
-def local(target: str) -> str:
-    """Return a path of this service, `/` where it was none: an address elsewhere is not followed."""
+def local_path(target: str) -> str:
+    """Return a path of this service, or `/` for any other address."""
     plain = target.isprintable() and "\\" not in target and target.startswith("/") and not target.startswith("//")
     try:
         parts = urlsplit(target)
@@ -80,12 +80,12 @@ def local(target: str) -> str:
 
 
 PATIENCE = 2.0
-"""Seconds within which a home that is well takes a write."""
+"""Seconds within which a healthy home accepts a write."""
 
 
 @router.get("/healthz")
 async def healthz(service: TheService) -> JSONResponse:
-    """Say whether the service takes requests and its home takes writes; needs no token, and says nothing of what is in it."""
+    """Report whether the service accepts requests and its home accepts writes; needs no token, reveals no content."""
     home = service.home
     in_place = await run_in_threadpool(lambda: home.in_place and os.access(home.path, os.W_OK))
     writable = in_place and home.is_writing
@@ -96,12 +96,12 @@ async def healthz(service: TheService) -> JSONResponse:
         except (StorageError, TimeoutError):
             writable = False
     status = "draining" if service.events.draining else "ok" if writable else "failing"
-    told = {
+    health = {
         "status": status,
         "home": "writable" if writable else "in place" if in_place else "gone",
         "version": __version__,
     }
-    return JSONResponse(told, HTTPStatus.OK if status == "ok" else HTTPStatus.SERVICE_UNAVAILABLE)
+    return JSONResponse(health, HTTPStatus.OK if status == "ok" else HTTPStatus.SERVICE_UNAVAILABLE)
 
 
 @router.get("/metrics")
@@ -115,14 +115,14 @@ LONGEST = 60
 """Characters of a person's name."""
 
 _REVIEW = re.compile(r"/review(/[0-9A-Za-z]+){0,2}")
-"""Pages that a name is asked for on, and led back to."""
+"""Pages that ask for a name, and to which the form returns."""
 
 A_YEAR = 365 * 24 * 3600
 
 
 @router.get("/settings")
 def settings(request: Request, service: TheService, person: Reader) -> Response:
-    """Show the configuration as it was read when the service began."""
+    """Show the configuration as read when the service started."""
     specs = chosen_models(service.settings, simulated=True)
     listed = list_models(service.settings, specs)
     library = default_library()
@@ -130,8 +130,8 @@ def settings(request: Request, service: TheService, person: Reader) -> Response:
     return page(
         request,
         "settings.html",
-        reached=[one for one in listed if "about" not in one],
-        simulated=[one for one in listed if "about" in one],
+        reached=[model for model in listed if "about" not in model],
+        simulated=[model for model in listed if "about" in model],
         prompts=[library.get(name) for name in library.names()],
         home=service.home.path,
         size=size,
@@ -148,15 +148,15 @@ def settings(request: Request, service: TheService, person: Reader) -> Response:
 def call_yourself(
     service: TheService, person: Reader, name: Annotated[str, Form()] = "", back: Annotated[str, Form()] = ""
 ) -> Response:
-    """Remember at this browser who decides here, where no token says it."""
-    wanted = " ".join(name.split())
+    """Store the name of the person in this browser, if no token names them."""
+    new_name = " ".join(name.split())
     if service.tokens.needed:
         raise ConfigError("the token says who you are")
-    if len(wanted) > LONGEST or not wanted.isprintable():
+    if len(new_name) > LONGEST or not new_name.isprintable():
         raise ConfigError(f"name: write at most {LONGEST} characters, all of which can be printed")
     reply = RedirectResponse(back if _REVIEW.fullmatch(back) else "/settings", 303)
-    if wanted:
-        reply.set_cookie(WHO_COOKIE, quote(wanted), httponly=True, samesite="strict", max_age=A_YEAR)
+    if new_name:
+        reply.set_cookie(WHO_COOKIE, quote(new_name), httponly=True, samesite="strict", max_age=A_YEAR)
     else:
         reply.delete_cookie(WHO_COOKIE)
     return reply

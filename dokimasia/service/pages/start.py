@@ -1,4 +1,4 @@
-"""The first page: the runs with their headlines, newest first, found by status, method, tag and text, and ticked to compare."""
+"""The first page: the list of runs with their headlines, which can be filtered and ticked for comparison."""
 
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, cast, get_args
@@ -20,11 +20,11 @@ from dokimasia.storage.runs import AT_WORK, Run, RunStatus
 from dokimasia.storage.usage import ReachedCounts, reached_counts, usage_of
 
 MOST_RESULTS = 20_000
-"""Figures of runs with more results are not worked out for a list."""
+"""Runs with more results have no headline."""
 
 
 class Headline(NamedTuple):
-    """A run's best model by what its method measures, empty where it measures nothing of models; and its cost."""
+    """A run's best model by the measures of its method, empty without such measures; and its cost."""
 
     text: str
     cost: str
@@ -35,15 +35,15 @@ def headline(home: Home, run: Run, far: ReachedCounts) -> Headline:
     if far.results > MOST_RESULTS:
         return Headline("", "")
     used = usage_of(home, run.id).values()
-    spent = costs((one.cost for one in used), (one.known for one in used))
+    spent = costs((usage.cost for usage in used), (usage.known for usage in used))
     cost = cost_text(spent["cost"], spent.get("cost_known") or 0.0) if far.results or far.waiting else ""
     return Headline(_best(home, run), cost)
 
 
 def _best(home: Home, run: Run) -> str:
-    """Return the best model by each measure of a finished run's method, a model named once.
+    """Return the best model by each measure of a finished run's method, each model named once.
 
-    Of a share it is said up to what it comes if all undecided answers are right.
+    A share is given with its upper bound, if all undecided answers are right.
     """
     method = method_of(run)
     if run.status != "done" or not method.measures:
@@ -51,24 +51,24 @@ def _best(home: Home, run: Run) -> str:
     models: Mapping[str, Any] = method.json_figures(home, run).get("models") or {}
     parts: dict[str, list[str]] = {}
     for name, path in method.measures.items():
-        values = {model: value for model, one in models.items() if (value := _figure(one, path)) is not None}
+        values = {model: value for model, figures in models.items() if (value := _figure(figures, path)) is not None}
         if values:
             best = max(sorted(values), key=lambda model: values[model])
             called, scale = method.measure_called(name)
             of = f" ({scale})" if scale else ""
-            if (upper := _at(models[best], (path[0], "upper")) or 0.0) > values[best]:
+            if (upper := _number_at(models[best], (path[0], "upper")) or 0.0) > values[best]:
                 of = f", up to {upper:.2f}"
             parts.setdefault(best, []).append(f"{called} {f'{values[best]:.2f}'.replace('-', MINUS)}{of}")
-    return "; ".join(f"{model}: {', '.join(said)}" for model, said in parts.items())
+    return "; ".join(f"{model}: {', '.join(figures_in_words)}" for model, figures_in_words in parts.items())
 
 
 def _figure(model: Mapping[str, Any], path: tuple[str, ...]) -> float | None:
-    """Return a model's figure: a share itself, and not the end of its bounds that a threshold goes by."""
-    share = _at(model, (path[0], "share"))
-    return _at(model, path) if share is None else share
+    """Return a model's figure: for a share, the share itself, not the bound that thresholds use."""
+    share = _number_at(model, (path[0], "share"))
+    return _number_at(model, path) if share is None else share
 
 
-def _at(value: Any, path: tuple[str, ...]) -> float | None:
+def _number_at(value: Any, path: tuple[str, ...]) -> float | None:
     for name in path:
         value = cast("Mapping[str, Any]", value).get(name) if isinstance(value, Mapping) else None
     return float(value) if isinstance(value, int | float) else None
@@ -91,72 +91,74 @@ def start(
     number: Annotated[int, Query(ge=1, alias="page")] = 1,
     compare: Annotated[list[str] | None, Query()] = None,
 ) -> Response:
-    """List the runs that were asked for, a page of them at a time; with ticked ones, lead to their comparison."""
+    """List the filtered runs, one page at a time; with ticked runs, redirect to their comparison."""
     if compare:
         return RedirectResponse(f"/compare?runs={','.join(compare)}", 303)
     tags = tuple(filter(None, tag or ()))
-    every = listed(service.home, tags=tags, text=q)
-    found = [
-        one for one in every if (not status or one[0].status == status) and (not method or one[0].method == method)
+    all_runs = listed(service.home, tags=tags, text=q)
+    matching = [
+        entry
+        for entry in all_runs
+        if (not status or entry[0].status == status) and (not method or entry[0].method == method)
     ]
-    shown = found[(number - 1) * PER_PAGE : number * PER_PAGE]
+    shown = matching[(number - 1) * PER_PAGE : number * PER_PAGE]
     keep(request, *(run for run, _ in shown))
     return page(
         request,
         "start.html",
         rows=_rows(service, shown),
-        found=len(found),
-        any_run=bool(every or tags or q),
+        found=len(matching),
+        any_run=bool(all_runs or tags or q),
         number=number,
-        pages=max(1, -(-len(found) // PER_PAGE)),
+        pages=max(1, -(-len(matching) // PER_PAGE)),
         sought={"status": status, "method": method, "tag": tags, "q": q},
         statuses=get_args(RunStatus),
         methods=(*OWN, *plugin_methods()),
-        tags=sorted({one for label in labels(service.home).values() for one in label.tags}),
+        tags=sorted({tag for label in labels(service.home).values() for tag in label.tags}),
         ticked=compare is not None,
     )
 
 
 @router.get("/runs")
 def runs(request: Request, person: Reader) -> Response:
-    """Lead to the list of runs, with what was asked for."""
+    """Redirect to the list of runs, with its filter."""
     return RedirectResponse(str(request.url.replace(scheme="", netloc="", path="/")), 303)
 
 
 @router.get("/runs/{run}/row", dependencies=[IN_TURN])
 def row(request: Request, service: TheService, person: Reader, run: str) -> Response:
-    """Return a run's row anew, with what takes a moment to work out."""
-    found = service.run(run)
-    label = labels(service.home).get(found.id, Label())
-    (shown,) = _rows(service, [(found, label)], wait=True)
-    return page(request, "run_row.html", row=shown)
+    """Return a run's row, complete with its headline."""
+    row = service.run(run)
+    label = labels(service.home).get(row.id, Label())
+    (row_values,) = _rows(service, [(row, label)], wait=True)
+    return page(request, "run_row.html", row=row_values)
 
 
 def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = False) -> list[dict[str, Any]]:
-    """Return what the list says of runs; with `wait` also figures that have to be worked out first."""
+    """Return the rows of runs; with `wait`, also headlines that must be computed first."""
     far = reached_counts(service.home, [run.id for run, _ in runs])
     return [_row(service, run, label, far.get(run.id, ReachedCounts()), wait=wait) for run, label in runs]
 
 
 def _row(service: Service, run: Run, label: Label, far: ReachedCounts, *, wait: bool) -> dict[str, Any]:
     key = ("headline", run.id, run.status, run.updated_at, far, count_corrections(service.home))
-    shown = service.cache.peek(key)
-    if shown is None and wait:
-        shown = service.cache.get(key, lambda: headline(service.home, run, far))
+    headline_shown = service.cache.peek(key)
+    if headline_shown is None and wait:
+        headline_shown = service.cache.get(key, lambda: headline(service.home, run, far))
     return {
         "run": run,
         "label": label,
         "far": far,
-        "asked": _asked(run),
-        "headline": shown,
+        "asked": _models_of(run),
+        "headline": headline_shown,
         "at_work": run.status in AT_WORK,
-        "later": shown is None,
+        "later": headline_shown is None,
         "started": run.created_at[:16].replace("T", " "),
     }
 
 
-def _asked(run: Run) -> list[str]:
-    """Return the models of a run and the people in the place of one, by the names of its estimate, its judge last."""
+def _models_of(run: Run) -> list[str]:
+    """Return the models of a run, and people in the place of models, the judge last."""
     estimate: Any = run.options.get("estimate") or {}
     request: Any = run.options.get("request") or {}
     judge = request.get("judge")

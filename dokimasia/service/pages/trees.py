@@ -1,4 +1,4 @@
-"""Capability trees: all of a home, one as a sunburst with scores and weaknesses, edited by single changes, versions compared."""
+"""Pages of capability trees: their list, a sunburst with scores and weaknesses, edits, and version comparison."""
 
 import asyncio
 from collections import Counter
@@ -35,22 +35,22 @@ from dokimasia.storage.people.corrections import count_corrections
 from dokimasia.storage.trees.versions import get_version
 
 RINGS = ((105.0, 225.0), (228.0, 345.0), (348.0, 490.0))
-"""Where the ring of each layer begins and ends, in a drawing of 1,000 units."""
+"""Inner and outer radius of the ring of each layer, in a drawing of 1,000 units."""
 
 LETTER = 7.7
-"""Units that a letter of a label takes along its ring."""
+"""Units that a letter of a label needs along its ring."""
 
 NARROW = 17.0
-"""Units that a line of a label needs across."""
+"""Units that a line of a label needs across its arc."""
 
 DIGITS = 40.0
 """Units that a category's number needs along its ring."""
 
 
 class Arc(NamedTuple):
-    """A node as it is drawn: its path, its colours, and its label with where it stands (no line: there is no room).
+    """A drawn node: path, colours, and label with its position (no lines if there is no room).
 
-    A category has its `number`, which stands in the place of labels where the drawing is small (0: there is no room).
+    A category has a `number`, which replaces labels in a small drawing (0 if there is no room).
     """
 
     id: str
@@ -65,37 +65,36 @@ class Arc(NamedTuple):
 
 
 def arcs(nodes: Sequence[Mapping[str, Any]], model: str) -> list[Arc]:
-    """Return the nodes of a tree below its root, as far as they hold criteria.
+    """Return the arcs of the nodes of a tree that have criteria, without the root.
 
     Args:
-        nodes: as `tree_view` has them, each node before its children.
-        model: whose scores colour them; nodes without a score are grey.
+        nodes: the nodes as in `tree_figures`, each before its children.
+        model: the model whose scores colour them; nodes without a score are grey.
     """
-    whole = next((node["below"] for node in nodes if node["layer"] == 0), 0)
-    if not whole:
+    total = next((node["below"] for node in nodes if node["layer"] == 0), 0)
+    if not total:
         return []
     begins: dict[str, float] = {"root": 0.0}
-    found: list[Arc] = []
-    labels, number = _labels(nodes, whole), 0
+    found_arcs: list[Arc] = []
+    labels, number = _labels(nodes, total), 0
     for node in nodes:
         number += node["layer"] == 1
         if node["layer"] == 0 or not node["below"]:
             continue
         start = begins[node["parent"]]
-        end = start + node["below"] / whole
+        end = start + node["below"] / total
         begins[node["parent"]] = end
         begins[node["id"]] = start
         arc = _arc(node, start, end, node["scores"].get(model), labels.get(node["id"], ()))
         wide = node["layer"] == 1 and (end - start) * 2 * pi * sum(RINGS[0]) / 2 >= DIGITS
-        found.append(arc._replace(number=number if wide else 0))
-    return found
+        found_arcs.append(arc._replace(number=number if wide else 0))
+    return found_arcs
 
 
 def _labels(nodes: Sequence[Mapping[str, Any]], whole: int) -> dict[str, tuple[str, ...]]:
-    """Return by node the label that its arc has room for, in one line or in two; no two names are cut alike.
+    """Return the labels that fit into the arcs, by node, in one or two lines; different names have different labels.
 
-    A name that needs more is cut at its end, else in its middle, and where neither tells it from another one, it is
-    left out.
+    A longer name is cut at its end, else in its middle; if both are ambiguous, it has no label.
     """
     room = [int((outer - inner - 10) / LETTER) for inner, outer in RINGS]
     across = [pi * (inner + outer) / whole for inner, outer in RINGS]
@@ -104,7 +103,7 @@ def _labels(nodes: Sequence[Mapping[str, Any]], whole: int) -> dict[str, tuple[s
         for node in nodes
         if node["layer"]
     ]
-    found: dict[str, tuple[str, ...]] = {}
+    labels_by_node: dict[str, tuple[str, ...]] = {}
     for cut in (_end_cut, _middle_cut):
         labels = {id: _lines(name, letters, cut, two=two) for id, name, letters, two in drawn}
         names: dict[tuple[str, ...], set[str]] = {}
@@ -112,24 +111,24 @@ def _labels(nodes: Sequence[Mapping[str, Any]], whole: int) -> dict[str, tuple[s
             names.setdefault(labels[id], set()).add(name)
         for id, label in labels.items():
             if len(names[label]) == 1:
-                found.setdefault(id, label)
-    return found
+                labels_by_node.setdefault(id, label)
+    return labels_by_node
 
 
 def _lines(name: str, letters: int, cut: Callable[[str, int], str], *, two: bool) -> tuple[str, ...]:
-    """Return a name in one line, or in two where there is room for `two` and a space to break it at, else cut."""
-    if _long(name) <= letters:
+    """Return a name in one line, in two if there is room and a space to break at, else cut."""
+    if _width(name) <= letters:
         return (name,)
     words = name.split()
     halves = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))] if two else []
     if not halves:
         return (cut(name, letters),)
-    best = min(halves, key=lambda half: max(map(_long, half)))
-    return tuple(line if _long(line) <= letters else cut(line, letters) for line in best)
+    best = min(halves, key=lambda half: max(map(_width, half)))
+    return tuple(line if _width(line) <= letters else cut(line, letters) for line in best)
 
 
-def _long(text: str) -> float:
-    """Return how many letters of a usual width a text is long."""
+def _width(text: str) -> float:
+    """Return the width of a text in average letters."""
     return sum(0.6 if letter in "fijlrtI ,.'-" else 1.05 for letter in text)
 
 
@@ -148,8 +147,8 @@ def _arc(
     inner, outer = RINGS[node["layer"] - 1]
     mean = None if score is None else score["mean"]
     fill = NOT_SCORED if mean is None else colour(mean)
-    said = "no score" if mean is None else f"{mean:.0f} of 100"
-    title = f"{node['name']}: {said}, {node['below']} criteria"
+    score_text = "no score" if mean is None else f"{mean:.0f} of 100"
+    title = f"{node['name']}: {score_text}, {node['below']} criteria"
     middle = (inner + outer) / 2
     across = (end - start) * 2 * pi * middle
     label = () if across < NARROW else name
@@ -164,60 +163,63 @@ def _arc(
         title,
         label,
         turn,
-        _at((start + end) / 2, middle),
+        _point((start + end) / 2, middle),
     )
 
 
 def _ring_path(start: float, end: float, inner: float, outer: float) -> str:
-    """Return a piece of a ring; shares of the whole turn begin at the top and go clockwise."""
+    """Return the path of a piece of a ring; shares of the full circle start at the top and go clockwise."""
     last = min(end, start + 0.99999)
-    far = int(last - start > 0.5)
-    (x0, y0), (x1, y1) = _at(start, outer), _at(last, outer)
-    (x2, y2), (x3, y3) = _at(last, inner), _at(start, inner)
+    large_arc = int(last - start > 0.5)
+    (x0, y0), (x1, y1) = _point(start, outer), _point(last, outer)
+    (x2, y2), (x3, y3) = _point(last, inner), _point(start, inner)
     return (
-        f"M{x0:.2f} {y0:.2f}A{outer:g} {outer:g} 0 {far} 1 {x1:.2f} {y1:.2f}"
-        f"L{x2:.2f} {y2:.2f}A{inner:g} {inner:g} 0 {far} 0 {x3:.2f} {y3:.2f}Z"
+        f"M{x0:.2f} {y0:.2f}A{outer:g} {outer:g} 0 {large_arc} 1 {x1:.2f} {y1:.2f}"
+        f"L{x2:.2f} {y2:.2f}A{inner:g} {inner:g} 0 {large_arc} 0 {x3:.2f} {y3:.2f}Z"
     )
 
 
-def _at(share: float, radius: float) -> tuple[float, float]:
+def _point(share: float, radius: float) -> tuple[float, float]:
     angle = 2 * pi * share - pi / 2
     return radius * cos(angle), radius * sin(angle)
 
 
-class Past(NamedTuple):
-    """What was done to a node, the newest first, with the reasons; and the ids that it had before, the newest first."""
+class NodeHistory(NamedTuple):
+    """The edits of a node with their reasons, and its former ids, both newest first."""
 
     edits: Sequence[Mapping[str, Any]]
     former: Sequence[str]
 
 
-def past_of(home: Home, node: str, history: Sequence[Mapping[str, Any]]) -> Past:
-    """Return the past of a node of the last of some versions, over renames and moves of it and of what it hangs below."""
+def history_of_node(home: Home, node: str, history: Sequence[Mapping[str, Any]]) -> NodeHistory:
+    """Return the past of a node of the newest version, across renames and moves of it and its ancestors."""
     edits: list[dict[str, Any]] = []
     former: list[str] = []
-    named = node
-    for one in reversed(history):
-        if not one["edits"]:
+    current_id = node
+    for version_row in reversed(history):
+        if not version_row["edits"]:
             continue
-        version = get_version(home, one["id"])
-        there = {other.id for other in version.nodes}
-        called = [
+        version = get_version(home, version_row["id"])
+        node_ids = {other.id for other in version.nodes}
+        renames = [
             edit
             for edit in version.edits
-            if edit.kind in ("rename", "move") and edit.into and named.startswith(edit.into) and edit.node not in there
+            if edit.kind in ("rename", "move")
+            and edit.into
+            and current_id.startswith(edit.into)
+            and edit.node not in node_ids
         ]
-        own = max(called, key=lambda edit: len(edit.into or ""), default=None)
+        closest = max(renames, key=lambda edit: len(edit.into or ""), default=None)
         edits += [
-            {"position": one["position"], "who": row["model"] or one["by"], **row}
+            {"position": version_row["position"], "who": row["model"] or version_row["by"], **row}
             for edit in version.edits
-            if edit is own or named in (edit.node, edit.into)
+            if edit is closest or current_id in (edit.node, edit.into)
             for row in [edit_row(edit)]
         ]
-        if own is not None:
-            named = own.node + named.removeprefix(own.into or "")
-            former.append(named)
-    return Past(edits, [id for id in dict.fromkeys(former) if id != node])
+        if closest is not None:
+            current_id = closest.node + current_id.removeprefix(closest.into or "")
+            former.append(current_id)
+    return NodeHistory(edits, [id for id in dict.fromkeys(former) if id != node])
 
 
 router = APIRouter()
@@ -256,15 +258,15 @@ def diff(
 ) -> Response:
     """Show what changed from one version of a tree to another."""
     home = service.home
-    older, newer = (load_tree(home, tree, version=str(one)) for one in (first, second))
-    found = compare_versions(home, older.name, newer.name)
+    older, newer = (load_tree(home, tree, version=str(version_number)) for version_number in (first, second))
+    comparison = compare_versions(home, older.name, newer.name)
     return page(
         request,
         "tree_diff.html",
         tree=older.stored.tree,
-        found=found,
-        rows=_both(older, newer, found),
-        moves=_moves(found)[:MOST_MOVES],
+        found=comparison,
+        rows=_outline_of_changes(older, newer, comparison),
+        moves=_moves(comparison)[:MOST_MOVES],
         versions=list_of_versions(home, tree)["versions"],
     )
 
@@ -283,16 +285,25 @@ def edit(
     criteria: Annotated[list[str] | None, Form()] = None,
     model: Annotated[str, Form(max_length=500)] = "",
 ) -> Response:
-    """Change a tree and show the new version; where it cannot be, say why, with what was asked still there."""
+    """Edit a tree and show the new version; if the edit is refused, show why, with the form still filled in."""
     try:
         change = _change(kind, node, into, reason, criteria or ())
-        kept = asyncio.run(edit_tree(service.home, tree, change, version=version, person=person.name))
+        version_row = asyncio.run(edit_tree(service.home, tree, change, version=version, person=person.name))
     except InputError as problem:
-        given = {"kind": kind, "into": into, "reason": reason, "criteria": criteria or []}
-        return _tree(request, service, tree, model=model, node=node, fault=problem, given=given)
-    now = next((one["into"] for one in kept["edits"] if one["node"] == node and one["into"]), node)
-    there = now in load_tree(service.home, tree).tree
-    return RedirectResponse(_path(kept["tree"], node=now if there else "", model=model), HTTPStatus.SEE_OTHER)
+        form = {"kind": kind, "into": into, "reason": reason, "criteria": criteria or []}
+        return _tree(request, service, tree, model=model, node=node, fault=problem, given=form)
+    now = next(
+        (
+            change_row["into"]
+            for change_row in version_row["edits"]
+            if change_row["node"] == node and change_row["into"]
+        ),
+        node,
+    )
+    exists = now in load_tree(service.home, tree).tree
+    return RedirectResponse(
+        _tree_address(version_row["tree"], node=now if exists else "", model=model), HTTPStatus.SEE_OTHER
+    )
 
 
 @router.post("/trees/{tree}/restore")
@@ -301,18 +312,18 @@ def restore(
 ) -> Response:
     """Make an earlier version the newest again."""
     try:
-        kept = asyncio.run(restore_version(service.home, f"{tree}@{version}", person=person.name))
+        version_row = asyncio.run(restore_version(service.home, f"{tree}@{version}", person=person.name))
     except InputError as problem:
         return _tree(request, service, tree, fault=problem)
-    return RedirectResponse(_path(kept["tree"]), HTTPStatus.SEE_OTHER)
+    return RedirectResponse(_tree_address(version_row["tree"]), HTTPStatus.SEE_OTHER)
 
 
 def _change(kind: str, node: str, into: str, reason: str, criteria: Sequence[str]) -> TreeChange:
     if not reason.strip():
         raise InputError("a change of a tree needs a reason, which stays with it. Nothing was changed.")
-    asked = {"kind": kind, "node": node, "into": into.strip(), "criteria": criteria, "reason": reason.strip()}
+    fields = {"kind": kind, "node": node, "into": into.strip(), "criteria": criteria, "reason": reason.strip()}
     try:
-        return TreeChange.model_validate(asked)
+        return TreeChange.model_validate(fields)
     except ValidationError as problem:
         first = problem.errors()[0]
         where = ".".join(map(str, first["loc"]))
@@ -339,14 +350,14 @@ def _tree(
         models = service.cache.get(key, lambda: sorted(measured_of(home, run).scores))
     chosen = model if model in models else next(iter(models), "")
     state = (loaded.stored.id, "" if run is None else f"{run.id} {run.updated_at}", chosen, count_corrections(home))
-    shown = service.cache.get(
+    view = service.cache.get(
         ("tree", *state), lambda: tree_figures(home, loaded.name, models=[chosen] if chosen else [])
     )
     weak: dict[str, Any] = {}
     if run is not None and chosen:
         weak = service.cache.get(("weaknesses", *state), lambda: weaknesses_of(home, run, chosen, tree=loaded.name))
     history = list_of_versions(home, loaded.stored.tree)["versions"]
-    there = holder(loaded.tree, node) if node else None
+    node_id = holder(loaded.tree, node) if node else None
     return page(
         request,
         "tree.html",
@@ -358,13 +369,13 @@ def _tree(
         run=run,
         model=chosen,
         models=models,
-        nodes=shown["nodes"],
-        counts=shown["counts"],
-        simulated=shown["simulated"],
+        nodes=view["nodes"],
+        counts=view["counts"],
+        simulated=view["simulated"],
         unplaced=loaded.unplaced,
-        arcs=arcs(shown["nodes"], chosen),
+        arcs=arcs(view["nodes"], chosen),
         weak=weak,
-        node=None if there is None else _node(home, loaded, there, shown["nodes"], history),
+        node=None if node_id is None else _node(home, loaded, node_id, view["nodes"], history),
         asked=node,
         fault="" if fault is None else str(fault),
         given=given or {},
@@ -375,55 +386,57 @@ def _tree(
 def _node(
     home: Home, loaded: LoadedTree, id: str, nodes: Sequence[Mapping[str, Any]], history: Sequence[Mapping[str, Any]]
 ) -> dict[str, Any]:
-    """Return what the panel of a node says: what it holds, how it came about, and where it can go."""
+    """Return the values of the panel of a node: its criteria, its past, and where it can be moved."""
     row = next(node for node in nodes if node["id"] == id)
     below = sorted(
         key
-        for one in in_order(loaded.tree)
-        if one == id or id == ROOT or str(one).startswith(id)
-        for key in loaded.tree.nodes[one]["members"]
+        for node_id in in_order(loaded.tree)
+        if node_id == id or id == ROOT or str(node_id).startswith(id)
+        for key in loaded.tree.nodes[node_id]["members"]
     )
     layer = row["layer"]
     others = [node for node in nodes if node["id"] != id]
-    past = past_of(home, id, [version for version in history if version["position"] <= loaded.stored.position])
+    past = history_of_node(home, id, [version for version in history if version["position"] <= loaded.stored.position])
     return {
         **row,
         "layer_name": LAYERS[layer],
         "criteria": [(key, loaded.criteria.get(key)) for key in below[:MOST_CRITERIA]],
         "former": past.former,
-        "absorbs": [one for one in loaded.tree.nodes[id].get("absorbed", ()) if one not in past.former],
+        "absorbs": [absorbed for absorbed in loaded.tree.nodes[id].get("absorbed", ()) if absorbed not in past.former],
         "edits": past.edits[:MOST_EDITS],
-        "alike": [one["id"] for one in others if one["layer"] == layer],
-        "above": [one["id"] for one in others if one["layer"] == layer - 1 and one["id"] != row["parent"]],
+        "alike": [node["id"] for node in others if node["layer"] == layer],
+        "above": [node["id"] for node in others if node["layer"] == layer - 1 and node["id"] != row["parent"]],
         "holds": bool(row["support"]) and layer > 1,
         "changes": layer > 1,
         "grows": 0 < layer < 3,
     }
 
 
-def _both(older: LoadedTree, newer: LoadedTree, found: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return the nodes of two versions as one outline, each with what became of it."""
+def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the nodes of two versions as one outline, each with its change."""
     became = {
         edit["node"]: (edit["kind"], edit["into"])
-        for edit in found["edits"] or ()
+        for edit in comparison["edits"] or ()
         if edit["into"] and edit["kind"] in {"rename", "move", "merge"} and edit["node"] in older.tree
     }
     came = {into: (kind, node) for node, (kind, into) in became.items() if into in newer.tree and kind != "merge"}
     left, arrived = Counter[str](), Counter[str]()
-    for old, new in found["moved"].values():
+    for old, new in comparison["moved"].values():
         left[old or ""] += 1
         arrived[new or ""] += 1
     rows: list[dict[str, Any]] = []
-    places = {str(one): at for at, one in enumerate(in_order(newer.tree))}
-    gone = [str(one) for one in in_order(older.tree) if str(one) not in newer.tree]
-    order = sorted([*places, *gone], key=lambda one: one.replace(">", "\x00").casefold() if one != ROOT else "")
+    places = {str(node_id): at for at, node_id in enumerate(in_order(newer.tree))}
+    removed = [str(node_id) for node_id in in_order(older.tree) if str(node_id) not in newer.tree]
+    order = sorted(
+        [*places, *removed], key=lambda node_id: node_id.replace(">", "\x00").casefold() if node_id != ROOT else ""
+    )
     for id in order:
         if id == ROOT:
             continue
         state = "removed" if id not in newer.tree else "added" if id not in older.tree else "same"
         kind, other = became.get(id, ("", "")) if state == "removed" else came.get(id, ("", ""))
-        if state == "removed" and not kind and id in found["merged"]:
-            kind, other = "merge", found["merged"][id]
+        if state == "removed" and not kind and id in comparison["merged"]:
+            kind, other = "merge", comparison["merged"][id]
         rows.append(
             {
                 "id": id,
@@ -439,11 +452,11 @@ def _both(older: LoadedTree, newer: LoadedTree, found: Mapping[str, Any]) -> lis
     return rows
 
 
-def _moves(found: Mapping[str, Any]) -> list[tuple[int, str, str]]:
-    counts = Counter((old or "(none)", new or "(none)") for old, new in found["moved"].values())
+def _moves(comparison: Mapping[str, Any]) -> list[tuple[int, str, str]]:
+    counts = Counter((old or "(none)", new or "(none)") for old, new in comparison["moved"].values())
     return [(count, old, new) for (old, new), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 
-def _path(tree: str, **query: str) -> str:
-    kept = {name: value for name, value in query.items() if value}
-    return f"/trees/{quote(tree, safe='')}" + (f"?{urlencode(kept)}" if kept else "")
+def _tree_address(tree: str, **query: str) -> str:
+    parameters = {name: value for name, value in query.items() if value}
+    return f"/trees/{quote(tree, safe='')}" + (f"?{urlencode(parameters)}" if parameters else "")

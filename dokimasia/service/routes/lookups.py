@@ -77,8 +77,8 @@ async def run_events(
             headers={"retry-after": "10"},
         )
     row = await run_in_threadpool(service.run, run)
-    known = last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit()
-    return EventStream(events, row.id, await events.log(row), int(last_event_id or 0) if known else after)
+    resumes = last_event_id is not None and last_event_id.isascii() and last_event_id.isdigit()
+    return EventStream(events, row.id, await events.log(row), int(last_event_id or 0) if resumes else after)
 
 
 class Health(BaseModel):
@@ -103,7 +103,7 @@ SHA256 = r"^[0-9a-f]{64}$"
     "/images/{sha256}",
     response_class=Response,
     responses={
-        200: {"description": "the image", "content": {one: {} for one in TYPES.values()}},
+        200: {"description": "the image", "content": {media_type: {} for media_type in TYPES.values()}},
         304: {"description": "the image is known already"},
     },
 )
@@ -173,19 +173,19 @@ def samples(
     The filters are those of the page `/runs/RUN/samples`, and hold together. Its groups can be asked for, too: `group-METHOD=ID`,
     such as `group-tree` with the id of a node of the capability tree.
     """
-    home, found = service.home, service.run(run)
-    keep(request, found)
-    filterable = filterable_run(home, found)
-    given = {name: value for name, value in request.query_params.items() if name != "answers" or answers}
-    wanted = filter_of({**given, **({"failure": failure or ANY} if failed else {})}, filterable).sample_query
+    home, row = service.home, service.run(run)
+    keep(request, row)
+    filterable = filterable_run(home, row)
+    parameters = {name: value for name, value in request.query_params.items() if name != "answers" or answers}
+    query = filter_of({**parameters, **({"failure": failure or ANY} if failed else {})}, filterable).sample_query
     offset = 0
     if after is not None:
-        before = sample_around(home, found.id, filterable.kind, wanted, after)
+        before = sample_around(home, row.id, filterable.kind, query, after)
         if before is None:
             raise InputError(f"after: the list has no entry {after[:80]!r} (any more): begin again without `after`")
         offset = before.place
-    listed = find_samples(home, found.id, filterable.kind, wanted, limit=limit, offset=offset)
-    counts = counts_by_sample(home, found.id, [id for _, id in listed.samples])
+    listed = find_samples(home, row.id, filterable.kind, query, limit=limit, offset=offset)
+    counts = counts_by_sample(home, row.id, [id for _, id in listed.samples])
     shown = [
         SampleShown(sample=id, results=results, failed=lost, waiting=waiting)
         for _, id in listed.samples

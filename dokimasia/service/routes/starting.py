@@ -1,4 +1,4 @@
-"""The methods there are, and runs of them begun, gone on with and forked: what is asked goes into the queue."""
+"""Routes for methods, and for starting, resuming and forking their runs, which enter the queue."""
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterator
@@ -63,14 +63,14 @@ class Methods(BaseModel):
 @methods_router.get("/methods")
 def methods(person: Reader) -> Methods:
     """List the methods, those of plug-ins among them, with what each takes."""
-    found: list[MethodShown] = []
+    shown_methods: list[MethodShown] = []
     unusable: dict[str, str] = {}
     for name in (*OWN, *plugin_methods()):
         try:
-            found.append(_method_shown(method_named(name)))
+            shown_methods.append(_method_shown(method_named(name)))
         except ConfigError as problem:
             unusable[name] = str(problem)
-    return Methods(methods=found, unusable=unusable)
+    return Methods(methods=shown_methods, unusable=unusable)
 
 
 @methods_router.get("/methods/{name}")
@@ -86,7 +86,7 @@ def known_method(name: str) -> Method[Any, Any]:
     """Return a method by name.
 
     Raises:
-        NotFound: there is none of that name, or the plug-in that brings it cannot be used.
+        NotFound: there is no such method, or its plug-in cannot be used.
     """
     try:
         return method_named(name)
@@ -98,14 +98,14 @@ def known_method(name: str) -> Method[Any, Any]:
 
 
 def _method_shown(method: Method[Any, Any]) -> MethodShown:
-    asked = request_schema(method)
+    schema = request_schema(method)
     return MethodShown(
         name=method.name,
         title=method.title,
         command=method.request.VERB,
         about=inspect.cleandoc(method.request.__doc__ or ""),
-        request=asked,
-        example=asked["examples"][0],
+        request=schema,
+        example=schema["examples"][0],
         forms=list(method.forms),
         scale=None if method.scale is None else list(method.scale),
         no_fork=method.fork if isinstance(method.fork, str) else None,
@@ -146,7 +146,7 @@ class Retried(GoneOn):
 
 
 def runs_router() -> APIRouter:
-    """Return the routes: for each method that can be used one that begins its runs, described by what it takes."""
+    """Return the routes, among them one for each usable method that starts its runs."""
     router = json_router("runs")
     for name in (*OWN, *plugin_methods()):
         try:
@@ -201,55 +201,55 @@ def _replies(known: str) -> dict[int | str, dict[str, Any]]:
 async def _begin_any(
     context: Starting, request: Request, response: Response, method: str, dry_run: DryRun = False
 ) -> RunBegun | RunPreview:
-    """Begin a run of a method that was installed since the service began, or say which methods there are."""
+    """Start a run of a method that was installed after the service started, or name the methods."""
     return await _begin(known_method(method), context, request, response, dry_run=dry_run)
 
 
 async def _begin(
     method: Method[Any, Any], context: Starting, request: Request, response: Response, *, dry_run: bool
 ) -> RunBegun | RunPreview:
-    with _files_named(context) as places:
-        asked = await _asked(method.request, request, places)
+    with _request_files(context) as places:
+        body = await _read_body(method.request, request, places)
         if dry_run:
             response.status_code = HTTPStatus.OK
-            return RunPreview.model_validate(await context.service.runner.preview(method.name, asked))
-        return await _put(context, response, lambda: context.service.runner.submit(method.name, asked))
+            return RunPreview.model_validate(await context.service.runner.preview(method.name, body))
+        return await _submit(context, response, lambda: context.service.runner.submit(method.name, body))
 
 
 async def resume(context: Starting, request: Request, run: str) -> RunBegun:
     """Go on with a run that is not finished; no finished call is sent again."""
-    with _files_named(context) as places:
-        asked = await _asked(GoneOn, request, places, optional=True)
-        found = _at_rest(context.run(run), asked)
-        return begun(context, await context.service.runner.resume(found, changes=changes_in(asked)))
+    with _request_files(context) as places:
+        body = await _read_body(GoneOn, request, places, optional=True)
+        row = _require_changeable(context.run(run), body)
+        return begun(context, await context.service.runner.resume(row, changes=changes_in(body)))
 
 
 async def retry(context: Starting, request: Request, run: str) -> RunBegun:
     """Ask anew what failed in a run; every earlier outcome is kept on record."""
-    with _files_named(context) as places:
-        asked = await _asked(Retried, request, places, optional=True)
-        found = context.run(run)
-        if found.status in AT_WORK:
-            raise RequestRefused(HTTPStatus.CONFLICT, f"run {found.id} is {found.status}: ask anew when it has ended")
-        kinds = asked.kinds or RETRYABLE
-        return begun(context, await context.service.runner.resume(found, changes=changes_in(asked), retry=kinds))
+    with _request_files(context) as places:
+        body = await _read_body(Retried, request, places, optional=True)
+        row = context.run(run)
+        if row.status in AT_WORK:
+            raise RequestRefused(HTTPStatus.CONFLICT, f"run {row.id} is {row.status}: ask anew when it has ended")
+        kinds = body.kinds or RETRYABLE
+        return begun(context, await context.service.runner.resume(row, changes=changes_in(body), retry=kinds))
 
 
 async def fork(
     context: Starting, request: Request, response: Response, run: str, dry_run: DryRun = False
 ) -> RunBegun | RunPreview:
     """Do a finished run again with another judge, model or prompt, as a run of its own."""
-    with _files_named(context) as places:
-        asked = await _asked(ForkRequest, request, places)
-        found = context.run(run)
+    with _request_files(context) as places:
+        body = await _read_body(ForkRequest, request, places)
+        row = context.run(run)
         if dry_run:
             response.status_code = HTTPStatus.OK
-            return RunPreview.model_validate(await context.service.runner.preview_fork(found, asked))
-        return await _put(context, response, lambda: context.service.runner.fork(found, asked))
+            return RunPreview.model_validate(await context.service.runner.preview_fork(row, body))
+        return await _submit(context, response, lambda: context.service.runner.fork(row, body))
 
 
-async def _put(context: Starting, response: Response, put: Callable[[], Awaitable[Run]]) -> RunBegun:
-    """Put a run into the queue; the status of the reply says whether it is new."""
+async def _submit(context: Starting, response: Response, put: Callable[[], Awaitable[Run]]) -> RunBegun:
+    """Put a run into the queue; the status of the response says whether it is new."""
     began = now()
     run = await put()
     response.status_code = HTTPStatus.CREATED if run.created_at >= began else HTTPStatus.OK
@@ -257,13 +257,13 @@ async def _put(context: Starting, response: Response, put: Callable[[], Awaitabl
     return begun(context, run)
 
 
-async def _asked(model: type[Q], request: Request, places: RequestFiles, *, optional: bool = False) -> Q:
+async def _read_body(model: type[Q], request: Request, places: RequestFiles, *, optional: bool = False) -> Q:
     sent = await read_json_body(request, optional=optional)
     return await run_in_threadpool(read_request, model, sent, places)
 
 
-def _at_rest(run: Run, asked: GoneOn) -> Run:
-    if run.status in AT_WORK and asked.model_fields_set:
+def _require_changeable(run: Run, changes: GoneOn) -> Run:
+    if run.status in AT_WORK and changes.model_fields_set:
         raise RequestRefused(
             HTTPStatus.CONFLICT,
             f"run {run.id} is {run.status}: its limits can be changed when it has ended, or is stopped",
@@ -271,14 +271,14 @@ def _at_rest(run: Run, asked: GoneOn) -> Run:
     return run
 
 
-def changes_in(asked: GoneOn) -> dict[str, Any]:
-    """Return what is changed of a run's request."""
-    return {name: getattr(asked, name) for name in asked.model_fields_set - {"kinds"}}
+def changes_in(changes: GoneOn) -> dict[str, Any]:
+    """Return the changes to a run's request."""
+    return {name: getattr(changes, name) for name in changes.model_fields_set - {"kinds"}}
 
 
 @contextmanager
-def _files_named(context: Starting) -> Iterator[RequestFiles]:
-    """Give where files may lie, and say what goes wrong with the names by which whoever asks knows the files."""
+def _request_files(context: Starting) -> Iterator[RequestFiles]:
+    """Yield the places where files may be; errors name files as the caller did."""
     places = RequestFiles(context.home, context.data_root)
     try:
         yield places

@@ -1,4 +1,4 @@
-"""Data sets and images brought to the service: taken in as a stream, listed, looked through, deleted; no URL is fetched."""
+"""Routes for uploaded data sets and images: received as a stream, listed, previewed, deleted; no URL is fetched."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -110,17 +110,17 @@ async def upload(service: TheService, person: Starter, request: Request, respons
     with _uploads(service).incoming() as taking:
         receiving = _Receiving(taking)
         await receiving.read(request)
-        kept, new = await run_in_threadpool(_kept, taking, receiving.name, person.name)
+        stored, new = await run_in_threadpool(_store, taking, receiving.name, person.name)
     response.status_code = HTTPStatus.CREATED if new else HTTPStatus.OK
-    return _shown(kept)
+    return _shown_upload(stored)
 
 
 @router.get("/uploads")
 def uploads(service: TheService, person: Reader, limit: Limit = 50, after: After = None) -> UploadsListed:
     """List the uploads, the newest first."""
-    every = _uploads(service).all()
-    shown, later = page_of(every, lambda one: one.id, limit=limit, after=after)
-    return UploadsListed(total=len(every), next=later, uploads=[_shown(one) for one in shown])
+    all_uploads = _uploads(service).all()
+    shown, later = page_of(all_uploads, lambda upload: upload.id, limit=limit, after=after)
+    return UploadsListed(total=len(all_uploads), next=later, uploads=[_shown_upload(upload) for upload in shown])
 
 
 @router.get("/uploads/{id}", dependencies=[IN_TURN])
@@ -138,10 +138,10 @@ def one_upload(
 ) -> UploadDetail:
     """Show an upload's files, and look through its data set: every fault by its line, and the first samples."""
     places = RequestFiles(service.home, service.data_root)
-    found = places.uploads.get(id)
-    path = places.file(f"{UPLOAD}{found.id}{f'/{file}' if file else ''}", "file")
+    upload_row = places.uploads.get(id)
+    path = places.file(f"{UPLOAD}{upload_row.id}{f'/{file}' if file else ''}", "file")
     preview = _preview(path, places, prompt=prompt, samples=samples)
-    return UploadDetail(**_shown(found).model_dump(), listed=list(found.files), preview=preview)
+    return UploadDetail(**_shown_upload(upload_row).model_dump(), listed=list(upload_row.files), preview=preview)
 
 
 @router.delete("/uploads/{id}")
@@ -152,25 +152,25 @@ def delete(
     force: Annotated[bool, Query(description="Also where an unfinished run was given it.")] = False,
 ) -> UploadShown:
     """Delete an upload; runs keep the samples and images that they were accepted with."""
-    kept = _uploads(service)
-    found = kept.get(id)
-    using = [run.id for run in list_runs(service.home) if run.status != "done" and _uses(run.options, found.id)]
+    uploads_of_home = _uploads(service)
+    doomed = uploads_of_home.get(id)
+    using = [run.id for run in list_runs(service.home) if run.status != "done" and _uses(run.options, doomed.id)]
     if using and not force:
         raise RequestRefused(
             HTTPStatus.CONFLICT,
             f"the run {', '.join(using)} is not finished and was given it: delete it all the same with ?force=true",
         )
-    kept.delete(found)
-    return _shown(found)
+    uploads_of_home.delete(doomed)
+    return _shown_upload(doomed)
 
 
 class _Receiving:
-    """Reads a form with files as it comes, and puts each piece of a file on the disk."""
+    """Reads a form with files as it arrives, and writes each piece of a file to disk."""
 
     def __init__(self, taking: Incoming) -> None:
         self.name = ""
         self._taking = taking
-        self._todo: list[Callable[[], None]] = []
+        self._pending: list[Callable[[], None]] = []
         self._header = b""
         self._value = b""
         self._disposition = b""
@@ -181,7 +181,7 @@ class _Receiving:
         """Read a request's body to its end.
 
         Raises:
-            Refused: it is no form with files, or is broken off, or what it brings is not taken.
+            RequestRefused: it is no form with files, is incomplete, or its files are refused.
         """
         kind, options = parse_options_header(request.headers.get("content-type", ""))
         boundary = options.get(b"boundary", b"")
@@ -191,8 +191,8 @@ class _Receiving:
             parser = MultipartParser(boundary, self._callbacks())
             async for chunk in request.stream():
                 parser.write(chunk)
-                if self._todo:
-                    await run_in_threadpool(self._do)
+                if self._pending:
+                    await run_in_threadpool(self._run_pending)
             parser.finalize()
         except (FormParserError, KeyError, ValueError) as error:
             raise refused(f"the form is broken ({str(error)[:100]})") from None
@@ -202,40 +202,40 @@ class _Receiving:
     def _callbacks(self) -> Any:
         return {
             "on_part_begin": self._begin,
-            "on_header_field": lambda data, start, end: self._named(data[start:end]),
-            "on_header_value": lambda data, start, end: self._valued(data[start:end]),
-            "on_header_end": self._headed,
-            "on_headers_finished": self._headers,
+            "on_header_field": lambda data, start, end: self._add_header_name(data[start:end]),
+            "on_header_value": lambda data, start, end: self._add_header_value(data[start:end]),
+            "on_header_end": self._end_header,
+            "on_headers_finished": self._start_part,
             "on_part_data": lambda data, start, end: self._data(data[start:end]),
             "on_part_end": self._end,
             "on_end": self._finish,
         }
 
-    def _do(self) -> None:
-        todo, self._todo = self._todo, []
-        for one in todo:
-            one()
+    def _run_pending(self) -> None:
+        todo, self._pending = self._pending, []
+        for task in todo:
+            task()
 
     def _begin(self) -> None:
         self._disposition, self._field = b"", None
 
-    def _named(self, data: bytes) -> None:
+    def _add_header_name(self, data: bytes) -> None:
         self._header += data
 
-    def _valued(self, data: bytes) -> None:
+    def _add_header_value(self, data: bytes) -> None:
         self._value += data
 
-    def _headed(self) -> None:
+    def _end_header(self) -> None:
         if self._header.lower() == b"content-disposition":
             self._disposition = self._value
         self._header = self._value = b""
 
-    def _headers(self) -> None:
+    def _start_part(self) -> None:
         _, options = parse_options_header(self._disposition)
         file, field = options.get(b"filename"), options.get(b"name", b"")
         if file is not None:
             name = file.decode("utf-8", "surrogateescape")
-            self._todo.append(lambda: self._taking.begin(name))
+            self._pending.append(lambda: self._taking.begin(name))
         elif field == NAME.encode():
             self._field = bytearray()
         else:
@@ -243,7 +243,7 @@ class _Receiving:
 
     def _data(self, data: bytes) -> None:
         if self._field is None:
-            self._todo.append(lambda: self._taking.write(data))
+            self._pending.append(lambda: self._taking.write(data))
         elif len(self._field) + len(data) > 4 * LONGEST:
             raise refused(f"{NAME} has more than {LONGEST} characters")
         else:
@@ -251,7 +251,7 @@ class _Receiving:
 
     def _end(self) -> None:
         if self._field is None:
-            self._todo.append(self._taking.close)
+            self._pending.append(self._taking.close)
             return
         self.name = self._field.decode("utf-8", "replace").strip()
         if len(self.name) > LONGEST or not self.name.isprintable():
@@ -261,8 +261,8 @@ class _Receiving:
         self._done = True
 
 
-def _kept(taking: Incoming, name: str, by: str) -> tuple[Upload, bool]:
-    """Keep what was taken, a ZIP archive unpacked; without a name it is called as its one file, archive or folder is."""
+def _store(taking: Incoming, name: str, by: str) -> tuple[Upload, bool]:
+    """Store an upload, with a ZIP archive unpacked; without a name, it gets that of its only file, archive or folder."""
     files = taking.files
     if len(files) == 1 and is_archive(files[0]):
         name = name or files[0].stem
@@ -278,36 +278,42 @@ def _preview(path: Path, places: RequestFiles, *, prompt: str | None, samples: i
         bring_reader(path)
         name = format_of(path).name
         report = plain_report(path, name, check(path, prompt=prompt))
-        found = islice(open_dataset(path, prompt=prompt, limit=max(1, samples)), MANY)
-        shown = [one.model_dump(mode="json") for one in found if not isinstance(one, Problem)][:samples]
+        rows = islice(open_dataset(path, prompt=prompt, limit=max(1, samples)), MANY)
+        shown = [row.model_dump(mode="json") for row in rows if not isinstance(row, Problem)][:samples]
     except InputError as problem:
         return Preview(report=None, problem=places.shortened(str(problem)), samples=[])
     report |= {part: report[part][:MANY] for part in ("problems", "warnings")}
-    return Preview(report=_short(report, places), problem="", samples=shown)
+    return Preview(report=_shorten_paths(report, places), problem="", samples=shown)
 
 
-def _short(value: Any, places: RequestFiles) -> Any:
-    """Return plain JSON in whose texts files are called as whoever uploaded them knows them."""
+def _shorten_paths(value: Any, places: RequestFiles) -> Any:
+    """Return plain JSON with the paths in its texts shortened to the names that the caller knows."""
     if isinstance(value, str):
         return places.shortened(value)
     if isinstance(value, Mapping):
-        return {name: _short(one, places) for name, one in value.items()}
-    return [_short(one, places) for one in value] if isinstance(value, list | tuple) else value
+        return {name: _shorten_paths(member, places) for name, member in value.items()}
+    return [_shorten_paths(element, places) for element in value] if isinstance(value, list | tuple) else value
 
 
 def _uses(value: Any, id: str) -> bool:
-    """Whether what a run was accepted with names an upload anywhere."""
+    """Whether the options of a run name an upload anywhere."""
     if isinstance(value, str):
         return f"/{id}/" in value
     if isinstance(value, Mapping):
-        return any(_uses(one, id) for one in value.values())
-    return isinstance(value, list) and any(_uses(one, id) for one in value)
+        return any(_uses(member, id) for member in value.values())
+    return isinstance(value, list) and any(_uses(element, id) for element in value)
 
 
 def _uploads(service: Service) -> Uploads:
     return RequestFiles(service.home, service.data_root).uploads
 
 
-def _shown(one: Upload) -> UploadShown:
-    fields = one.model_dump(include={"id", "name", "created_at", "by"})
-    return UploadShown(**fields, files=len(one.files), bytes=one.bytes, path=f"{UPLOAD}{one.id}", called=one.called)
+def _shown_upload(upload_row: Upload) -> UploadShown:
+    fields = upload_row.model_dump(include={"id", "name", "created_at", "by"})
+    return UploadShown(
+        **fields,
+        files=len(upload_row.files),
+        bytes=upload_row.bytes,
+        path=f"{UPLOAD}{upload_row.id}",
+        called=upload_row.called,
+    )

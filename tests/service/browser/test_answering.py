@@ -14,7 +14,7 @@ from dokimasia.errors import NotFound
 from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.runs.lifecycle import run
 from dokimasia.runs.reading.exporting import export_rows
-from dokimasia.service.pages.questions import asks_of
+from dokimasia.service.pages.questions import question_view
 from dokimasia.service.state import WHO_COOKIE
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.world import write_described
@@ -40,7 +40,7 @@ def _question(settings: Settings, item: str) -> PendingQuestion | None:
 def _values(settings: Settings, question: PendingQuestion) -> tuple[Given, str]:
     """What a simulated model puts into the places of a question's form, and the reply that it makes; without a form, the text."""
     reply = as_model(settings, "sim/panel-c")(question.call.messages)
-    form = asks_of(question).form
+    form = question_view(question).form
     if form is None:
         return {}, reply
     given: Given = {}
