@@ -26,6 +26,18 @@ ANOTHER = (
 """What an image model is told that makes a new reference of a gold image."""
 
 
+INSTRUCTION_FORM = """{"instruction": "<the instruction>", "change": "<what will be changed, and what is wrong with it>"}
+
+or, where no such change can be made:
+
+{"unsuited": "<why>"}"""
+CHECK_FORM = (
+    '{"seen": "<what differs between the two images, in a sentence>", "done": <true or false: it was carried out>, '
+    '"alone": <true or false: nothing else was changed>}'
+)
+"""Empty forms for people."""
+
+
 def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[EditInstruction]:
     """A model writes how the sample's image is to be edited so that it is at fault in a dimension, or why it cannot be.
 
@@ -43,6 +55,7 @@ def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[Edi
         shown=("prompt", "image", "dimension"),
         parse=partial(parse_edit_instruction, unnamed=(dimension.name, dimension.title)),
         images=sample.images[:1],
+        form=INSTRUCTION_FORM,
     )
 
 
@@ -54,6 +67,7 @@ def check_edit(before: ImageRef, after: ImageRef, told: EditInstruction) -> Ask[
         shown=("image", "edited image", "instruction"),
         parse=parse_edit_check,
         images=(before, after),
+        form=CHECK_FORM,
     )
 
 

@@ -30,6 +30,28 @@ __all__ = [
 ]
 
 
+PLANTING_FORM = (
+    '[{"n": <number>, "changes": [{"original": "<words of the text>", "new": "<the words in their place>"}]}, '
+    '{"n": <number of an error that cannot be planted>, "none": true}]'
+)
+PASSAGES_FORM = """{"changes": [{"original": "<words of the answer>", "new": "<the words in their place>"}], "description": \
+"<one sentence on exactly these changes>"}
+{"none": "<why this kind of error cannot be planted here, in one sentence>"}"""
+REWRITE_FORM = """{"answer": "<the new answer, whole>", "description": "<one sentence on exactly what differs>"}
+{"none": "<why the answer cannot have this kind of fault, in one sentence>"}"""
+HARMLESS_FORM = """{"answer": "<the new answer, whole>", "description": "<one sentence>"}
+{"none": "<why it cannot be put otherwise, in one sentence>"}"""
+GOLD_CHECK_FORM = (
+    '{"right": <true or false>, "words": "<the wrong words, as they stand in the answer>", '
+    '"why": "<what is so instead, in one sentence>"}'
+)
+CHANGE_CHECK_FORM = (
+    '{"kind": "<name of a kind, or none>", "also": [<names of kinds in quotation marks, or nothing>], '
+    '"worse": <true or false>, "why": "<one sentence>"}'
+)
+"""Empty forms for people."""
+
+
 def plant_errors(
     text: str, targets: Sequence[PerturbationTarget], *, images: Sequence[ImageRef] = (), repeat: int = 0
 ) -> Ask[Sequence[tuple[TextChange, ...]]]:
@@ -57,6 +79,7 @@ def plant_errors(
         parse_again=partial(read, lenient=True),
         images=images,
         repeat=repeat,
+        form=PLANTING_FORM,
     )
 
 
@@ -75,7 +98,8 @@ def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
     if sample.reference_text is not None:
         inputs["reference_answer"] = sample.reference_text
         shown.append("reference_answer")
-    return Ask("gold_check", inputs, shown, parse=partial(parse_gold_check, gold=answer), images=sample.images)
+    read = partial(parse_gold_check, gold=answer)
+    return Ask("gold_check", inputs, shown, parse=read, images=sample.images, form=GOLD_CHECK_FORM)
 
 
 def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[Rewritten]:
@@ -86,13 +110,14 @@ def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[
     """
     name = dimension.name
     if name == NEUTRAL:
-        prompt, parse = "harmless_rewrite", partial(parse_rewrite, gold=gold, neutral=True)
+        prompt, form, parse = "harmless_rewrite", HARMLESS_FORM, partial(parse_rewrite, gold=gold, neutral=True)
     elif dimension.whole:
-        prompt, parse = "error_throughout", partial(parse_rewrite, gold=gold)
+        prompt, form, parse = "error_throughout", REWRITE_FORM, partial(parse_rewrite, gold=gold)
     else:
-        prompt, parse = "error_in_passages", partial(parse_passages, gold=gold)
+        prompt, form, parse = "error_in_passages", PASSAGES_FORM, partial(parse_passages, gold=gold)
     inputs = {**question_inputs(sample), "answer": gold, "dimension": dimensions_text([dimension])}
-    return Ask(prompt, inputs, ("image", "question", "gold", "dimension"), parse=parse, images=sample.images)
+    shown = ("image", "question", "gold", "dimension")
+    return Ask(prompt, inputs, shown, parse=parse, images=sample.images, form=form)
 
 
 def check_change(
@@ -109,6 +134,7 @@ def check_change(
         ("image", "question", "gold", "perturbed"),
         parse=partial(parse_change_check, names=[one.name for one in among]),
         images=sample.images,
+        form=CHANGE_CHECK_FORM,
     )
 
 

@@ -1,16 +1,23 @@
 """Planted errors as a perturbing model reports them: the changes of each, checked against the text that they change."""
 
+import json
 import re
 from typing import Any, cast
 
 from dokimasia.domain.perturbation import TextChange, spans
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.examples import Example
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.reply import NAMED, is_unicode, short, spoken
 
 MAX_CHANGES = 12
 MAX_WORDS = 60
 """Words of one change; what is longer is a rewriting and no single error."""
+
+EXAMPLE = Example(
+    '[{"n": 1, "changes": [{"original": "three boats lie at the jetty", "new": "four boats lie at the jetty"}]}, '
+    '{"n": 2, "none": true}]'
+)
 
 Changes = tuple[TextChange, ...]
 
@@ -37,6 +44,8 @@ def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool =
         raise UnparsableReply('there is no complete JSON array of objects with "n"')
     if any(other != found[0] for other in found[1:]):
         raise UnparsableReply("there is more than one such JSON array, and they differ")
+    if found[0] == json.loads(EXAMPLE.text):
+        raise UnparsableReply("it is the example, which is about another text")
     planted: dict[int, Changes] = {}
     problems: dict[str, None] = {}
     for row in cast("list[dict[str, Any]]", found[0]):

@@ -16,12 +16,32 @@ from dokimasia.domain.rubric import (
     polarity_of,
 )
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.examples import Example
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
 from dokimasia.parsing.reply import DECORATION, NAMED, field_text, listed, short, spoken
 
 MAX_STATEMENT = 1_000
 """Characters of a statement; what is longer is no atomic one."""
+
+EXAMPLE = Example(
+    '[{"statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
+    '"evidence": "three boats lie at the jetty"}, {"statement": "The response must say that the red boat lies on the '
+    'left.", "kind": "position", "evidence": "the red one on the left"}, {"statement": "The response must give the '
+    'words of the sign as \\"NO SWIMMING\\".", "kind": "text", "evidence": "a sign reads \\"NO SWIMMING\\""}]'
+)
+MINED_EXAMPLE = Example(
+    '[{"statement": "The response must say that three boats lie at the jetty.", "polarity": "positive", "kind": "count", '
+    '"evidence": "three boats lie at the jetty", "responses": [2, 5]}, {"statement": "The response must not say that a '
+    'flag flies on the red boat.", "polarity": "negative", "kind": "object", "evidence": "", "responses": [4]}]'
+)
+
+REPAIR_EXAMPLE = Example(
+    '[{"n": 21, "statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
+    '"evidence": "three boats lie at the jetty"}, {"n": 23, "statement": "The response must not say that a flag flies on '
+    'the red boat.", "kind": "object", "evidence": "", "responses": [2, 5]}, {"n": 26, "drop": true}]'
+)
+CHECK_EXAMPLE = Example("21 | passes: yes | atomic: no | decidable: yes")
 
 _KINDS: dict[str, ErrorKind] = {kind: kind for kind in ERROR_KINDS}
 _FIELDS = ("passes", "atomic", "decidable")
@@ -236,6 +256,8 @@ def _written(row: Any, number: int, n_responses: int) -> WrittenRubric:
 
 def _statement(value: Any, number: int) -> str:
     plain = " ".join(field_text(value, "statement", f"rubric {number}").split())
+    for example in (EXAMPLE, MINED_EXAMPLE):
+        example.refuse(plain, f"rubric {number}: the statement")
     if len(plain) > MAX_STATEMENT:
         raise UnparsableReply(f"rubric {number}: a statement of {len(plain)} characters is no single point")
     return plain

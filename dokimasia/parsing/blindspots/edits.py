@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Collection
-from typing import Any, cast
+from typing import Any
 
 from dokimasia.domain.perturbation import EditCheck, EditInstruction
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.examples import Example
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.reply import NAMED, is_unicode, short, spoken
 
@@ -14,6 +15,16 @@ MAX_WORDS = 80
 
 MAX_SAID = 100
 """Words of what is said beside it."""
+
+INSTRUCTION_EXAMPLE = Example(
+    """{"instruction": "Paint the boat on the left green instead of red.", "change": "The boat becomes green, while the \
+prompt asks for a red one."}
+{"unsuited": "The image shows no lettering that could be misspelt."}"""
+)
+CHECK_EXAMPLE = Example(
+    '{"seen": "The boat on the left is green instead of red, and the flag on the jetty is gone.", "done": true, '
+    '"alone": false}'
+)
 
 _PLACEHOLDER = re.compile(r"<[a-z][^<>]{3,}>", re.IGNORECASE)
 
@@ -73,12 +84,12 @@ def _one(reply: str, names: Collection[str], what: str) -> dict[str, Any]:
     def wanted(value: Any) -> bool:
         return isinstance(value, dict) and any(name in value for name in names)
 
-    found = find_json(spoken(reply), wanted)
+    found = INSTRUCTION_EXAMPLE.chosen(find_json(spoken(reply), wanted), ("instruction", "unsuited"))
     if not found:
         raise UnparsableReply(f"there is no complete JSON object {what}")
     if any(other != found[0] for other in found[1:]):
         raise UnparsableReply("there is more than one such JSON object, and they differ")
-    return cast("dict[str, Any]", found[0])
+    return found[0]
 
 
 def _text(row: dict[str, Any], name: str, most: int, faults: list[str]) -> str:
@@ -94,6 +105,9 @@ def _text(row: dict[str, Any], name: str, most: int, faults: list[str]) -> str:
     if len(words) > most:
         faults.append(f'"{name}" has {len(words)} words, more than {most}')
     text = " ".join(words[:most])
+    for example in (INSTRUCTION_EXAMPLE, CHECK_EXAMPLE):
+        if example.holds(text):
+            faults.append(f'"{name}" is that of the example: {short(text)}')
     if _PLACEHOLDER.search(text):
         faults.append(f'"{name}" holds a placeholder of the form: {short(text)}')
     return text

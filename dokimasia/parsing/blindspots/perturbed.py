@@ -7,6 +7,7 @@ from typing import Any, cast
 
 from dokimasia.domain.perturbation import Rewritten, TextChange, changed
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.examples import Example
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.perturbation import parse_changes
 from dokimasia.parsing.refusals import looks_like_refusal
@@ -29,6 +30,36 @@ _SORTS = {
     "nothing": (NOTHING, "is changed into itself", "came back as it was", "was not carried out"),
     "all": (EVERYTHING, "is a rewriting"),
 }
+
+PASSAGES_EXAMPLE = Example(
+    """{"changes": [{"original": "three boats lie at the jetty", "new": "four boats lie at the jetty"}], "description": \
+"The answer counts four boats at the jetty, where it counted three."}
+{"none": "The answer tells of no steps whose order could be wrong."}"""
+)
+REWRITE_EXAMPLE = Example(
+    """{"answer": "Three boats lie at the jetty. The red one is on the left, and nobody is on board.", "description": \
+"The mood of the early morning, which the answer told, is left out."}
+{"none": "The answer tells of no steps whose order could be wrong."}"""
+)
+HARMLESS_EXAMPLE = Example(
+    """{"answer": "At the jetty lie three boats; on the left is the red one.", "description": "The place is named first, \
+and the second sentence has become a clause."}
+{"none": "The answer is a single number."}"""
+)
+GOLD_CHECK_EXAMPLE = Example(
+    """{"right": false, "words": "four boats lie at the jetty", "why": "The image shows three boats at the jetty."}
+{"right": true, "words": "", "why": ""}"""
+)
+CHANGE_CHECK_EXAMPLE = Example(
+    """{"kind": "entity_substitution", "also": ["detail_omission"], "worse": true, "why": "The boat has become a raft, and \
+the colour of its sail is no longer told."}"""
+)
+_EXAMPLES = Example(
+    "\n".join(
+        example.text
+        for example in (PASSAGES_EXAMPLE, REWRITE_EXAMPLE, HARMLESS_EXAMPLE, GOLD_CHECK_EXAMPLE, CHANGE_CHECK_EXAMPLE)
+    )
+)
 
 _PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
 _WORD = re.compile(r"\w+")
@@ -155,6 +186,8 @@ def _object(reply: str, fields: Sequence[str]) -> dict[str, Any]:
         return isinstance(value, dict) and (all if every else any)(field in value for field in fields)
 
     found = find_json(spoken(reply), wanted)
+    if "none" in fields:
+        found = _EXAMPLES.chosen(found, fields)
     if not found:
         listed = (
             " and ".join(f'"{field}"' for field in fields) if every else " or ".join(f'"{field}"' for field in fields)
@@ -174,6 +207,8 @@ def _filled(row: dict[str, Any], name: str) -> str:
     said = field_text(row.get(name), name, "the reply")
     if _PLACEHOLDER.fullmatch(said):
         raise UnparsableReply(f"the field '{name}' holds a placeholder of the form: {short(said)}")
+    if name != "words":
+        _EXAMPLES.refuse(said, f"the field '{name}'")
     return said
 
 
