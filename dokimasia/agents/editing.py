@@ -11,7 +11,14 @@ from dokimasia.domain.perturbation import EditCheck, EditInstruction
 from dokimasia.domain.ports import Gateway
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed
-from dokimasia.parsing.blindspots.edits import parse_edit_check, parse_edit_instruction
+from dokimasia.parsing.blindspots.edits import (
+    EditCheckReply,
+    InstructionReply,
+    UnsuitedReply,
+    parse_edit_check,
+    parse_edit_instruction,
+)
+from dokimasia.parsing.declared import blank
 from dokimasia.prompts import lines_text
 from dokimasia.tools.comparing import changed_share
 
@@ -24,18 +31,6 @@ ANOTHER = (
     "The text:\n{prompt}"
 )
 """What an image model is told that makes a new reference of a gold image."""
-
-
-INSTRUCTION_FORM = """{"instruction": "<the instruction>", "change": "<what will be changed, and what is wrong with it>"}
-
-or, where no such change can be made:
-
-{"unsuited": "<why>"}"""
-CHECK_FORM = (
-    '{"seen": "<what differs between the two images, in a sentence>", "done": <true or false: it was carried out>, '
-    '"alone": <true or false: nothing else was changed>}'
-)
-"""Empty forms for people."""
 
 
 def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[EditInstruction]:
@@ -55,7 +50,7 @@ def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[Edi
         shown=("prompt", "image", "dimension"),
         parse=partial(parse_edit_instruction, unnamed=(dimension.name, dimension.title)),
         images=sample.images[:1],
-        form=INSTRUCTION_FORM,
+        form=blank(InstructionReply, UnsuitedReply),
     )
 
 
@@ -67,7 +62,7 @@ def check_edit(before: ImageRef, after: ImageRef, told: EditInstruction) -> Ask[
         shown=("image", "edited image", "instruction"),
         parse=parse_edit_check,
         images=(before, after),
-        form=CHECK_FORM,
+        form=blank(EditCheckReply),
     )
 
 

@@ -9,13 +9,20 @@ from dokimasia.domain.blindspots import NEUTRAL, ErrorDimension
 from dokimasia.domain.perturbation import Dimension, PerturbationTarget, Rewritten, TextChange
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.parsing.blindspots.perturbed import (
+    ChangeCheckReply,
+    HarmlessReply,
+    NoneReply,
+    PassagesReply,
+    RewriteReply,
+    WrongGoldReply,
     parse_change_check,
     parse_gold,
     parse_gold_check,
     parse_passages,
     parse_rewrite,
 )
-from dokimasia.parsing.perturbation import parse_perturbations
+from dokimasia.parsing.declared import blank
+from dokimasia.parsing.perturbation import NotPlantedReply, PlantedReply, parse_perturbations
 from dokimasia.prompts import lines_text
 from dokimasia.prompts.dimensions import dimensions, error_dimensions
 
@@ -28,28 +35,6 @@ __all__ = [
     "plant_errors",
     "write_gold",
 ]
-
-
-PLANTING_FORM = (
-    '[{"n": <number>, "changes": [{"original": "<words of the text>", "new": "<the words in their place>"}]}, '
-    '{"n": <number of an error that cannot be planted>, "none": true}]'
-)
-PASSAGES_FORM = """{"changes": [{"original": "<words of the answer>", "new": "<the words in their place>"}], "description": \
-"<one sentence on exactly these changes>"}
-{"none": "<why this kind of error cannot be planted here, in one sentence>"}"""
-REWRITE_FORM = """{"answer": "<the new answer, whole>", "description": "<one sentence on exactly what differs>"}
-{"none": "<why the answer cannot have this kind of fault, in one sentence>"}"""
-HARMLESS_FORM = """{"answer": "<the new answer, whole>", "description": "<one sentence>"}
-{"none": "<why it cannot be put otherwise, in one sentence>"}"""
-GOLD_CHECK_FORM = (
-    '{"right": <true or false>, "words": "<the wrong words, as they stand in the answer>", '
-    '"why": "<what is so instead, in one sentence>"}'
-)
-CHANGE_CHECK_FORM = (
-    '{"kind": "<name of a kind, or none>", "also": [<names of kinds in quotation marks, or nothing>], '
-    '"worse": <true or false>, "why": "<one sentence>"}'
-)
-"""Empty forms for people."""
 
 
 def plant_errors(
@@ -79,7 +64,7 @@ def plant_errors(
         parse_again=partial(read, lenient=True),
         images=images,
         repeat=repeat,
-        form=PLANTING_FORM,
+        form=f"[{blank(PlantedReply)}, {blank(NotPlantedReply)}]",
     )
 
 
@@ -99,7 +84,7 @@ def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
         inputs["reference_answer"] = sample.reference_text
         shown.append("reference_answer")
     read = partial(parse_gold_check, gold=answer)
-    return Ask("gold_check", inputs, shown, parse=read, images=sample.images, form=GOLD_CHECK_FORM)
+    return Ask("gold_check", inputs, shown, parse=read, images=sample.images, form=blank(WrongGoldReply))
 
 
 def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[Rewritten]:
@@ -110,11 +95,15 @@ def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[
     """
     name = dimension.name
     if name == NEUTRAL:
-        prompt, form, parse = "harmless_rewrite", HARMLESS_FORM, partial(parse_rewrite, gold=gold, neutral=True)
+        prompt, form, parse = (
+            "harmless_rewrite",
+            blank(HarmlessReply, NoneReply),
+            partial(parse_rewrite, gold=gold, neutral=True),
+        )
     elif dimension.whole:
-        prompt, form, parse = "error_throughout", REWRITE_FORM, partial(parse_rewrite, gold=gold)
+        prompt, form, parse = "error_throughout", blank(RewriteReply, NoneReply), partial(parse_rewrite, gold=gold)
     else:
-        prompt, form, parse = "error_in_passages", PASSAGES_FORM, partial(parse_passages, gold=gold)
+        prompt, form, parse = "error_in_passages", blank(PassagesReply, NoneReply), partial(parse_passages, gold=gold)
     inputs = {**question_inputs(sample), "answer": gold, "dimension": dimensions_text([dimension])}
     shown = ("image", "question", "gold", "dimension")
     return Ask(prompt, inputs, shown, parse=parse, images=sample.images, form=form)
@@ -134,7 +123,7 @@ def check_change(
         ("image", "question", "gold", "perturbed"),
         parse=partial(parse_change_check, names=[one.name for one in among]),
         images=sample.images,
-        form=CHANGE_CHECK_FORM,
+        form=blank(ChangeCheckReply),
     )
 
 

@@ -14,6 +14,11 @@ FEWEST_WORDS = 3
 _PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
 
 
+def is_placeholder(text: str) -> bool:
+    """Return whether a text is nothing but what a form has in angle brackets."""
+    return _PLACEHOLDER.fullmatch(text) is not None
+
+
 class Example:
     """A reply as a prompt shows it, on a matter of its own.
 
@@ -52,7 +57,7 @@ class Example:
     def unfilled(self, value: Any) -> bool:
         """Return whether a field is empty, a placeholder of a form, or left as it stands in the example."""
         if isinstance(value, str):
-            return not value.strip() or _PLACEHOLDER.fullmatch(value) is not None or self.holds(value)
+            return not value.strip() or is_placeholder(value) or self.holds(value)
         if isinstance(value, Mapping):
             return all(map(self.unfilled, cast("Mapping[str, Any]", value).values()))
         if isinstance(value, Sequence):

@@ -9,6 +9,7 @@ import pytest
 
 from dokimasia.agents.diagnosis import pick_salient
 from dokimasia.domain.density import DOMAINS
+from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing import perturbation, rubrics
 from dokimasia.parsing.blindspots import edits, perturbed
@@ -20,6 +21,7 @@ from dokimasia.parsing.votes import parse_peer_review
 from dokimasia.prompts import default_library
 
 GOLD = "Two cats sit on a wall, and the left one is black. A sign beside them says 'Keep off', in 12 red letters."
+COMMISSIONS: list[ModeKind] = ["commission"] * 9
 KINDS = ["entity_substitution", "detail_omission"]
 
 SHOWN: dict[str, tuple[Example, Callable[[str], Any]]] = {
@@ -31,28 +33,36 @@ SHOWN: dict[str, tuple[Example, Callable[[str], Any]]] = {
     ),
     "rubric_cross_check": (rubrics.CHECK_EXAMPLE, partial(rubrics.parse_cross_check, expected=1)),
     "perturbation": (
-        perturbation.EXAMPLE,
+        perturbation.PlantedReply.example,
         partial(perturbation.parse_perturbations, text=GOLD, expected=2, lenient=True),
     ),
-    "edit_instruction": (edits.INSTRUCTION_EXAMPLE, edits.parse_edit_instruction),
-    "edit_check": (edits.CHECK_EXAMPLE, edits.parse_edit_check),
-    "error_in_passages": (perturbed.PASSAGES_EXAMPLE, partial(perturbed.parse_passages, gold=GOLD)),
-    "error_throughout": (perturbed.REWRITE_EXAMPLE, partial(perturbed.parse_rewrite, gold="Three boats lie there.")),
-    "harmless_rewrite": (perturbed.HARMLESS_EXAMPLE, partial(perturbed.parse_rewrite, gold="Three boats lie there.")),
-    "gold_check": (perturbed.GOLD_CHECK_EXAMPLE, partial(perturbed.parse_gold_check, gold=GOLD)),
-    "change_check": (perturbed.CHANGE_CHECK_EXAMPLE, partial(perturbed.parse_change_check, names=KINDS)),
+    "edit_instruction": (edits.InstructionReply.example, edits.parse_edit_instruction),
+    "edit_check": (edits.EditCheckReply.example, edits.parse_edit_check),
+    "error_in_passages": (perturbed.PassagesReply.example, partial(perturbed.parse_passages, gold=GOLD)),
+    "error_throughout": (
+        perturbed.RewriteReply.example,
+        partial(perturbed.parse_rewrite, gold="Three boats lie there."),
+    ),
+    "harmless_rewrite": (
+        perturbed.HarmlessReply.example,
+        partial(perturbed.parse_rewrite, gold="Three boats lie there."),
+    ),
+    "gold_check": (perturbed.GoldCheckReply.example, partial(perturbed.parse_gold_check, gold=GOLD)),
+    "change_check": (perturbed.ChangeCheckReply.example, partial(perturbed.parse_change_check, names=KINDS)),
     "modes_note": (notes.NOTES_EXAMPLE, partial(notes.parse_notes, expected=3, answer=GOLD, strict=False)),
     "modes_assign": (
         notes.ASSIGNMENTS_EXAMPLE,
-        partial(notes.parse_assignments, expected=3, kinds=["commission"] * 6, answer=GOLD, strict=False),
+        partial(notes.parse_assignments, expected=3, kinds=COMMISSIONS[:6], answer=GOLD, strict=False),
     ),
     "modes_sort": (
         lists.SORTING_EXAMPLE,
-        partial(lists.parse_sorting, modes=[("commission", "x")] * 3, notes=["commission"] * 9, strict=False),
+        partial(
+            lists.parse_sorting, modes=list(zip(COMMISSIONS[:3], "xyz", strict=True)), notes=COMMISSIONS, strict=False
+        ),
     ),
     "modes_merge": (
         lists.MERGING_EXAMPLE,
-        partial(lists.parse_changes, modes=[("commission", f"{n}") for n in range(30)], strict=False),
+        partial(lists.parse_changes, modes=[(COMMISSIONS[n % 9], f"{n}") for n in range(30)], strict=False),
     ),
     "leak_check": (LEAK_EXAMPLE, partial(parse_leaks, checked=GOLD)),
     "tree_merge": (merges.EXAMPLE, partial(merges.parse_merges, expected=40, strict=False)),
@@ -116,7 +126,7 @@ def test_an_alternative_that_is_left_unfilled_says_nothing(name: str, placeholde
 def test_the_second_alternative_of_the_example_beside_a_reply_says_nothing() -> None:
     """An example's words are known from a reason of the model's own."""
     said = {"changes": [{"original": "Two cats", "new": "Three cats"}], "description": "There were two cats."}
-    copied = perturbed.PASSAGES_EXAMPLE.text.splitlines()[1]
+    copied = perturbed.PassagesReply.example.text.splitlines()[1]
     assert perturbed.parse_passages(f"{json.dumps(said)}\n{copied}", GOLD).description == "There were two cats."
     with pytest.raises(UnparsableReply, match="differ"):
         perturbed.parse_passages(json.dumps(said) + '{"none": "There are no steps."}', GOLD)
