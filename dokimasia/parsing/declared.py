@@ -5,7 +5,7 @@ wrong with a reply is named at once.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import NoneType, UnionType
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, cast, get_args, get_origin
 
@@ -56,19 +56,25 @@ def checked(check: Callable[[Any, Any], Any]) -> AfterValidator:
     return AfterValidator(validate)
 
 
-def _written(text: str, info: ValidationInfo) -> str:
-    """Return a text that the model wrote: not blank, storable, no placeholder, and none of the example's."""
+def _stated(text: str, info: ValidationInfo) -> str:
+    """Return a text that says something and can be stored."""
     if not text.strip():
         raise ValueError(f"the field '{info.field_name}' is missing, empty, or no text")
     if not is_unicode(text):
         raise ValueError(f"the field '{info.field_name}' holds half a character (a lone surrogate)")
+    return text
+
+
+def _written(text: str, info: ValidationInfo) -> str:
+    """Return a text that says something and is no placeholder."""
+    text = _stated(text, info)
     if is_placeholder(text):
         raise ValueError(f"the field '{info.field_name}' holds a placeholder of the form: {short(text)}")
     return text
 
 
-def _on_one_line(text: str) -> str:
-    return " ".join(text.split())
+def _on_one_line(text: str, info: ValidationInfo) -> str:
+    return " ".join(_written(text, info).split())
 
 
 def at_most(most: int) -> AfterValidator:
@@ -82,9 +88,11 @@ def at_most(most: int) -> AfterValidator:
     return AfterValidator(validate)
 
 
+Text = Annotated[str, AfterValidator(_stated)]
+"""Text as it stands, which may be anything."""
 Words = Annotated[str, AfterValidator(_written)]
-"""Text of the model's own, as it stands."""
-Sentence = Annotated[Words, AfterValidator(_on_one_line)]
+"""Text that is no placeholder."""
+Sentence = Annotated[str, AfterValidator(_on_one_line)]
 """The same on one line."""
 
 
@@ -142,12 +150,9 @@ def read_fields(model: type[M], row: Mapping[str, Any], whose: str = "", *, abou
     Raises:
         UnparsableReply: fields do not hold what they should; the reason names each.
     """
-    copied = (name for name, value in row.items() if name not in model.quoted and _is_of(model.example, value))
-    faults = dict.fromkeys(
-        f"the field '{name}' is that of the example, which is about another matter" for name in copied
-    )
-    if model.last in row and list(row).index(model.last) < max(list(row).index(n) for n in model.known_by if n in row):
-        faults[f"the {model.last} stands before what it describes; it comes last"] = None
+    faults = dict[str, None]()
+    if model.example.text:
+        faults |= dict.fromkeys(_of_the_form(model, row))
     try:
         fields = model.model_validate(row, context=about)
     except ValidationError as problem:
@@ -158,8 +163,14 @@ def read_fields(model: type[M], row: Mapping[str, Any], whose: str = "", *, abou
     return fields
 
 
-def _is_of(example: Example, value: Any) -> bool:
-    return isinstance(value, str) and example.holds(value)
+def _of_the_form(model: type[JsonReply], row: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what is wrong with an object that was copied from the example, or whose description was written first."""
+    for name, value in row.items():
+        if isinstance(value, str) and name not in model.quoted and model.example.holds(value):
+            yield f"the field '{name}' is that of the example, which is about another matter"
+    order = list(row)
+    if model.last in row and order.index(model.last) < max(order.index(name) for name in model.known_by if name in row):
+        yield f"the {model.last} stands before what it describes; it comes last"
 
 
 def _fault(error: ErrorDetails) -> str:

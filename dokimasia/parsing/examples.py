@@ -39,7 +39,7 @@ class Example:
 
     def holds(self, text: str) -> bool:
         """Return whether a text is one of the example's, in any case and spacing."""
-        return _key(text) in self._texts
+        return bool(self._texts) and _key(text) in self._texts
 
     def refuse(self, text: str, what: str) -> None:
         """Refuse a text that is the example's own.
