@@ -13,7 +13,7 @@ from dokimasia.parsing.reply import short, spoken, tried
 _WHOLE_IMAGE = frozenset({"whole image", "whole", "the whole image", "whole_image", "image", ""})
 
 
-def _plain(stated: Any) -> Any:
+def _plain(stated: object) -> object:
     """Return a text without space around it, and a whole number that stands in place of one as its digits."""
     if isinstance(stated, str):
         return stated.strip()

@@ -14,7 +14,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.examples import Example, is_placeholder
+from dokimasia.parsing.examples import FormExample, is_placeholder
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.reply import is_unicode, listed, short, spoken
 
@@ -32,7 +32,7 @@ class JsonReply(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
     known_by: ClassVar[tuple[str, ...]] = ()
-    example: ClassVar[Example] = Example("")
+    example: ClassVar[FormExample] = FormExample("")
     quoted: ClassVar[tuple[str, ...]] = ()
     last: ClassVar[str] = ""
 
@@ -47,7 +47,7 @@ def checked(check: Callable[[Any, Any], Any]) -> AfterValidator:
     The function returns the value that is kept, and raises UnparsableReply with what is wrong.
     """
 
-    def validate(value: Any, info: ValidationInfo) -> Any:
+    def validate(value: object, info: ValidationInfo) -> object:
         try:
             return check(value, info.context)
         except UnparsableReply as problem:
@@ -96,7 +96,7 @@ Sentence = Annotated[str, AfterValidator(_on_one_line)]
 """The same on one line."""
 
 
-def read_object(text: str, *models: type[M], about: Any = None) -> M:
+def read_object(text: str, *models: type[M], about: object = None) -> M:
     """Return the one object that a reply holds, as the first of the models that knows it.
 
     Args:
@@ -110,7 +110,7 @@ def read_object(text: str, *models: type[M], about: Any = None) -> M:
     """
     names = [name for model in models for name in model.known_by]
 
-    def wanted(value: Any) -> bool:
+    def wanted(value: object) -> bool:
         return isinstance(value, dict) and any(name in value for name in names)
 
     rows = find_json(spoken(text), wanted)
@@ -125,7 +125,7 @@ def read_object(text: str, *models: type[M], about: Any = None) -> M:
     return read_fields(model, row, about=about)
 
 
-def only_value(values: Sequence[Any], what: str) -> Any:
+def only_value(values: Sequence[object], what: str) -> Any:
     """Return the value that a reply states, the last of several that are equal.
 
     Raises:
@@ -138,7 +138,7 @@ def only_value(values: Sequence[Any], what: str) -> Any:
     return values[-1]
 
 
-def read_fields(model: type[M], row: Mapping[str, Any], whose: str = "", *, about: Any = None) -> M:
+def read_fields(model: type[M], row: Mapping[str, object], whose: str = "", *, about: object = None) -> M:
     """Return an object's fields as the model declares them.
 
     Args:
@@ -163,7 +163,7 @@ def read_fields(model: type[M], row: Mapping[str, Any], whose: str = "", *, abou
     return fields
 
 
-def _of_the_form(model: type[JsonReply], row: Mapping[str, Any]) -> Iterator[str]:
+def _of_the_form(model: type[JsonReply], row: Mapping[str, object]) -> Iterator[str]:
     """Yield what is wrong with an object that was copied from the example, or whose description was written first."""
     for name, value in row.items():
         if isinstance(value, str) and name not in model.quoted and model.example.holds(value):
@@ -193,7 +193,7 @@ def _fault(error: ErrorDetails) -> str:
 
 
 def read_numbered(
-    rows: Iterable[Any], numbers: Collection[int], things: str, read: Callable[[Mapping[str, Any], int], T]
+    rows: Iterable[object], numbers: Collection[int], things: str, read: Callable[[Mapping[str, object], int], T]
 ) -> tuple[dict[int, T], list[str]]:
     """Return what objects say of numbered things, each by its `n`, and all that is wrong with them.
 
@@ -207,7 +207,7 @@ def read_numbered(
     seen: set[int] = set()
     faults: list[str] = []
     for row in rows:
-        fields: Mapping[str, Any] = cast("Mapping[str, Any]", row) if isinstance(row, Mapping) else {}
+        fields: Mapping[str, object] = cast("Mapping[str, object]", row) if isinstance(row, Mapping) else {}
         number = fields.get("n")
         if type(number) is not int or number not in numbers:
             faults.append(f"n is {short(repr(number))}, but the {things}s are {_among(numbers)}")

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, cast
+from typing import cast
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.reply import short
@@ -19,14 +19,14 @@ def is_placeholder(text: str) -> bool:
     return _PLACEHOLDER.fullmatch(text) is not None
 
 
-class Example:
+class FormExample:
     """A reply as a prompt shows it, on a matter of its own.
 
     Args:
         text: the example as it stands in the prompt: JSON objects a line, or lines with bars between their parts.
 
     Examples:
-        >>> example = Example('{"none": "The answer tells of no steps."}')
+        >>> example = FormExample('{"none": "The answer tells of no steps."}')
         >>> example.holds("the answer tells of no  steps."), example.holds("There are no steps.")
         (True, False)
     """
@@ -54,17 +54,17 @@ class Example:
         if self.holds(text):
             raise UnparsableReply(f"{what} is that of the example, which is about another matter: {short(text)}")
 
-    def unfilled(self, value: Any) -> bool:
+    def unfilled(self, value: object) -> bool:
         """Return whether a field is empty, a placeholder of a form, or left as it stands in the example."""
         if isinstance(value, str):
             return not value.strip() or is_placeholder(value) or self.holds(value)
         if isinstance(value, Mapping):
-            return all(map(self.unfilled, cast("Mapping[str, Any]", value).values()))
+            return all(map(self.unfilled, cast("Mapping[str, object]", value).values()))
         if isinstance(value, Sequence):
-            return all(map(self.unfilled, cast("Sequence[Any]", value)))
+            return all(map(self.unfilled, cast("Sequence[object]", value)))
         return value is None
 
-    def chosen(self, rows: Sequence[dict[str, Any]], alternatives: Sequence[str]) -> list[dict[str, Any]]:
+    def chosen(self, rows: Sequence[dict[str, object]], alternatives: Sequence[str]) -> list[dict[str, object]]:
         """Return objects without the alternatives that are left unfilled beside one that is filled in.
 
         Where none of the alternatives is filled in, all come back as they are, for their faults to be named.
@@ -84,14 +84,14 @@ def _pieces(line: str) -> Iterator[str]:
         yield from (piece.strip().strip('"') for piece in line.split("|"))
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
-        for inner in cast("dict[str, Any]", value).values():
+        for inner in cast("dict[str, object]", value).values():
             yield from _texts(inner)
     elif isinstance(value, list):
-        for inner in cast("list[Any]", value):
+        for inner in cast("list[object]", value):
             yield from _texts(inner)
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from dokimasia.domain.perturbation import TextChange, spans
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, checked, only_value, read_fields, read_numbered
-from dokimasia.parsing.examples import Example
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.reply import NAMED, is_unicode, short, spoken
 
@@ -54,7 +54,7 @@ def _checked(changes: list[ChangeReply], text: str) -> list[ChangeReply]:
 class PlantedReply(JsonReply):
     """An error that is planted."""
 
-    example: ClassVar[Example] = Example(
+    example: ClassVar[FormExample] = FormExample(
         '[{"n": 1, "changes": [{"original": "three boats lie at the jetty", "new": "four boats lie at the jetty"}]}, '
         '{"n": 2, "none": true}]'
     )
@@ -87,7 +87,7 @@ def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool =
             all that is wrong.
     """
 
-    def read(row: Mapping[str, Any], number: int) -> Changes:
+    def read(row: Mapping[str, object], number: int) -> Changes:
         if row.get("none") is True and not row.get("changes"):
             return ()
         try:

@@ -19,7 +19,7 @@ from dokimasia.domain.rubric import (
 )
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Sentence, checked, only_value, read_fields, read_numbered
-from dokimasia.parsing.examples import Example
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
 from dokimasia.parsing.reply import DECORATION, NAMED, listed, short, spoken, tried
@@ -27,24 +27,24 @@ from dokimasia.parsing.reply import DECORATION, NAMED, listed, short, spoken, tr
 MAX_STATEMENT = 1_000
 """Characters of a statement; what is longer is no atomic one."""
 
-EXAMPLE = Example(
+EXAMPLE = FormExample(
     '[{"statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
     '"evidence": "three boats lie at the jetty"}, {"statement": "The response must say that the red boat lies on the '
     'left.", "kind": "position", "evidence": "the red one on the left"}, {"statement": "The response must give the '
     'words of the sign as \\"NO SWIMMING\\".", "kind": "text", "evidence": "a sign reads \\"NO SWIMMING\\""}]'
 )
-MINED_EXAMPLE = Example(
+MINED_EXAMPLE = FormExample(
     '[{"statement": "The response must say that three boats lie at the jetty.", "polarity": "positive", "kind": "count", '
     '"evidence": "three boats lie at the jetty", "responses": [2, 5]}, {"statement": "The response must not say that a '
     'flag flies on the red boat.", "polarity": "negative", "kind": "object", "evidence": "", "responses": [4]}]'
 )
 
-REPAIR_EXAMPLE = Example(
+REPAIR_EXAMPLE = FormExample(
     '[{"n": 21, "statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
     '"evidence": "three boats lie at the jetty"}, {"n": 23, "statement": "The response must not say that a flag flies on '
     'the red boat.", "kind": "object", "evidence": "", "responses": [2, 5]}, {"n": 26, "drop": true}]'
 )
-CHECK_EXAMPLE = Example("21 | passes: yes | atomic: no | decidable: yes")
+CHECK_EXAMPLE = FormExample("21 | passes: yes | atomic: no | decidable: yes")
 
 _KINDS: dict[str, ErrorKind] = {kind: kind for kind in ERROR_KINDS}
 _FIELDS = ("passes", "atomic", "decidable")
@@ -67,7 +67,7 @@ def _atomic(statement: str, _about: object) -> str:
     return statement
 
 
-def _kind(stated: Any) -> ErrorKind | None:
+def _kind(stated: object) -> ErrorKind | None:
     """Return a kind in its one spelling; None where none is given."""
     kind = _KINDS.get(stated.strip().casefold()) if isinstance(stated, str) else None
     if kind is None and stated is not None:
@@ -81,7 +81,7 @@ def _polarity(stated: Any) -> Polarity | None:
     return stated or None
 
 
-def _text_or_nothing(stated: Any) -> Any:
+def _text_or_nothing(stated: object) -> object:
     return stated or ""
 
 
@@ -98,7 +98,7 @@ def _pooled(responses: list[Any], count: int) -> list[int]:
 class RubricReply(JsonReply):
     """A rubric as a judge writes it."""
 
-    example: ClassVar[Example] = Example(f"{EXAMPLE.text}\n{MINED_EXAMPLE.text}\n{REPAIR_EXAMPLE.text}")
+    example: ClassVar[FormExample] = FormExample(f"{EXAMPLE.text}\n{MINED_EXAMPLE.text}\n{REPAIR_EXAMPLE.text}")
     quoted: ClassVar[tuple[str, ...]] = ("evidence",)
 
     statement: Annotated[Sentence, checked(_atomic)]
@@ -164,7 +164,7 @@ def parse_repaired(
             field does not hold what it should. The reason names all that is wrong.
     """
 
-    def read(row: Mapping[str, Any], number: int) -> WrittenRubric | None:
+    def read(row: Mapping[str, object], number: int) -> WrittenRubric | None:
         if row.get("drop") is True:
             return None
         return _written(row, number, n_responses if number in mined else 0)
@@ -261,9 +261,9 @@ def _raise_all(problems: Iterable[str]) -> None:
         raise UnparsableReply("; ".join(named))
 
 
-def _written(row: Any, number: int, n_responses: int) -> WrittenRubric:
+def _written(row: object, number: int, n_responses: int) -> WrittenRubric:
     """Return a rubric; a bare statement has no response, and a polarity that is not given is read off the statement."""
-    fields = {"statement": row} if isinstance(row, str) else cast("Mapping[str, Any]", row)
+    fields = {"statement": row} if isinstance(row, str) else cast("Mapping[str, object]", row)
     model = MinedReply if n_responses and not isinstance(row, str) else RubricReply
     read = read_fields(model, fields, f"rubric {number}", about=n_responses)
     responses = tuple(read.responses) if isinstance(read, MinedReply) else ()

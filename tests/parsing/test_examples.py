@@ -13,7 +13,7 @@ from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing import perturbation, rubrics
 from dokimasia.parsing.blindspots import edits, perturbed
-from dokimasia.parsing.examples import Example
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.failure_modes import lists, notes
 from dokimasia.parsing.hints import LEAK_EXAMPLE, parse_leaks
 from dokimasia.parsing.trees import merges
@@ -24,7 +24,7 @@ GOLD = "Two cats sit on a wall, and the left one is black. A sign beside them sa
 COMMISSIONS: list[ModeKind] = ["commission"] * 9
 KINDS = ["entity_substitution", "detail_omission"]
 
-SHOWN: dict[str, tuple[Example, Callable[[str], Any]]] = {
+SHOWN: dict[str, tuple[FormExample, Callable[[str], Any]]] = {
     **{f"must_right_{domain}": (rubrics.EXAMPLE, rubrics.parse_must_right) for domain in DOMAINS},
     "easy_wrong": (rubrics.MINED_EXAMPLE, partial(rubrics.parse_easy_wrong, n_responses=9)),
     "rubric_repair": (

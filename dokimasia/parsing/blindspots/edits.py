@@ -9,7 +9,7 @@ from pydantic import Field
 from dokimasia.domain.perturbation import EditCheck, EditInstruction
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Sentence, at_most, checked, read_object
-from dokimasia.parsing.examples import Example
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.reply import short
 
 MAX_WORDS = 80
@@ -42,7 +42,7 @@ _Text = Annotated[Sentence, at_most(MAX_SAID), checked(_without_places)]
 
 
 class _EditReply(JsonReply):
-    example: ClassVar[Example] = Example(
+    example: ClassVar[FormExample] = FormExample(
         """{"instruction": "Paint the boat on the left green instead of red.", "change": "The boat becomes green, while \
 the prompt asks for a red one."}
 {"unsuited": "The image shows no lettering that could be misspelt."}"""
@@ -72,7 +72,7 @@ class EditCheckReply(JsonReply):
     """What was seen of an edit."""
 
     known_by: ClassVar[tuple[str, ...]] = ("done", "alone")
-    example: ClassVar[Example] = Example(
+    example: ClassVar[FormExample] = FormExample(
         '{"seen": "The boat on the left is green instead of red, and the flag on the jetty is gone.", "done": true, '
         '"alone": false}'
     )

@@ -10,7 +10,7 @@ from pydantic import Field
 from dokimasia.domain.perturbation import Rewritten, TextChange, changed
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Sentence, Words, checked, read_object
-from dokimasia.parsing.examples import Example
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.perturbation import ChangeReply, made_changes
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.reply import short, spoken, tried
@@ -40,7 +40,7 @@ _DIGITS = re.compile(r"\d+(?:[.,]\d+)*")
 T = TypeVar("T")
 
 
-class Gold(NamedTuple):
+class GoldText(NamedTuple):
     """A gold answer that is perturbed; with `neutral` its numbers have to stay."""
 
     text: str
@@ -86,7 +86,7 @@ def _words(text: str) -> list[str]:
     return _WORD.findall(text.casefold())
 
 
-def _described(description: str, gold: Gold) -> str:
+def _described(description: str, gold: GoldText) -> str:
     if len(description.split()) > MOST_DESCRIBED:
         raise UnparsableReply(f"the description has {len(description.split())} words; one sentence was asked for")
     if description.casefold() == " ".join(gold.text.split()).casefold():
@@ -94,12 +94,12 @@ def _described(description: str, gold: Gold) -> str:
     return description
 
 
-def _made(changes: list[ChangeReply], gold: Gold) -> list[ChangeReply]:
+def _made(changes: list[ChangeReply], gold: GoldText) -> list[ChangeReply]:
     _not_too_much(gold.text, made_changes(changes, gold.text))
     return changes
 
 
-def _answered(text: str, gold: Gold) -> str:
+def _answered(text: str, gold: GoldText) -> str:
     faults: list[str] = []
     for check in (_still_the_answer, _same_numbers) if gold.neutral else (_still_the_answer,):
         tried(faults, check, text, gold.text)
@@ -116,7 +116,7 @@ class PassagesReply(JsonReply):
 
     known_by: ClassVar[tuple[str, ...]] = ("changes",)
     last: ClassVar[str] = "description"
-    example: ClassVar[Example] = Example(
+    example: ClassVar[FormExample] = FormExample(
         """{"changes": [{"original": "three boats lie at the jetty", "new": "four boats lie at the jetty"}], \
 "description": "The answer counts four boats at the jetty, where it counted three."}
 {"none": "The answer tells of no steps whose order could be wrong."}"""
@@ -131,7 +131,7 @@ class RewriteReply(JsonReply):
 
     known_by: ClassVar[tuple[str, ...]] = ("answer",)
     last: ClassVar[str] = "description"
-    example: ClassVar[Example] = Example(
+    example: ClassVar[FormExample] = FormExample(
         """{"answer": "Three boats lie at the jetty. The red one is on the left, and nobody is on board.", "description": \
 "The mood of the early morning, which the answer told, is left out."}
 {"none": "The answer tells of no steps whose order could be wrong."}"""
@@ -144,7 +144,7 @@ class RewriteReply(JsonReply):
 class HarmlessReply(RewriteReply):
     """An answer that is put otherwise without harm."""
 
-    example: ClassVar[Example] = Example(
+    example: ClassVar[FormExample] = FormExample(
         """{"answer": "At the jetty lie three boats; on the left is the red one.", "description": "The place is named \
 first, and the second sentence has become a clause."}
 {"none": "The answer is a single number."}"""
@@ -155,7 +155,7 @@ class NoneReply(JsonReply):
     """Why an answer cannot be perturbed so."""
 
     known_by: ClassVar[tuple[str, ...]] = ("none",)
-    example: ClassVar[Example] = Example(
+    example: ClassVar[FormExample] = FormExample(
         """{"none": "The answer tells of no steps whose order could be wrong."}
 {"none": "The answer is a single number."}"""
     )
@@ -168,7 +168,7 @@ class GoldCheckReply(JsonReply):
 
     known_by: ClassVar[tuple[str, ...]] = ("right",)
     quoted: ClassVar[tuple[str, ...]] = ("words",)
-    example: ClassVar[Example] = Example(
+    example: ClassVar[FormExample] = FormExample(
         """{"right": false, "words": "four boats lie at the jetty", "why": "The image shows three boats at the jetty."}
 {"right": true, "words": "", "why": ""}"""
     )
@@ -203,7 +203,7 @@ class ChangeCheckReply(JsonReply):
     """What kind of change somebody takes a change for, who was not told what it was meant as."""
 
     known_by: ClassVar[tuple[str, ...]] = ("also",)
-    example: ClassVar[Example] = Example(
+    example: ClassVar[FormExample] = FormExample(
         """{"kind": "entity_substitution", "also": ["detail_omission"], "worse": true, "why": "The boat has become a raft, \
 and the colour of its sail is no longer told."}"""
     )
@@ -223,7 +223,7 @@ def parse_passages(reply: str, gold: str) -> Rewritten:
         UnparsableReply: there is no such object; or original words do not stand in the answer exactly once, changes
             overlap, change nothing, or change more than half of the answer. The reason names all that is wrong.
     """
-    read = read_object(reply, PassagesReply, NoneReply, about=Gold(gold))
+    read = read_object(reply, PassagesReply, NoneReply, about=GoldText(gold))
     if isinstance(read, NoneReply):
         return Rewritten(none=read.none)
     return Rewritten(changed(gold, made_changes(read.changes, gold)).strip(), read.description)
@@ -239,7 +239,7 @@ def parse_rewrite(reply: str, gold: str, *, neutral: bool = False) -> Rewritten:
             shorter or longer. The reason names all that is wrong.
     """
     declared = HarmlessReply if neutral else RewriteReply
-    read = read_object(reply, declared, NoneReply, about=Gold(gold, neutral))
+    read = read_object(reply, declared, NoneReply, about=GoldText(gold, neutral))
     return Rewritten(none=read.none) if isinstance(read, NoneReply) else Rewritten(read.answer, read.description)
 
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.examples import Example
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.failure_modes.notes import NONE, UNSEEN, WORD, said_lines
 from dokimasia.parsing.reply import NAMED, listed, short
 
@@ -16,7 +16,7 @@ NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)
 FEWEST_NOTES = 2
 """Notes that a mode is made from, at least."""
 
-SORTING_EXAMPLE = Example(
+SORTING_EXAMPLE = FormExample(
     """mode 2 | 3, 8
 new commission | Counts reflections as things | The answer counts the mirror image of a thing in water or glass as one \
 more thing of its sort. Things that are hidden in part and counted twice are not meant. | 2, 5
@@ -24,7 +24,7 @@ new omission | Passes over lettering at the edge | The answer does not speak of 
 image and settle the point. Words that it misreads are not meant. | 4, 6, 9
 loose | 1, 7"""
 )
-MERGING_EXAMPLE = Example(
+MERGING_EXAMPLE = FormExample(
     """merge | 22, 25 | Counts reflections as things | The answer counts the mirror image of a thing in water or glass as \
 one more thing of its sort. Things that are hidden in part and counted twice are not meant.
 reword | 28 | Gives a value to its neighbour | The answer gives the value of one row, bar or line to the one beside it. \

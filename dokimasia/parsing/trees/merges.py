@@ -4,12 +4,12 @@ import re
 from typing import NamedTuple
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.examples import Example
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.own import own
 from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
 from dokimasia.parsing.trees.proposals import capability_name
 
-EXAMPLE = Example(
+EXAMPLE = FormExample(
     """same: 34, 31
 vague: 36 | Counting Reflected Things
 vague: 39"""
