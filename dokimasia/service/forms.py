@@ -42,7 +42,7 @@ _COMMAS = ", separated by commas"
 
 
 @dataclass(frozen=True, slots=True)
-class FormField:
+class InputField:
     """A field of a form.
 
     Attributes:
@@ -92,7 +92,7 @@ class FieldGroup:
     """Fields that stand together; those that few people change are folded."""
 
     title: str
-    controls: tuple[FormField, ...]
+    controls: tuple[InputField, ...]
     folded: bool = True
 
 
@@ -209,7 +209,7 @@ def split_faults(
     return by_field, "; ".join(rest)
 
 
-def _control(name: str, field: FieldInfo) -> FormField:
+def _control(name: str, field: FieldInfo) -> InputField:
     how, kind = option_of(field), _kind(field)
     default = None if field.is_required() else field.get_default(call_default_factory=True)
     flag = (
@@ -217,7 +217,7 @@ def _control(name: str, field: FieldInfo) -> FormField:
     )
     bounds = {at: getattr(one, at) for one in field.metadata for at in ("ge", "gt", "le", "lt") if hasattr(one, at)}
     shape = _shape(name, kind, how)
-    control = FormField(
+    control = InputField(
         name=name,
         kind=shape,
         required=field.is_required(),
@@ -291,7 +291,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, PurePath) else value
 
 
-def _texts(control: FormField, value: Any) -> tuple[str, ...]:
+def _texts(control: InputField, value: Any) -> tuple[str, ...]:
     """Return a value of plain JSON as it is written into a field."""
     if control.kind == "box":
         return ("on",) if value else ()
@@ -312,7 +312,7 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}={','.join(map(str, inside))}"
 
 
-def _value(control: FormField, given: Sequence[str]) -> Any:
+def _value(control: InputField, given: Sequence[str]) -> Any:
     """Return what was written into a field as plain JSON; None where nothing was.
 
     Raises:
@@ -333,7 +333,7 @@ def _value(control: FormField, given: Sequence[str]) -> Any:
     return given[0]
 
 
-def _number(control: FormField, text: str) -> int | float:
+def _number(control: InputField, text: str) -> int | float:
     try:
         number = int(text) if control.whole else float(text)
     except ValueError:
@@ -344,7 +344,7 @@ def _number(control: FormField, text: str) -> int | float:
     return number
 
 
-def _object(control: FormField, text: str) -> Any:
+def _object(control: InputField, text: str) -> Any:
     """Return what stands in lines of `NAME=VALUE,VALUE`, or in JSON, as plain JSON."""
     if text.startswith("{"):
         try:

@@ -24,10 +24,12 @@ ERROR_HEADER = "dokimasia-error"
 """The header that says of which class of Python an error of ours is, so that a client raises the same."""
 
 
-class Problem(BaseModel):
+class ProblemDetails(BaseModel):
     """What went wrong: a short title, the HTTP status, and a sentence that says what is wrong, where, and the way out."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Not Found", "status": 404, "detail": "..."}]})
+    model_config = ConfigDict(
+        title="Problem", json_schema_extra={"examples": [{"title": "Not Found", "status": 404, "detail": "..."}]}
+    )
 
     title: str
     status: int = Field(ge=400, le=599)
@@ -50,7 +52,7 @@ def status_of(error: DokimasiaError) -> int:
 
 def problem(status: int, detail: str, *, request: str = "", headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Return a response that says what went wrong."""
-    told = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, request=request)
+    told = ProblemDetails(title=HTTPStatus(status).phrase, status=status, detail=detail, request=request)
     return JSONResponse(told.model_dump(), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
@@ -172,7 +174,7 @@ def _fault(fault: Mapping[str, Any]) -> str:
 
 def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return how the OpenAPI description says that a route may answer with these errors."""
-    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    content = {MEDIA_TYPE: {"schema": ProblemDetails.model_json_schema()}}
     return {int(status): {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
 
 

@@ -29,7 +29,7 @@ class ImportResult(NamedTuple):
     empty: int
 
 
-class _Made(BaseModel):
+class _RecordedCheck(BaseModel):
     who: str
     action: Action
     text: str = ""
@@ -48,7 +48,7 @@ class SheetLine(BaseModel):
     reply: str | None = None
     delete: list[Annotated[int, Field(ge=0, lt=2**31)]] = []
     who: str = ""
-    decisions: list[_Made] = []
+    decisions: list[_RecordedCheck] = []
 
     @property
     def asked(self) -> Action | None:

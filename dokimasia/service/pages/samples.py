@@ -118,7 +118,7 @@ class SampleCell(NamedTuple):
     about: str = ""
 
 
-class SampleRow(NamedTuple):
+class ListedSample(NamedTuple):
     """A sample of the list."""
 
     place: int
@@ -266,7 +266,7 @@ def called(home: Home, run: Run) -> str:
 
 def _table(
     service: Service, run: Run, by: FilterableRun, asked: Filter, found: SamplePage
-) -> tuple[Sequence[str], Sequence[SampleRow]]:
+) -> tuple[Sequence[str], Sequence[ListedSample]]:
     """Return the models, or what stands in their place, and a row for each sample that was found."""
     ids = [id for _, id in found.samples]
     values, results = samples_of(service.home, run.id, ids), rows_of(service.home, run.id, ids)
@@ -276,12 +276,12 @@ def _table(
     columns = [name for name in (shown_name(*model) for model in by.facets.models) if chosen in (None, name)]
     if "" in there or not columns:
         columns.append("")
-    rows: list[SampleRow] = []
+    rows: list[ListedSample] = []
     for place, id in found.samples:
         sample, own = values[id], of_kind[id]
         question = " ".join(service.redact(sample.prompt).split())
         rows.append(
-            SampleRow(
+            ListedSample(
                 place=place,
                 id=service.redact(id),
                 link=link(run, id, asked),
