@@ -10,7 +10,7 @@ import pytest
 
 import dokimasia
 from dokimasia.methods.diagnosis.charts import SCALE
-from dokimasia.methods.judging.report import DIVERGING_COLOURS as ORDERED
+from dokimasia.methods.judging.report import COLOURS as ORDERED
 from dokimasia.report.blocks import Block, Chart, Fold
 from dokimasia.report.charts import (
     CELL_INK,

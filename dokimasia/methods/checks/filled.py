@@ -29,7 +29,7 @@ class ImportResult(NamedTuple):
     empty: int
 
 
-class _RecordedCheck(BaseModel):
+class _Made(BaseModel):
     who: str
     action: Action
     text: str = ""
@@ -48,7 +48,7 @@ class SheetLine(BaseModel):
     reply: str | None = None
     delete: list[Annotated[int, Field(ge=0, lt=2**31)]] = []
     who: str = ""
-    decisions: list[_RecordedCheck] = []
+    decisions: list[_Made] = []
 
     @property
     def asked(self) -> Action | None:
