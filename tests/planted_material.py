@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
-from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, ScoredAnswer
+from dokimasia.methods.diagnosis.evidence_data import DiagnosedAnswer, DiagnosisMaterial
 from dokimasia.methods.tree.node_scores import MeasuredRun
 from dokimasia.simulation.tree_world import planted_criteria, planted_scores
 
@@ -17,13 +17,14 @@ def world(seed: int, weak: Mapping[str, Mapping[str, float]], *, n: int = 400) -
         name: planted_scores(criteria, 10 * seed + at, base=0.8, weak=chances)
         for at, (name, chances) in enumerate(weak.items())
     }
-    answers: list[ScoredAnswer] = []
+    answers: list[DiagnosedAnswer] = []
     for name, each in scores.items():
         by_sample: dict[str, list[float]] = {}
         for criterion, score in each.items():
             by_sample.setdefault(sample_of[criterion], []).append(score)
         answers += [
-            ScoredAnswer(id, id, name, 0, 1 + sum(values) / len(values) / 25, None) for id, values in by_sample.items()
+            DiagnosedAnswer(id, id, name, 0, 1 + sum(values) / len(values) / 25, None)
+            for id, values in by_sample.items()
         ]
     tree = assign(add_all(new_tree(), sorted(set(planted.values()))), planted)
     measured = MeasuredRun(scores=scores, sample_of=sample_of)

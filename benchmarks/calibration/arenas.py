@@ -130,7 +130,7 @@ def _failing(generator: np.random.Generator, meetings: Sequence[Meeting]) -> lis
 def _points(names: Sequence[str], meetings: Sequence[Meeting]) -> dict[str, float]:
     points: dict[str, list[float]] = {}
     for row, other in meetings:
-        for verdict in row.both or ():
+        for verdict in row.verdict_pair or ():
             points.setdefault(row.model, []).append(((verdict > 0) - (verdict < 0)) / 2)
             points.setdefault(other, []).append(((verdict < 0) - (verdict > 0)) / 2)
     return {name: 0.5 + float(np.mean(points[name])) for name in names if name in points}

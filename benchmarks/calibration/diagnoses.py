@@ -6,7 +6,7 @@ from benchmarks.calibration.planted_trees import BASE, MET, MISSED, WEAK, WEAK_B
 from benchmarks.calibration.trials import Seed, Trial
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.diagnosis.tables import Asset, Figure
-from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, ScoredAnswer
+from dokimasia.methods.diagnosis.evidence_data import DiagnosedAnswer, DiagnosisMaterial
 from dokimasia.methods.diagnosis.leaf_tables import contrasts, leaf_tables, verdicts_of
 from dokimasia.methods.diagnosis.sample_tables import pairs
 from dokimasia.methods.tree.node_scores import MeasuredRun
@@ -57,15 +57,15 @@ def diagnosis(seed: int) -> Seed:
     )
 
 
-def answers(scores: Mapping[str, Mapping[str, float]], sample_of: Mapping[str, str]) -> list[ScoredAnswer]:
+def answers(scores: Mapping[str, Mapping[str, float]], sample_of: Mapping[str, str]) -> list[DiagnosedAnswer]:
     """Return each model's answers, each scored by the mean over its criteria."""
-    found: list[ScoredAnswer] = []
+    found: list[DiagnosedAnswer] = []
     for model, each in scores.items():
         by_sample: dict[str, list[float]] = {}
         for criterion, score in each.items():
             by_sample.setdefault(sample_of[criterion], []).append(score)
         found += [
-            ScoredAnswer(sample, sample, model, 0, 1 + sum(values) / len(values) / 25, None)
+            DiagnosedAnswer(sample, sample, model, 0, 1 + sum(values) / len(values) / 25, None)
             for sample, values in by_sample.items()
         ]
     return found

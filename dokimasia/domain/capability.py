@@ -165,8 +165,10 @@ class TreeEdit(Value):
     criteria: tuple[str, ...] = ()
 
 
-class TreeNode(Value):
+class StoredNode(Value):
     """A node as it is stored: the criteria that it holds itself, and the ids that were merged or folded into it."""
+
+    stored_as = "TreeNode"
 
     id: str = Field(min_length=1)
     support: int = Field(default=0, ge=0, le=MOST_SUPPORT)
@@ -183,6 +185,6 @@ class TreeVersion(Value):
 
     categories: tuple[Name, ...] = Field(min_length=1)
     level: Level = "capability"
-    nodes: tuple[TreeNode, ...]
+    nodes: tuple[StoredNode, ...]
     before: str | None = None
     edits: tuple[TreeEdit, ...] = ()

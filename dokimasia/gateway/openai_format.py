@@ -224,7 +224,7 @@ _REFUSED = re.compile(r"(?i)\bsafety system\b|\bcontent[ _]policy\b|\bcontent[ _
 _REFUSING_STATUSES = frozenset((400, 403, 422))
 
 
-class EditedImage(NamedTuple):
+class ImageReply(NamedTuple):
     """The image that a reply holds, as bytes and unchecked, and the tokens that were reported."""
 
     data: bytes
@@ -246,7 +246,7 @@ def edit_fields(call: ImageEdit, spec: ModelSpec) -> dict[str, Any]:
     return fields
 
 
-def sent_image(data: Mapping[str, Any]) -> EditedImage:
+def sent_image(data: Mapping[str, Any]) -> ImageReply:
     """Return the image that a reply's body holds.
 
     Raises:
@@ -272,7 +272,7 @@ def sent_image(data: Mapping[str, Any]) -> EditedImage:
         image = base64.b64decode("".join(plain.split()), validate=True)
     except (binascii.Error, ValueError):
         raise broken() from None
-    return EditedImage(image, _usage(data.get("usage")))
+    return ImageReply(image, _usage(data.get("usage")))
 
 
 def refusal_of(status: int, error: Any, api_key: str | None) -> ImageEditReply | None:
@@ -294,7 +294,7 @@ def refusal_of(status: int, error: Any, api_key: str | None) -> ImageEditReply |
     return ImageEditReply(refusal=words or "the provider's content policy")
 
 
-async def stored_edit(sent: EditedImage, *, read_image: ImageReader | None, blobs: BlobStore) -> ImageEditReply:
+async def stored_edit(sent: ImageReply, *, read_image: ImageReader | None, blobs: BlobStore) -> ImageEditReply:
     """Check an image like any other, put it among the blobs and return the reply.
 
     Raises:

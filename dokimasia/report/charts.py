@@ -1,4 +1,4 @@
-"""Plotly figures: intervals, paired differences, categories, repeats, the blind arm, cost; colours follow the page's theme."""
+"""Plotly figures: intervals, categories, repeats, cost, heat maps, models in a plane; colours follow the page's theme."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -275,3 +275,134 @@ def _measured(points: Sequence[Point], bars: Figure) -> Figure:
 def _line(across: tuple[float, float], down: tuple[Any, Any], **look: Any) -> Figure:
     """Return a line between the grid and the dots."""
     return {"type": "line", "x0": across[0], "x1": across[1], "y0": down[0], "y1": down[1], "layer": "between", **look}
+
+
+CELL_INK = "#14171c"
+"""Of the figures in the cells: every colour below stands out from it."""
+
+DIVERGING_COLOURS = [[0.0, "#e2705f"], [0.25, "#f0a58f"], [0.5, "#f1f1ee"], [0.75, "#8ccfa8"], [1.0, "#46ab76"]]
+SHARE_COLOURS = [[0.0, "#f4f6fa"], [1.0, "#6ba0ea"]]
+FAILURE_COLOURS = [[0.0, "#f6f4f1"], [0.5, "#f0a58f"], [1.0, "#e2706a"]]
+"""Of shares that are better low."""
+
+
+def heat_chart(
+    rows: Sequence[str],
+    columns: Sequence[str],
+    values: Sequence[Sequence[float | None]],
+    *,
+    hover: str,
+    diverging: bool = False,
+    failures: bool = False,
+) -> Figure:
+    """Return percentages as a heat map, rows from top to bottom; None is left blank.
+
+    Args:
+        rows: their names.
+        columns: their names.
+        values: 0 to 100, a row each.
+        hover: what a cell's value is, with `%{y}`, `%{x}` and `%{z}` for row, column and value.
+        diverging: whether 50 is the middle of two colours.
+        failures: whether low is good.
+    """
+    return {
+        "data": [
+            {
+                "type": "heatmap",
+                "x": [label(name) for name in columns],
+                "y": [label(name) for name in rows],
+                "z": [list(row) for row in values],
+                "zmin": 0,
+                "zmax": 100,
+                "xgap": 2,
+                "ygap": 2,
+                "colorscale": DIVERGING_COLOURS if diverging else FAILURE_COLOURS if failures else SHARE_COLOURS,
+                "showscale": False,
+                "text": [["" if one is None else f"{one:.0f}" for one in row] for row in values],
+                "texttemplate": "%{text}",
+                "textfont": {"color": CELL_INK},
+                "hoverongaps": False,
+                "hovertemplate": f"{hover}<extra></extra>",
+            }
+        ],
+        "layout": {
+            "height": 110 + BAR_HEIGHT * max(1, len(rows)),
+            "margin": {"t": 70, "r": 24, "b": 16, "l": 8},
+            "showlegend": False,
+            "hovermode": "closest",
+            "xaxis": {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(columns, 24)},
+            "yaxis": {
+                "autorange": "reversed",
+                "automargin": True,
+                "fixedrange": True,
+                "type": "category",
+                "ticksuffix": "  ",
+                **ticks(rows, 32),
+            },
+        },
+    }
+
+
+AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
+
+
+def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, line: bool = False) -> Figure:
+    """Return one labelled dot a model; with `line`, the straight line of least squares through them.
+
+    Args:
+        points: where each stands.
+        x: title of the axis to the right.
+        y: title of the axis upwards.
+        line: whether the line is drawn.
+    """
+    xs, ys = [one[0] for one in points.values()], [one[1] for one in points.values()]
+    traces: list[Figure] = [
+        {
+            "type": "scatter",
+            "mode": "markers+text",
+            "x": xs,
+            "y": ys,
+            "text": short_labels(list(points), 24),
+            "hovertext": [label(name) for name in points],
+            "textposition": "top center",
+            "cliponaxis": False,
+            "marker": {"size": 11, "color": PALETTE[0]},
+            "hovertemplate": "%{hovertext}<br>%{x:.2f}, <b>%{y:.2f}</b><extra></extra>",
+        }
+    ]
+    if line and (ends := _least_squares(xs, ys)) is not None:
+        traces.append(
+            {
+                "type": "scatter",
+                "mode": "lines",
+                "x": ends[0],
+                "y": ends[1],
+                "line": {"width": 2, "dash": "dot", "color": PALETTE[1]},
+                "hoverinfo": "skip",
+            }
+        )
+    return {"data": traces, "layout": plain_layout(x, y)}
+
+
+def _least_squares(xs: Sequence[float], ys: Sequence[float]) -> tuple[list[float], list[float]] | None:
+    """Return the ends of the line, or None where the points stand above one another."""
+    n = len(xs)
+    mean_x, mean_y = sum(xs) / n, sum(ys) / n
+    spread = sum((one - mean_x) ** 2 for one in xs)
+    if n < 2 or spread == 0:
+        return None
+    slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(xs, ys, strict=True)) / spread
+    ends = [min(xs), max(xs)]
+    return ends, [round(mean_y + slope * (end - mean_x), 6) for end in ends]
+
+
+def plain_layout(x: str, y: str) -> Figure:
+    """Return the layout of a figure with two axes by their titles."""
+    return {
+        "height": 340,
+        "margin": {"t": 36, "r": 32, "b": 48, "l": 8},
+        "xaxis": {**AXIS, "title": {"text": x, "standoff": 8, "font": {"size": 13}}},
+        "yaxis": {**AXIS, "title": {"text": y, "font": {"size": 13}}},
+        "showlegend": False,
+        "hovermode": "closest",
+    }

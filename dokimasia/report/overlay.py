@@ -11,7 +11,7 @@ NEAR = 30
 COLOURS = 6
 
 
-class Region(NamedTuple):
+class MarkedRegion(NamedTuple):
     """A region of one image, and what it belongs to.
 
     `mark` ties it to what lights it up; `label` is the number that it wears, "" for one that is seen only when it is
@@ -24,24 +24,24 @@ class Region(NamedTuple):
     box: tuple[float, float, float, float] | None
 
 
-def regions_of(criteria: Sequence[Mapping[str, Any]], images: Sequence[str]) -> dict[str, list[Region]]:
+def regions_of(criteria: Sequence[Mapping[str, Any]], images: Sequence[str]) -> dict[str, list[MarkedRegion]]:
     """Return the regions that criteria rest on, by the hash of the image that they are in."""
-    regions: dict[str, list[Region]] = {}
+    regions: dict[str, list[MarkedRegion]] = {}
     for number, criterion in enumerate(criteria, start=1):
         place: int = criterion["anchor"]["image"]
         if place < len(images):
             box = _corners(criterion["anchor"]["box"])
             label = "" if box is None else str(number)
-            regions.setdefault(images[place], []).append(Region(str(number), label, colour(number), box))
+            regions.setdefault(images[place], []).append(MarkedRegion(str(number), label, colour(number), box))
     return regions
 
 
-def looks_at(looks: Sequence[Mapping[str, Any]]) -> dict[str, list[Region]]:
+def looks_at(looks: Sequence[Mapping[str, Any]]) -> dict[str, list[MarkedRegion]]:
     """Return the regions that a judge looked at with its tools, by the hash of the image; they are seen when lit."""
-    regions: dict[str, list[Region]] = {}
+    regions: dict[str, list[MarkedRegion]] = {}
     for number, look in enumerate(looks, start=1):
         for region in look["regions"]:
-            mark = Region(f"look-{number}", "", "look", _corners(region["box"]))
+            mark = MarkedRegion(f"look-{number}", "", "look", _corners(region["box"]))
             regions.setdefault(region["image"], []).append(mark)
     return regions
 
@@ -89,7 +89,7 @@ def definitions(pictures: Mapping[str, Picture]) -> str:
     return f'<svg class="unseen" aria-hidden="true" width="0" height="0"><defs>{symbols}</defs></svg>'
 
 
-def draw_picture(picture: Picture, regions: Sequence[Region], about: str) -> str:
+def draw_picture(picture: Picture, regions: Sequence[MarkedRegion], about: str) -> str:
     """Return an image with its regions; one that cannot be drawn says why."""
     size = f"{picture.width} × {picture.height}"
     if not picture.uri:
@@ -103,7 +103,7 @@ def draw_picture(picture: Picture, regions: Sequence[Region], about: str) -> str
     )
 
 
-def _mark(region: Region, before: Sequence[Region], height: int) -> str:
+def _mark(region: MarkedRegion, before: Sequence[MarkedRegion], height: int) -> str:
     x0, y0, x1, y1 = region.box or (0.0, 0.0, 1.0, 1.0)
     left, top = round(x0 * WIDTH, 1), round(y0 * height, 1)
     place = f'x="{left}" y="{top}" width="{round((x1 - x0) * WIDTH, 1)}" height="{round((y1 - y0) * height, 1)}" rx="4"'

@@ -77,7 +77,7 @@ TOGETHER = 0.1
 
 
 @dataclass(frozen=True)
-class RunEvent:
+class ServerEvent:
     """One event of a run, and its wire format."""
 
     id: int
@@ -115,8 +115,8 @@ class Log:
         self.readers = 0
         self.picture = empty_picture() | (picture or {})
         self._base: Picture = dict(self.picture)
-        self._kept: deque[RunEvent] = deque()
-        self._states: dict[str, RunEvent] = {}
+        self._kept: deque[ServerEvent] = deque()
+        self._states: dict[str, ServerEvent] = {}
         self._waiting: set[asyncio.Future[None]] = set()
         self._waking = False
 
@@ -125,9 +125,9 @@ class Log:
         """Whether the run has ended, so that its streams end."""
         return self.picture["ended"] is not None
 
-    def add(self, type: EventType, data: Mapping[str, Any]) -> RunEvent:
+    def add(self, type: EventType, data: Mapping[str, Any]) -> ServerEvent:
         """Add an event and wake readers."""
-        event = RunEvent(max(self.last + 1, self._now()), type, data)
+        event = ServerEvent(max(self.last + 1, self._now()), type, data)
         self.last = event.id
         fold(self.picture, type, data)
         if type in STATES:
@@ -143,16 +143,18 @@ class Log:
         self._wake()
         return event
 
-    def after(self, position: int | None) -> list[RunEvent]:
+    def after(self, position: int | None) -> list[ServerEvent]:
         """Return the events after a reader's position, or a snapshot for a new reader (None).
 
         Folded into the reader's picture, they yield the current one.
         """
         if position is None:
-            return [RunEvent(self.last, "snapshot", {"reason": "what is known so far", "picture": dict(self.picture)})]
+            return [
+                ServerEvent(self.last, "snapshot", {"reason": "what is known so far", "picture": dict(self.picture)})
+            ]
         if position == self.last:
             return []
-        sent: list[RunEvent] = []
+        sent: list[ServerEvent] = []
         if not self._base_id <= position < self.last:
             why = (
                 "the events up to here are not kept one by one" if position < self._base_id else "this id is not known"
@@ -161,7 +163,7 @@ class Log:
             for event in self._states.values():
                 if event.id <= self._base_id:
                     fold(picture, event.type, event.data)
-            sent.append(RunEvent(self._base_id, "snapshot", {"reason": why, "picture": picture}))
+            sent.append(ServerEvent(self._base_id, "snapshot", {"reason": why, "picture": picture}))
             position = self._base_id
         sent += takewhile(lambda event: event.id > position, reversed(self._kept))
         sent += (event for event in self._states.values() if event.id > position)

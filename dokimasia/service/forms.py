@@ -42,7 +42,7 @@ _COMMAS = ", separated by commas"
 
 
 @dataclass(frozen=True, slots=True)
-class FormField:
+class InputField:
     """A field of a form.
 
     Attributes:
@@ -92,7 +92,7 @@ class FieldGroup:
     """A group of fields, folded if few people change them."""
 
     title: str
-    controls: tuple[FormField, ...]
+    controls: tuple[InputField, ...]
     folded: bool = True
 
 
@@ -217,7 +217,7 @@ def split_faults(
     return by_field, "; ".join(unassigned)
 
 
-def _control(name: str, field: FieldInfo) -> FormField:
+def _control(name: str, field: FieldInfo) -> InputField:
     option, kind = option_of(field), _kind(field)
     default = None if field.is_required() else field.get_default(call_default_factory=True)
     flag = ""
@@ -230,7 +230,7 @@ def _control(name: str, field: FieldInfo) -> FormField:
             if hasattr(constraint, bound):
                 bounds[bound] = getattr(constraint, bound)
     shape = _shape(name, kind, option)
-    control = FormField(
+    control = InputField(
         name=name,
         kind=shape,
         required=field.is_required(),
@@ -304,7 +304,7 @@ def _plain(value: Any) -> Any:
     return str(value) if isinstance(value, PurePath) else value
 
 
-def _texts(control: FormField, value: Any) -> tuple[str, ...]:
+def _texts(control: InputField, value: Any) -> tuple[str, ...]:
     """Return the texts of a field for a value of plain JSON."""
     if control.kind == "box":
         return ("on",) if value else ()
@@ -325,7 +325,7 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
         yield f"{name}={','.join(map(str, inside))}"
 
 
-def _value(control: FormField, texts: Sequence[str]) -> Any:
+def _value(control: InputField, texts: Sequence[str]) -> Any:
     """Return the texts of a field as plain JSON, or None if it is empty.
 
     Raises:
@@ -346,7 +346,7 @@ def _value(control: FormField, texts: Sequence[str]) -> Any:
     return texts[0]
 
 
-def _number(control: FormField, text: str) -> int | float:
+def _number(control: InputField, text: str) -> int | float:
     try:
         number = int(text) if control.whole else float(text)
     except ValueError:
@@ -357,7 +357,7 @@ def _number(control: FormField, text: str) -> int | float:
     return number
 
 
-def _object(control: FormField, text: str) -> Any:
+def _object(control: InputField, text: str) -> Any:
     """Return lines of `NAME=VALUE,VALUE`, or JSON, as plain JSON."""
     if text.startswith("{"):
         try:

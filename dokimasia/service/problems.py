@@ -24,10 +24,12 @@ ERROR_HEADER = "dokimasia-error"
 """The header with the Python class of one of this package's errors, so that a client raises the same."""
 
 
-class Problem(BaseModel):
+class ProblemDetails(BaseModel):
     """What went wrong: a short title, the HTTP status, and a sentence that says what is wrong, where, and the way out."""
 
-    model_config = ConfigDict(json_schema_extra={"examples": [{"title": "Not Found", "status": 404, "detail": "..."}]})
+    model_config = ConfigDict(
+        title="Problem", json_schema_extra={"examples": [{"title": "Not Found", "status": 404, "detail": "..."}]}
+    )
 
     title: str
     status: int = Field(ge=400, le=599)
@@ -50,7 +52,7 @@ def status_of(error: DokimasiaError) -> int:
 
 def problem(status: int, detail: str, *, request: str = "", headers: Mapping[str, str] | None = None) -> JSONResponse:
     """Return a response that says what went wrong."""
-    body = Problem(title=HTTPStatus(status).phrase, status=status, detail=detail, request=request)
+    body = ProblemDetails(title=HTTPStatus(status).phrase, status=status, detail=detail, request=request)
     return JSONResponse(body.model_dump(), status, media_type=MEDIA_TYPE, headers=dict(headers or {}))
 
 
@@ -170,7 +172,7 @@ def _validation_message(fault: Mapping[str, Any]) -> str:
 
 def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """Return the `responses` of a route for these error statuses, for the OpenAPI description."""
-    content = {MEDIA_TYPE: {"schema": Problem.model_json_schema()}}
+    content = {MEDIA_TYPE: {"schema": ProblemDetails.model_json_schema()}}
     return {int(status): {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}
 
 

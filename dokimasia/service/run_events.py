@@ -17,7 +17,7 @@ from dokimasia.log import Redactor
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.outcome import why_ended
-from dokimasia.service.event_log import LAST, Log, Picture, RunEvent, empty_picture
+from dokimasia.service.event_log import LAST, Log, Picture, ServerEvent, empty_picture
 from dokimasia.service.run_observer import STOPPED, RunObserver
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import events, keep_event, last_failures
@@ -220,7 +220,7 @@ class EventStream(Response):
             if events:
                 self._position = events[-1].id
             if log.over and not any(event.type == "ended" for event in events):
-                events.append(RunEvent(log.last, "ended", log.picture["ended"]))
+                events.append(ServerEvent(log.last, "ended", log.picture["ended"]))
             part += b"".join(event.wire for event in events)
             if part:
                 await send({"type": "http.response.body", "body": part, "more_body": True})

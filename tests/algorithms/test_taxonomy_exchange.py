@@ -25,7 +25,7 @@ from dokimasia.algorithms.trees.formats import (
     to_version,
     to_yaml,
 )
-from dokimasia.domain.capability import TreeNode, TreeVersion
+from dokimasia.domain.capability import StoredNode, TreeVersion
 from dokimasia.errors import DataError
 from tests.hand_edits import rename
 
@@ -173,7 +173,7 @@ def test_graphml_keeps_edges_as_they_stand() -> None:
 
 def test_nodes_may_leave_out_those_above() -> None:
     """Stored leaves alone bring their parents with them."""
-    tree = from_nodes([TreeNode(id="<A><B><C>")], ["A"])
+    tree = from_nodes([StoredNode(id="<A><B><C>")], ["A"])
     assert check_tree(tree) == []
 
 

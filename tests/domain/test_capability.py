@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from dokimasia.domain.capability import CapabilityPath, Proposal, TreeEdit, TreeNode, TreeVersion
+from dokimasia.domain.capability import CapabilityPath, Proposal, StoredNode, TreeEdit, TreeVersion
 from dokimasia.domain.identity import value_id
 
 pytestmark = pytest.mark.quick
@@ -57,7 +57,7 @@ def test_values_hold_only_what_is_spelled_right() -> None:
 
 def test_versions_are_known_by_content_and_history() -> None:
     """Equal nodes and edits have one id; another history has another."""
-    nodes = (TreeNode(id="<A>", members=("x",), support=1), TreeNode(id="root"))
+    nodes = (StoredNode(id="<A>", members=("x",), support=1), StoredNode(id="root"))
     edit = TreeEdit(kind="merge", node="<A><B><C>", into="<A><B><D>", reason="the same skill", by="judge")
     one = TreeVersion(categories=("A",), nodes=nodes, edits=(edit,))
     assert value_id(one) == value_id(TreeVersion.model_validate_json(one.model_dump_json()))

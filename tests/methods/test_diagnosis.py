@@ -7,7 +7,7 @@ import pytest
 from dokimasia.algorithms.taxonomy import add_all, assign, new_tree
 from dokimasia.domain.diagnosis.tables import Asset
 from dokimasia.methods.diagnosis.answer_tables import answer_tables, reasons
-from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, FinalAnswer, ScoredAnswer, slugs_of
+from dokimasia.methods.diagnosis.evidence_data import DiagnosedAnswer, DiagnosisMaterial, FinalAnswer, slugs_of
 from dokimasia.methods.diagnosis.leaf_tables import contrasts, leaf_tables, verdicts_of
 from dokimasia.methods.diagnosis.sample_tables import failures, overall, pairs, ranks, stability, top_ties, win_ties
 from dokimasia.methods.diagnosis.tables import assets_of
@@ -19,7 +19,7 @@ WEAK = parent_of(next(iter(made_up_capabilities())))
 SURE = {"weak", "strong", "better", "worse"}
 
 
-def small(*answers: ScoredAnswer, repeats: int = 1) -> DiagnosisMaterial:
+def small(*answers: DiagnosedAnswer, repeats: int = 1) -> DiagnosisMaterial:
     """A few answers on a tree of one leaf."""
     samples = list(dict.fromkeys(one.sample_id for one in answers))
     models = tuple(dict.fromkeys(one.model for one in answers))
@@ -41,10 +41,10 @@ def answer(
     repeat: int = 0,
     reasons: tuple[int, ...] = (),
     final: FinalAnswer = "right",
-) -> ScoredAnswer:
+) -> DiagnosedAnswer:
     """One answer on an image of its own."""
     failure = None if score is not None else "refused"
-    return ScoredAnswer(sample, f"image-{sample}", model, repeat, score, failure, reasons, final)
+    return DiagnosedAnswer(sample, f"image-{sample}", model, repeat, score, failure, reasons, final)
 
 
 def sure(*tables: Asset) -> list[tuple[str, str]]:

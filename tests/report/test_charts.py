@@ -13,6 +13,10 @@ from dokimasia.methods.diagnosis.charts import SCALE
 from dokimasia.methods.judging.report import COLOURS as ORDERED
 from dokimasia.report.blocks import Block, Chart, Fold
 from dokimasia.report.charts import (
+    CELL_INK,
+    DIVERGING_COLOURS,
+    FAILURE_COLOURS,
+    SHARE_COLOURS,
     Point,
     cost_chart,
     grouped_chart,
@@ -21,7 +25,6 @@ from dokimasia.report.charts import (
     paired_chart,
     repeats_chart,
 )
-from dokimasia.report.heat import COLOURS, FAILURES, INK, SHARES
 from dokimasia.report.sections import sections_of
 from tests.report.conftest import Finished
 
@@ -134,10 +137,10 @@ def parts_of(colour: str) -> list[float]:
     return [int(colour[at : at + 2], 16) for at in (1, 3, 5)]
 
 
-@pytest.mark.parametrize("scale", [COLOURS, SHARES, FAILURES, SCALE, ORDERED])
+@pytest.mark.parametrize("scale", [DIVERGING_COLOURS, SHARE_COLOURS, FAILURE_COLOURS, SCALE, ORDERED])
 def test_figures_stand_out_from_every_cell_of_a_heat_map(scale: list[list[Any]]) -> None:
     """Figures have a contrast of 5 and more with every colour between the ends of a scale."""
-    dark = luminance(parts_of(INK)) + 0.05
+    dark = luminance(parts_of(CELL_INK)) + 0.05
     for (_, one), (_, other) in pairwise(scale):
         for step in range(11):
             mixed = [a + (b - a) * step / 10 for a, b in zip(parts_of(one), parts_of(other), strict=True)]

@@ -23,15 +23,15 @@ from dokimasia.report.charts import (
     Point,
     cost_chart,
     grouped_chart,
+    heat_chart,
     interval_chart,
     paired_chart,
     repeats_chart,
+    scatter_chart,
 )
 from dokimasia.report.comparison import SHORT
 from dokimasia.report.fields import Interval
-from dokimasia.report.heat import heat_chart
 from dokimasia.report.labels import shortened_names
-from dokimasia.report.scatter import scatter_chart
 from tests.report.chromium import opened
 
 BEGIN = "meta-llama-4-maverick-multimodal-preview-17B-"

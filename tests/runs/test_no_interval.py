@@ -92,10 +92,9 @@ def test_reasons_that_differ_in_their_figures_are_one_note() -> None:
 
 def test_in_a_sentence_the_reason_is_a_few_words() -> None:
     """A sentence says that there are too few different images; the page has the details in the title of these words."""
-    assert (
-        shortened(paired_difference([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)["difference"]["no_interval"])
-        == TOO_FEW
-    )
+    comparison = paired_difference([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)
+    assert comparison.difference is not None
+    assert shortened(comparison.difference.no_interval or "") == TOO_FEW
     cell = figures.interval({"low": None, "high": None, "no_interval": REASON})
     said = Paragraph(("It scores 4.80 of 5 (", cell, "; p = 1.000)."))
     text = "It scores 4.80 of 5 (no interval: too few different images; p = 1.000)."

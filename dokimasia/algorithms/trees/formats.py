@@ -2,7 +2,7 @@
 # networkx and PyYAML ship no types; values read are annotated at once.
 """Capability trees as stored nodes, JSON, YAML, CSV and GraphML, read and written, and as Mermaid diagrams.
 
-Equal trees give equal text. All formats are read into stored nodes (`TreeNode`), except GraphML, which keeps its edges.
+Equal trees give equal text. All formats are read into stored nodes (`StoredNode`), except GraphML, which keeps its edges.
 """
 
 import csv
@@ -22,7 +22,7 @@ from dokimasia.domain.capability import (
     ROOT,
     CapabilityPath,
     Level,
-    TreeNode,
+    StoredNode,
     TreeVersion,
     plain_name,
 )
@@ -51,7 +51,7 @@ _HEADING = """\
 """
 
 
-def to_nodes(tree: "Tree") -> tuple[TreeNode, ...]:
+def to_nodes(tree: "Tree") -> tuple[StoredNode, ...]:
     """Return the tree's nodes as they are stored, sorted by id.
 
     Examples
@@ -60,7 +60,7 @@ def to_nodes(tree: "Tree") -> tuple[TreeNode, ...]:
     2
     """
     return tuple(
-        TreeNode(
+        StoredNode(
             id=node,
             support=tree.nodes[node]["support"],
             members=tuple(sorted(tree.nodes[node]["members"])),
@@ -70,7 +70,7 @@ def to_nodes(tree: "Tree") -> tuple[TreeNode, ...]:
     )
 
 
-def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str], level: Level | None = None) -> "Tree":
+def from_nodes(nodes: Iterable[StoredNode], categories: Sequence[str], level: Level | None = None) -> "Tree":
     """Return the tree of stored nodes; missing parents are added.
 
     Without a level, the tree is at the level of parents if parents hold criteria and there are no capabilities.
@@ -82,7 +82,7 @@ def from_nodes(nodes: Iterable[TreeNode], categories: Sequence[str], level: Leve
 
     Examples
     --------
-    >>> tree = from_nodes([TreeNode(id="<A><B><C>", members=("x",), support=1)], ["A"])
+    >>> tree = from_nodes([StoredNode(id="<A><B><C>", members=("x",), support=1)], ["A"])
     >>> sorted(tree), from_nodes(to_nodes(tree), ["A"]).nodes["<A><B><C>"]["members"]
     (['<A>', '<A><B>', '<A><B><C>', 'root'], frozenset({'x'}))
     """
@@ -132,7 +132,7 @@ def from_version(version: TreeVersion) -> "Tree":
 
 
 def to_json(tree: "Tree") -> str:
-    """Return the tree as JSON: `format`, `categories`, and `nodes` with the fields of `TreeNode`.
+    """Return the tree as JSON: `format`, `categories`, and `nodes` with the fields of `StoredNode`.
 
     Examples
     --------
@@ -195,7 +195,7 @@ def from_csv(text: str) -> "Tree":
     reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
     if "id" not in (reader.fieldnames or ()):
         raise DataError("the tree's CSV has no column 'id' in its first line")
-    nodes: list[TreeNode] = []
+    nodes: list[StoredNode] = []
     categories: dict[str, None] = {}
     try:
         for row in reader:
@@ -365,7 +365,7 @@ def from_yaml(text: str) -> "Tree":
     name, version = document.get("tree", ""), document.get("version", 0)
     if not isinstance(name, str) or type(version) is not int:
         raise DataError("the tree's YAML names its 'tree' by a text and its 'version' by a whole number")
-    nodes: list[TreeNode] = []
+    nodes: list[StoredNode] = []
     texts: dict[str, str] = {}
     root = {key: value for key, value in document.items() if key not in ("format", "tree", "version")}
     _read_node(root, (), nodes, texts)
@@ -425,7 +425,7 @@ def _fields_of(tree: "Tree", node: str, layer: int, texts: Mapping[str, str]) ->
     return fields
 
 
-def _read_node(fields: Any, names: tuple[str, ...], nodes: list[TreeNode], texts: dict[str, str]) -> None:
+def _read_node(fields: Any, names: tuple[str, ...], nodes: list[StoredNode], texts: dict[str, str]) -> None:
     """Read a node and all below it, and the texts of its criteria."""
     layer = len(names)
     node = "".join(f"<{name}>" for name in names) or ROOT
@@ -449,7 +449,7 @@ def _read_node(fields: Any, names: tuple[str, ...], nodes: list[TreeNode], texts
     support = fields.get("support", len(criteria))
     if type(support) is not int or not 0 <= support <= MOST_SUPPORT:
         raise DataError(f"{node}: the support is no whole number from 0 to {MOST_SUPPORT:,}")
-    nodes.append(TreeNode(id=node, support=support, members=criteria, absorbed=absorbed))
+    nodes.append(StoredNode(id=node, support=support, members=criteria, absorbed=absorbed))
     children = fields.get(below) if below else None
     if children is None:
         return
@@ -492,9 +492,9 @@ def _path(node: str, where: str) -> CapabilityPath:
         raise DataError(f"{where} of the tree: {error}") from error
 
 
-def _node(fields: Any, where: str) -> TreeNode:
+def _node(fields: Any, where: str) -> StoredNode:
     try:
-        return TreeNode.model_validate(fields)
+        return StoredNode.model_validate(fields)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or "it"

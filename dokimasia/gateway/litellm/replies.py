@@ -30,7 +30,7 @@ from dokimasia.gateway.direct.codec import (
 from dokimasia.gateway.failures import MAX_REPLY_BYTES, broken, too_long
 from dokimasia.gateway.openai_format import (
     NATIVE_STOPS,
-    EditedImage,
+    ImageReply,
     embedding_of,
     finish_of,
     sent_image,
@@ -63,7 +63,7 @@ class ReceivedResponses:
         self._call = call
         self._api_key = api_key
         self.last: Received | None = None
-        self.outcome: ModelReply | EditedImage | TransportError | None = None
+        self.outcome: ModelReply | ImageReply | TransportError | None = None
 
     def take(self, received: Received) -> bool:
         """Take in a response; return whether its outcome is known, so that nobody else needs its body."""
@@ -82,7 +82,7 @@ class ReceivedResponses:
             return None
         return body_error(self.last.status, self.last.body, api_key=self._api_key)
 
-    def _read(self, received: Received) -> ModelReply | EditedImage | None:
+    def _read(self, received: Received) -> ModelReply | ImageReply | None:
         status, headers, body, url = received
         if body is None:
             raise too_long(MAX_REPLY_BYTES, status)
@@ -184,7 +184,7 @@ def embedding_reply_of(response: Any) -> EmbeddingReply:
     return embedding_of(((item.get("index"), item["embedding"]) for item in items), read_usage(response))
 
 
-def edited_image(response: Any) -> EditedImage:
+def edited_image(response: Any) -> ImageReply:
     """Return the image of an edit.
 
     Raises:

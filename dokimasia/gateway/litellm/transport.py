@@ -22,7 +22,7 @@ from dokimasia.gateway.litellm.replies import (
     embedding_reply_of,
     reading,
 )
-from dokimasia.gateway.openai_format import EditedImage, chat_fields, chat_messages, edit_fields, stored_edit
+from dokimasia.gateway.openai_format import ImageReply, chat_fields, chat_messages, edit_fields, stored_edit
 from dokimasia.gateway.rate_limit_headers import report_headers
 
 _OFFLINE = {
@@ -102,7 +102,7 @@ class LiteLLMTransport:
         outcome = received.outcome or failure or read(response)
         if isinstance(outcome, TransportError):
             raise outcome  # outside the handler: the original error, which can hold the key, is not its context
-        if isinstance(outcome, EditedImage):
+        if isinstance(outcome, ImageReply):
             return await stored_edit(outcome, read_image=self._read_image, blobs=blobs)
         return outcome
 

@@ -38,7 +38,7 @@ class TrialCalls(NamedTuple):
     open_failure: Failed | None
 
 
-class Trial(NamedTuple):
+class RubricTrial(NamedTuple):
     """Why rubrics test nothing, by position; the captions with planted errors that they were tried on; and the calls."""
 
     idle: dict[int, str]
@@ -58,7 +58,7 @@ def halves(names: Sequence[str], sample: str, seed: int) -> tuple[list[int], lis
 
 async def try_rubrics(
     context: Context, sample: Sample, caption: str, rubrics: Sequence[Rubric], responses: Mapping[str, str]
-) -> Trial:
+) -> RubricTrial:
     """Return a trial of rubrics: which of them test nothing, and why.
 
     An error is planted for each rubric, in what it is about and in its dimension. Errors in different sentences share a
@@ -94,7 +94,7 @@ async def try_rubrics(
                 reason = f"a golden caption with an error of {dimension} in it passes it: {changes}"
                 reasons.setdefault(position, []).append(reason)
     idle = {position: "; ".join(texts) for position, texts in reasons.items()}
-    return Trial(idle, captions, _calls([planting, *replies]))
+    return RubricTrial(idle, captions, _calls([planting, *replies]))
 
 
 async def measure(

@@ -16,11 +16,9 @@ from dokimasia.methods.duel import (
 )
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table
-from dokimasia.report.charts import interval_chart, intervals_said
+from dokimasia.report.charts import heat_chart, interval_chart, intervals_said, scatter_chart
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer, rows_of
-from dokimasia.report.heat import heat_chart
-from dokimasia.report.scatter import scatter_chart
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed, name_column, points_of, table
 

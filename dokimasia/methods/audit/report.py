@@ -36,11 +36,19 @@ from dokimasia.methods.audit.figures import (
 )
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Paragraph, Section, Span, Texts, Tone
-from dokimasia.report.charts import PALETTE, Figure, Point, interval_chart, intervals_said
+from dokimasia.report.charts import (
+    AXIS,
+    PALETTE,
+    Figure,
+    Point,
+    interval_chart,
+    intervals_said,
+    plain_layout,
+    scatter_chart,
+)
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import TableRow, rows_of
 from dokimasia.report.labels import label, short_labels, ticks
-from dokimasia.report.scatter import AXIS, plain_layout, scatter_chart
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed, name_column, points_of, table
 from dokimasia.runs.reading.correlations import untested

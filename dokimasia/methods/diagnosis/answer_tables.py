@@ -16,7 +16,7 @@ from dokimasia.methods.diagnosis.cells import (
     share_column,
     share_of,
 )
-from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosisMaterial, ScoredAnswer, slugs_of
+from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosedAnswer, DiagnosisMaterial, slugs_of
 from dokimasia.methods.modes import NO_MODE, Coded, CodedAtom, Contrast, chosen, contrasts, of_answers
 from dokimasia.report.figures import several
 
@@ -137,7 +137,7 @@ def answer_tables(material: DiagnosisMaterial) -> list[Asset]:
     return tables
 
 
-def _answer_row(answer: ScoredAnswer) -> AssetRow:
+def _answer_row(answer: DiagnosedAnswer) -> AssetRow:
     return AssetRow(
         key=f"{answer.sample_id}/{answer.repeat}",
         cells=cells_of(
@@ -155,12 +155,12 @@ def _answer_row(answer: ScoredAnswer) -> AssetRow:
     )
 
 
-def wrong_reasons(answer: ScoredAnswer) -> int:
+def wrong_reasons(answer: DiagnosedAnswer) -> int:
     """Return the number of wrong reasons of an answer."""
     return sum(score < SOLVED for score in answer.reasons)
 
 
-def disagreement_of(answer: ScoredAnswer) -> str:
+def disagreement_of(answer: DiagnosedAnswer) -> str:
     """Return how an answer and its reasons disagree; empty if they agree or nothing is known."""
     if answer.score is None or not answer.reasons:
         return ""

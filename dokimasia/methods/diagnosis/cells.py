@@ -6,7 +6,7 @@ from typing import Final, Literal, NamedTuple
 from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted, bootstrap_interval, rate_interval
 from dokimasia.algorithms.statistics.contrasts import contrast_interval
 from dokimasia.domain.diagnosis.tables import AssetColumn, AssetRow, Figure, Mark
-from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosisMaterial, ScoredAnswer
+from dokimasia.methods.diagnosis.evidence_data import LIMIT, DiagnosedAnswer, DiagnosisMaterial
 from dokimasia.methods.tree import BEST, LEVEL, WORST, rounded
 from dokimasia.runs.measures import limits
 
@@ -150,6 +150,6 @@ def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) 
     return up if difference.low > 0 else "unclear"
 
 
-def distinct_samples(answers: Iterable[ScoredAnswer]) -> tuple[str, ...]:
+def distinct_samples(answers: Iterable[DiagnosedAnswer]) -> tuple[str, ...]:
     """Return the distinct samples of answers, in order."""
     return tuple(dict.fromkeys(answer.sample_id for answer in answers))

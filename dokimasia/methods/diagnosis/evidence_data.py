@@ -55,7 +55,7 @@ _EDIT_PHASES = frozenset({"edit", "restore", "import"})
 
 
 @dataclass(frozen=True, slots=True)
-class ScoredAnswer:
+class DiagnosedAnswer:
     """An answer of a model: its score (1 to 5; None with a `failure`), final answer and reasons.
 
     `reasons` are the scores of the criteria that the answer addresses, except the final answer's. Criteria that it does
@@ -100,7 +100,7 @@ class DiagnosisMaterial:
     grouping: Grouping
     measured: MeasuredRun
     models: tuple[str, ...]
-    answers: Sequence[ScoredAnswer] = field(default_factory=list[ScoredAnswer])
+    answers: Sequence[DiagnosedAnswer] = field(default_factory=list[DiagnosedAnswer])
     repeats: int = 1
     seed: int = 0
     coded: Coded | None = None
@@ -121,7 +121,7 @@ class DiagnosisMaterial:
         """Each model's samples."""
         return {model: _samples_of(self.answers, model) for model in self.models}
 
-    def answers_of(self, model: str) -> list[ScoredAnswer]:
+    def answers_of(self, model: str) -> list[DiagnosedAnswer]:
         """Return a model's answers."""
         return [answer for answer in self.answers if answer.model == model]
 
@@ -142,7 +142,7 @@ class DiagnosisMaterial:
         return f"{count} {self.leaf if count == 1 else self.leaves}"
 
 
-def _samples_of(answers: Sequence[ScoredAnswer], model: str) -> ModelSamples:
+def _samples_of(answers: Sequence[DiagnosedAnswer], model: str) -> ModelSamples:
     repeats: dict[str, list[float]] = {}
     clusters: dict[str, str] = {}
     for answer in answers:
@@ -370,7 +370,7 @@ def _ranked(measured: MeasuredRun) -> tuple[str, ...]:
     return tuple(sorted({*measured.scores, *measured.failures}, key=rank))
 
 
-def _answers(home: Home, run: Run) -> list[ScoredAnswer]:
+def _answers(home: Home, run: Run) -> list[DiagnosedAnswer]:
     scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
     clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
     rows = [row for row in results(home, run.id, as_judged=True) if row.kind == "score" and not row.arm]
@@ -384,7 +384,7 @@ def _answers(home: Home, run: Run) -> list[ScoredAnswer]:
         return tuple(score for criterion, score, spoken_to in judged if spoken_to and not criterion.final)
 
     return [
-        ScoredAnswer(
+        DiagnosedAnswer(
             sample_id=row.sample_id,
             cluster=clusters.get(row.sample_id, row.sample_id),
             model=row.model,

@@ -39,7 +39,7 @@ class Probes(NamedTuple):
     run: str = ""
 
 
-class _Made(NamedTuple):
+class _LabelledProbe(NamedTuple):
     id: str
     item: Perturbed
     sample: Sample
@@ -77,7 +77,8 @@ def probes_of(
     if path.is_file() or home is None:
         names: dict[Task, tuple[str, ...]] = {one: tuple(error_dimensions(one)) for one in TASKS}
         made = [
-            _Made(one.id, one.item, one.sample, one.label) for one in read_perturbations(path, dimensions=names, **how)
+            _LabelledProbe(one.id, one.item, one.sample, one.label)
+            for one in read_perturbations(path, dimensions=names, **how)
         ]
     else:
         run = resolve_run(home, str(source), of_method("perturb", done=True)).id
@@ -87,16 +88,16 @@ def probes_of(
     )
 
 
-def _of_run(home: Home, run: str) -> Iterable[_Made]:
+def _of_run(home: Home, run: str) -> Iterable[_LabelledProbe]:
     samples = {sample.id: sample for sample in load_samples(home, run)}
     stands = checked_texts(home, run)
     for made, item in made_values(home, run, Perturbed):
         one = stands.get(made.id)
         label: Label | None = next((label for label in LABELS if one is not None and label == one.state), None)
-        yield _Made(made.id, item, samples[made.sample_id], label)
+        yield _LabelledProbe(made.id, item, samples[made.sample_id], label)
 
 
-def _entering(made: list[_Made], source: str, task: Task | None, unchecked: bool) -> Probes:
+def _entering(made: list[_LabelledProbe], source: str, task: Task | None, unchecked: bool) -> Probes:
     probes: list[Probe] = []
     samples: dict[str, Sample] = {}
     left_out: Counter[str] = Counter()
@@ -113,7 +114,7 @@ def _entering(made: list[_Made], source: str, task: Task | None, unchecked: bool
     return Probes(probes, samples, dict(sorted(left_out.items())))
 
 
-def _left_out(one: _Made, unchecked: bool) -> str:
+def _left_out(one: _LabelledProbe, unchecked: bool) -> str:
     """Why a perturbation does not enter; empty where it does."""
     if one.label is None:
         return "" if unchecked else UNDECIDED

@@ -48,13 +48,11 @@ from dokimasia.report.blocks import (
     Table,
     Texts,
 )
-from dokimasia.report.charts import KEYED, PALETTE, Figure
+from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, heat_chart, plain_layout
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import Bounds, Interval, TableRow, pointer
-from dokimasia.report.heat import heat_chart
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.overlay import look_text, looks_at
-from dokimasia.report.scatter import AXIS, plain_layout
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, cell, column, computed, joined, labelled_table, table
 from dokimasia.runs.reading.reporting import chosen, pictures_of

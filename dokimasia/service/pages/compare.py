@@ -21,13 +21,20 @@ from dokimasia.errors import InputError, NotFound
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.report import figures
 from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
-from dokimasia.report.comparison import comparison_blocks, difference_cells, interval_and_test
-from dokimasia.report.direction import turned
+from dokimasia.report.comparison import (
+    PartComparison,
+    RunComparison,
+    comparison_blocks,
+    difference_cells,
+    interval_and_test,
+    turned,
+)
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.reading.comparison import (
     ComparisonSide,
+    CriterionApart,
     MatchedSample,
     SamplePart,
     compare_parts,
@@ -102,8 +109,8 @@ def state_of(home: Home, *runs: Run) -> Changes:
     return (*home_version(home), counted(home, going_on) if going_on else 0)
 
 
-def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None) -> dict[str, Any]:
-    """Return the comparison of two runs that `diff` computes; cached until any run changes.
+def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None) -> RunComparison:
+    """Return what `diff` computes of two runs; what was computed is kept until any run changes.
 
     Raises:
         InputError: they cannot be compared; the message is that of the command line.
@@ -112,7 +119,7 @@ def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None
 
 
 @lru_cache(maxsize=32)
-def _compared(home: Home, first: str, second: str, models: tuple[str, str] | None, changes: Changes) -> dict[str, Any]:
+def _compared(home: Home, first: str, second: str, models: tuple[str, str] | None, changes: Changes) -> RunComparison:
     def read(home: Home, run: Run) -> Mapping[str, ComparisonSide]:
         return _sides(home, run.id, changes)
 
@@ -170,15 +177,15 @@ def _is_of_kind(sample: MatchedSample, kind: str) -> bool:
     return any(sample.failures) if kind == "failed" else True
 
 
-def apart(home: Home, pair: ComparedPair) -> list[tuple[str, list[dict[str, Any]]]]:
-    """Return the differences between two sides by category, and by the groups of other methods for the first run's samples."""
+def apart(home: Home, pair: ComparedPair) -> list[tuple[str, list[PartComparison]]]:
+    """Return where two sides differ by category and by what other methods sort the samples of the first run into."""
     return _apart(home, pair.first.id, pair.second.id, pair.models, state_of(home, pair.first, pair.second))
 
 
 @lru_cache(maxsize=32)
 def _apart(
     home: Home, first: str, second: str, models: tuple[str, str], changes: Changes
-) -> list[tuple[str, list[dict[str, Any]]]]:
+) -> list[tuple[str, list[PartComparison]]]:
     pair = ComparedPair(get_run(home, first), get_run(home, second), models)
     sides, scale = both_sides(home, pair), method_of(pair.first).scale
     assert scale is not None
@@ -198,14 +205,11 @@ def _apart(
     return [grouped for grouped in differences if grouped[1]]
 
 
-def criteria_listed(home: Home, pair: ComparedPair) -> list[dict[str, Any]]:
-    """Return the criteria with the largest differences between two sides, each with its question."""
-    criteria = criteria_apart(*both_sides(home, pair), top=TOP) if method_of(pair.first).rubrics is None else []
-    sets = find_values(home, CriteriaSet, [criterion["criteria"] for criterion in criteria])
-    return [
-        {**criterion, "question": sets[criterion["criteria"]].criteria[criterion["number"] - 1].question}
-        for criterion in criteria
-    ]
+def criteria_listed(home: Home, pair: ComparedPair) -> list[tuple[CriterionApart, str]]:
+    """Return the criteria that set two sides apart most, each with its question."""
+    found = criteria_apart(*both_sides(home, pair), top=TOP) if method_of(pair.first).rubrics is None else []
+    sets = find_values(home, CriteriaSet, [criterion.criteria for criterion in found])
+    return [(criterion, sets[criterion.criteria].criteria[criterion.number - 1].question) for criterion in found]
 
 
 class SideAnswer(NamedTuple):
@@ -481,8 +485,8 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
     )
     values: dict[str, Any] = {"pairs": pairs, "pair": None}
     if part in ("all", "figures"):
-        differences = compared(home, first, second, query.models)
-        values["figures"] = drawn(list(comparison_blocks(differences, changed=differences["scale"] is None)), Charts())
+        found = compared(home, first, second, query.models)
+        values["figures"] = drawn(list(comparison_blocks(found, changed=found.scale is None)), Charts())
     if method_of(first).scale is None or not pairs:
         return values
     pair = ComparedPair(first, second, pairs[0])
@@ -491,11 +495,11 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
         values["apart"] = [_shown_first(name, rows, pair) for name, rows in apart(home, pair)]
         values["criteria"] = [
             {
-                **criterion,
-                "question": service.redact(criterion["question"]),
-                "link": _both_link(pair, criterion["sample"], ""),
+                **criterion._asdict(),
+                "question": service.redact(question),
+                "link": _both_link(pair, criterion.sample, ""),
             }
-            for criterion in criteria_listed(home, pair)
+            for criterion, question in criteria_listed(home, pair)
         ]
     if part in ("all", "samples"):
         every = listed(home, pair, show)
@@ -517,11 +521,11 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
     return values
 
 
-def _shown_first(name: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -> tuple[str, int, Markup, Markup]:
-    """Return the name, the number of folded rows, and the tables of the first and of the folded rows."""
-    first, others = (rows, []) if len(rows) <= UNFOLDED else (rows[:SHOWN], rows[SHOWN:])
-    tables = [drawn([_table(name, part, pair), *_notes(part)] if part else [], Charts()) for part in (first, others)]
-    return name, len(others), tables[0], tables[1]
+def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) -> tuple[str, int, Markup, Markup]:
+    """Return a table of the first rows, and how many the table of the others has, empty where all have room."""
+    first, rest = (rows, []) if len(rows) <= UNFOLDED else (rows[:SHOWN], rows[SHOWN:])
+    tables = [drawn([_table(name, part, pair), *_noted(part)] if part else [], Charts()) for part in (first, rest)]
+    return name, len(rest), tables[0], tables[1]
 
 
 def _side(sample: Any, at: int) -> str:
@@ -538,11 +542,11 @@ def _both_link(pair: ComparedPair, sample: str, other: str) -> str:
     return f"/compare/sample{query.query(sample=sample, other='' if other == sample else other)}"
 
 
-def _table(kind: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -> Table:
-    """Return the table of one kind of parts, largest differences first unless parts are nested."""
-    percent = rows[0]["measure"] == "strict_accuracy"
-    flat = not any(row["depth"] for row in rows)
-    ordered = sorted(rows, key=lambda row: -abs(row["difference"]["mean"])) if flat else rows
+def _table(kind: str, rows: Sequence[PartComparison], pair: ComparedPair) -> Table:
+    """Return the parts of one kind, those with the largest differences on top where none lies within another."""
+    percent = rows[0].measure == "strict_accuracy"
+    flat = not any(row.depth for row in rows)
+    ordered = sorted(rows, key=_size) if flat else rows
     columns = [
         Column(kind, numeric=False),
         Column("paired", meaning="samples with a value on both sides, of those that both have"),
@@ -551,10 +555,10 @@ def _table(kind: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -> 
     ]
     drawn_rows: list[list[Cell]] = [
         [
-            Span(f"{'– ' * row['depth']}{row['title']}", "strong" if not row["depth"] else ""),
-            f"{row['n']:,}" if row["n"] == row["n_shared"] else f"{row['n']:,}/{row['n_shared']:,}",
+            Span(f"{'– ' * row.depth}{row.title}", "strong" if not row.depth else ""),
+            f"{row.n:,}" if row.n == row.n_shared else f"{row.n:,}/{row.n_shared:,}",
             *difference_cells(turned(row) if pair.own else row, percent),
-            figures.p_value(row["adjusted"]),
+            figures.p_value(row.adjusted),
         ]
         for row in ordered
     ]
@@ -563,8 +567,13 @@ def _table(kind: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -> 
     return Table(columns, drawn_rows, f"{measured} by {kind}, {way}")
 
 
-def _notes(rows: Sequence[Mapping[str, Any]]) -> list[Paragraph]:
-    return [Paragraph(sentence, "note") for sentence in interval_and_test(rows)]
+def _size(part: PartComparison) -> float:
+    """Return minus the size of a part's difference, so that large ones are sorted to the top."""
+    return 0.0 if part.difference is None else -abs(part.difference.mean)
+
+
+def _noted(rows: Sequence[PartComparison]) -> list[Paragraph]:
+    return [Paragraph(said, "note") for said in interval_and_test(rows)]
 
 
 def _offered(home: Home) -> list[tuple[Run, str]]:

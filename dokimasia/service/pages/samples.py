@@ -120,7 +120,7 @@ class SampleCell(NamedTuple):
     about: str = ""
 
 
-class SampleRow(NamedTuple):
+class ListedSample(NamedTuple):
     """A sample of the list."""
 
     place: int
@@ -270,7 +270,7 @@ def run_label(home: Home, run: Run) -> str:
 
 def _table(
     service: Service, run: Run, filterable: FilterableRun, asked: Filter, found: SamplePage
-) -> tuple[Sequence[str], Sequence[SampleRow]]:
+) -> tuple[Sequence[str], Sequence[ListedSample]]:
     """Return the columns, one for each model, and a row for each sample."""
     ids = [id for _, id in found.samples]
     values, results = samples_of(service.home, run.id, ids), rows_of(service.home, run.id, ids)
@@ -280,12 +280,12 @@ def _table(
     columns = [name for name in (shown_name(*model) for model in filterable.facets.models) if chosen in (None, name)]
     if "" in models or not columns:
         columns.append("")
-    rows: list[SampleRow] = []
+    rows: list[ListedSample] = []
     for place, id in found.samples:
         sample, own_rows = values[id], of_kind[id]
         question = " ".join(service.redact(sample.prompt).split())
         rows.append(
-            SampleRow(
+            ListedSample(
                 place=place,
                 id=service.redact(id),
                 link=sample_link(run, id, asked),
