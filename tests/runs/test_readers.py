@@ -27,7 +27,7 @@ def test_a_plugin_reads_its_extension(tmp_path: Path, monkeypatch: pytest.Monkey
         loaded.append(f"{kind}/{name}")
         return read_cards
 
-    monkeypatch.setattr("dokimasia.runs.samples.found", lambda kind: {"cards": [], "tsv": []})
+    monkeypatch.setattr("dokimasia.runs.samples.entry_points_of", lambda kind: {"cards": [], "tsv": []})
     monkeypatch.setattr("dokimasia.runs.samples.load", load)
     path = tmp_path / "data.cards"
     path.write_text("Who?\nWhat?")
