@@ -11,6 +11,7 @@ from urllib.parse import quote
 import httpx
 import pytest
 from anyio.to_thread import current_default_thread_limiter
+from structlog.testing import capture_logs
 
 from dokimasia.cli.output import export_form
 from dokimasia.errors import ConfigError, InputError
@@ -115,14 +116,17 @@ def _sent(url: str, text: str) -> str:
 async def test_an_error_of_ours_has_the_headers_of_every_answer(
     small: Finished, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An answer of 500 has the policy and the id of its request, and of the error its class alone."""
+    """An answer of 500 has the policy and the id of its request, and of the error its class alone; the log has it whole."""
 
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("a secret of /home/somebody")
 
     monkeypatch.setattr("dokimasia.operations.runs.listed", fails)
     monkeypatch.setattr("dokimasia.service.pages.settings.list_models", fails)
-    with service_over(small.home) as service:
+    with (
+        service_over(small.home) as service,
+        capture_logs() as logged,
+    ):  # rendered, the locals of each frame take seconds
         async with asking(service) as client:
             for path in ("/api/runs", "/settings"):
                 reply = await client.get(path, headers={"accept": "text/html", "x-request-id": "mine"})
@@ -132,6 +136,8 @@ async def test_an_error_of_ours_has_the_headers_of_every_answer(
                 assert reply.headers["x-request-id"] == "mine"
                 assert "default-src 'none'" in reply.headers["content-security-policy"]
                 assert reply.headers["x-frame-options"] == "DENY"
+    errors = {(line["path"], str(line["exc_info"])) for line in logged if line["event"] == "internal error"}
+    assert errors == {(path, "a secret of /home/somebody") for path in ("/api/runs", "/settings")}
 
 
 async def test_no_fork_leads_keys_to_an_address(small: Finished) -> None:
