@@ -263,76 +263,78 @@ def _less(value: float | None) -> float | None:
     return None if value is None else 0.0 - value
 
 
-def comparison_blocks(found: RunComparison, *, changed: bool = True) -> Iterator[Block]:
-    """Yield what `dokimasia.runs.reading.comparison.compare_runs` found: what differs, the figures, and what they leave out.
+def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Iterator[Block]:
+    """Yield the blocks of a comparison by `dokimasia.runs.reading.comparison.compare_runs`: settings, figures, omissions.
 
     Args:
-        found: what it returns.
+        comparison: the comparison of `compare_runs`.
         changed: whether the samples that changed most are listed, too.
     """
-    own, pairs = found.within_a_run, found.scores
-    if own:
+    same_run, pairs = comparison.within_a_run, comparison.scores
+    if same_run:
         pairs = [turned(pair) for pair in pairs]
-    if found.simulated:
+    if comparison.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
-    sides = (("first", found.first),) if own else (("first", found.first), ("second", found.second))
-    for name, one in sides:
-        state = () if one.status == "done" else (" · ", Span(one.status, "bad"))
-        judge = f"judge {one.judge}" if one.judge else "no judge"
-        called = [f"run {one.run}"] if own else [f"{name:<6}", f" run {one.run}"]
-        if own and pairs:
-            judge = f"{judge} · first {pairs[0].first_model}, second {pairs[0].second_model}"
+    sides = (("first", comparison.first),) if same_run else (("first", comparison.first), ("second", comparison.second))
+    for name, side in sides:
+        state = () if side.status == "done" else (" · ", Span(side.status, "bad"))
+        judge = f"judge {side.judge}" if side.judge else "no judge"
+        called = [f"run {side.run}"] if same_run else [f"{name:<6}", f" run {side.run}"]
+        if same_run and comparison.pairs:
+            judge = f"{judge} · first {comparison.pairs[0].first_model}, second {comparison.pairs[0].second_model}"
         yield Paragraph((Span(called[0], "strong"), *called[1:], f" · {judge}", *state))
-    if corrected := found.corrected:
+    if corrected := comparison.corrected:
         by_hand = "; ".join(
-            f"{name}: {several(one.answers, 'answer')}, {several(one.left_out, 'sample')} left out"
-            for name, one in corrected.items()
+            f"{name}: {several(counts.answers, 'answer')}, {several(counts.left_out, 'sample')} left out"
+            for name, counts in corrected.items()
         )
         yield Paragraph(
             f"corrected by hand: {by_hand}. A corrected answer counts as the person said, also where judges are compared.",
             "warning",
         )
-    for one in found.differs:
-        first, second = shortened_names([_plain(one.first), _plain(one.second)], SHORT)
-        yield Paragraph(f"differs: {one.what}: {first} → {second}", "note")
-    if found.scale is not None:
-        yield from (Paragraph(said, "warning") for said in (*_scoreless(found), *filter(None, map(_silence, pairs))))
-        yield _table(pairs, own=own)
-    same = found.first.judge == found.second.judge
+    for setting in comparison.differs:
+        first, second = shortened_names([_plain(setting.first), _plain(setting.second)], SHORT)
+        yield Paragraph(f"differs: {setting.what}: {first} → {second}", "note")
+    if comparison.scale is not None:
+        yield from (
+            Paragraph(text, "warning") for text in (*_scoreless(comparison), *filter(None, map(_silence, pairs)))
+        )
+        yield _table(pairs, own=same_run)
+    same = comparison.first.judge == comparison.second.judge
     judges = "both times the judge says the same" if same else "the judges agree"
-    for one in found.pairs:
-        if isinstance(one, ContentComparison):
-            yield from _contents(one, changed=changed)
-    for one in pairs:
-        said: list[Block] = list(_said(one, judges=judges, by=found.scored_by or "criteria"))
-        if changed and one.most_changed:
-            said.append(_most_changed(one.most_changed, sides_of(one, own=own)))
-        if len(pairs) > 1 and said:
-            yield Paragraph(Span(pair_name(one), "strong"))
-        yield from said
-    for where, names in _unpaired(found):
+    for pair in comparison.pairs:
+        if isinstance(pair, ContentComparison):
+            yield from _contents(pair, changed=changed)
+    for pair in pairs:
+        blocks: list[Block] = list(_remarks(pair, judges=judges, by=comparison.scored_by or "criteria"))
+        if changed and pair.most_changed:
+            blocks.append(_most_changed(pair.most_changed, sides_of(pair, own=same_run)))
+        if len(pairs) > 1 and blocks:
+            yield Paragraph(Span(pair_name(pair), "strong"))
+        yield from blocks
+    for where, names in _unpaired(comparison):
         yield Paragraph(f"{where}: {', '.join(names)}", "note")
-    if found.scale is not None:
-        yield Paragraph(_meaning(found), "note")
-        compared = [row.one for one in pairs for row in _rows(one)]
-        yield from (Paragraph(said, "note") for said in interval_and_test(compared))
+    if comparison.scale is not None:
+        yield Paragraph(_meaning(comparison), "note")
+        compared = [row.compared for pair in pairs for row in _rows(pair)]
+        yield from (Paragraph(text, "note") for text in interval_and_test(compared))
 
 
-def pair_name(one: ScoreComparison | ContentComparison, *, own: bool = False) -> str:
+def pair_name(pair: ScoreComparison | ContentComparison, *, own: bool = False) -> str:
     """Return what a pair is called: the model, or the first and the second; `own`: both are of one run."""
-    return f" {MINUS if own else '→'} ".join(dict.fromkeys((one.first_model, one.second_model)))
+    return f" {MINUS if own else '→'} ".join(dict.fromkeys((pair.first_model, pair.second_model)))
 
 
-def sides_of(one: ScoreComparison, *, own: bool) -> tuple[str, str]:
+def sides_of(pair: ScoreComparison, *, own: bool) -> tuple[str, str]:
     """Return what both sides of a pair are called: of one run by their models."""
-    return (one.first_model, one.second_model) if own else ("first", "second")
+    return (pair.first_model, pair.second_model) if own else ("first", "second")
 
 
 def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
     """Yield what is to be known where an interval and its p-value do not go together, as both stand in one row."""
     apart = unlike = False
-    for one in compared:
-        measured, changed = one.measured, one.changed
+    for means in compared:
+        measured, changed = means.measured, means.changed
         if measured is None or measured.gap.low is None or measured.gap.high is None:
             continue
         if not changed.higher and not changed.lower:
@@ -351,100 +353,103 @@ def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
         )
 
 
-def _meaning(found: RunComparison) -> str:
-    """Say what the figures of the table are."""
-    scale = found.scale
-    way = "first minus second" if found.within_a_run else "second minus first"
-    several = " The p-values are not adjusted for the number of pairs." if len(found.pairs) > 1 else ""
-    what: list[str] = []
-    if scale is not None and not _scoreless(found):
-        what.append(f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}")
-    if any(pair.stated is not None for pair in found.scores):
-        what.insert(0, "spoken to: share of the criteria's weight, in percentage points")
-    if any(pair.strict_accuracy is not None for pair in found.scores):
-        what.insert(
+def _meaning(comparison: RunComparison) -> str:
+    """Return what the figures of the table are."""
+    scale = comparison.scale
+    way = "first minus second" if comparison.within_a_run else "second minus first"
+    several = " The p-values are not adjusted for the number of pairs." if len(comparison.pairs) > 1 else ""
+    parts: list[str] = []
+    if scale is not None and not _scoreless(comparison):
+        parts.append(f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}")
+    if any(pair.stated is not None for pair in comparison.scores):
+        parts.insert(0, "spoken to: share of the criteria's weight, in percentage points")
+    if any(pair.strict_accuracy is not None for pair in comparison.scores):
+        parts.insert(
             0,
             "strict accuracy: final answers that agree with the reference, undecided ones counted as not right, in percentage "
             "points",
         )
     return (
-        f"{'; '.join(what)}. difference: {way} on the samples that have it in both; 95 % bootstrap interval "
+        f"{'; '.join(parts)}. difference: {way} on the samples that have it in both; 95 % bootstrap interval "
         f"and two-sided sign-flip test, both clustered by samples that share an image.{several}"
     )
 
 
-def _scoreless(found: RunComparison) -> list[str]:
+def _scoreless(comparison: RunComparison) -> list[str]:
     """Say that no score is compared where nobody was there to score on a side; nothing otherwise."""
-    without = dict.fromkeys(name for pair in found.scores for name in pair.without_scores)
-    runs = " and ".join(dict.fromkeys(f"run {getattr(found, name).run}" for name in without))
+    without = dict.fromkeys(name for pair in comparison.scores for name in pair.without_scores)
+    runs = " and ".join(dict.fromkeys(f"run {getattr(comparison, name).run}" for name in without))
     return [f"no judge scored in {runs}: there are no scores to compare"] if without else []
 
 
-def _unpaired(found: RunComparison) -> Iterator[tuple[str, list[str]]]:
+def _unpaired(comparison: RunComparison) -> Iterator[tuple[str, list[str]]]:
     """Yield which models are in one run alone, and which of both runs were not named to be compared."""
-    left = {"first": found.unpaired.first, "second": found.unpaired.second}
-    taken = {
-        "first": {pair.first_model for pair in found.pairs},
-        "second": {pair.second_model for pair in found.pairs},
+    left = {"first": comparison.unpaired.first, "second": comparison.unpaired.second}
+    paired = {
+        "first": {pair.first_model for pair in comparison.pairs},
+        "second": {pair.second_model for pair in comparison.pairs},
     }
     for name, other in (("first", "second"), ("second", "first")):
-        if only := [model for model in left[name] if model not in taken[other] and model not in left[other]]:
+        if only := [model for model in left[name] if model not in paired[other] and model not in left[other]]:
             yield f"only in {name}", only
-    if both := [model for model in left["first"] if model in left["second"]]:
-        yield "not compared", both
+    if unchosen := [model for model in left["first"] if model in left["second"]]:
+        yield "not compared", unchosen
 
 
-def _contents(one: ContentComparison, *, changed: bool) -> Iterator[Block]:
+def _contents(pair: ContentComparison, *, changed: bool) -> Iterator[Block]:
     """Yield how many items of two runs without scores came to the same, and which did not."""
-    whose = f"{pair_name(one)}: " if one.first_model else ""
-    failed = ", ".join(f"{count} in {name}" for name, count in one.failed)
+    whose = f"{pair_name(pair)}: " if pair.first_model else ""
+    failed = ", ".join(f"{count} in {name}" for name, count in pair.failed)
     yield Paragraph(
-        f"{whose}{one.n_shared} items in both runs, {one.same} came to the same, {one.different} did not; "
+        f"{whose}{pair.n_shared} items in both runs, {pair.same} came to the same, {pair.different} did not; "
         f"failed: {failed}"
     )
-    if changed and one.items:
+    if changed and pair.items:
         columns = [Column(title, numeric=False) for title in ("came to something else", "first", "second")]
-        rows = [[item.sample, item.first, item.second] for item in one.items]
+        rows = [[item.sample, item.first, item.second] for item in pair.items]
         yield Table(columns, rows, "Items that came to something else")
 
 
 class _Row(NamedTuple):
     """One measure of a pair: of how many samples, with both sides' means and their difference, in parts of one or points."""
 
-    what: str
+    name: str
     n: str
-    one: ComparedMeans
+    compared: ComparedMeans
     percent: bool = False
 
 
-def _rows(one: ScoreComparison) -> Iterator[_Row]:
+def _rows(pair: ScoreComparison) -> Iterator[_Row]:
     """Yield what is compared of a pair: strict accuracy and what is spoken to come before any score."""
-    if (right := one.strict_accuracy) is not None:
-        yield _Row("strict accuracy", _of(right, one), right, percent=True)
-    if (stated := one.stated) is not None:
-        yield _Row("spoken to", _of(stated, one), stated, percent=True)
-    if (both := one.both_stated) is not None and both.difference is not None:
-        yield _Row("score, both speak", f"{both.n}", both)
-    if one.n_paired or right is None:
-        yield _Row(SCORE, f"{one.n_paired}/{one.n_shared}", one)
+    if (right := pair.strict_accuracy) is not None:
+        yield _Row("strict accuracy", _of(right, pair), right, percent=True)
+    if (coverage := pair.stated) is not None:
+        yield _Row("spoken to", _of(coverage, pair), coverage, percent=True)
+    if (shared_score := pair.both_stated) is not None and shared_score.difference is not None:
+        yield _Row("score, both speak", f"{shared_score.n}", shared_score)
+    if pair.n_paired or right is None:
+        yield _Row(SCORE, f"{pair.n_paired}/{pair.n_shared}", pair)
 
 
-def _of(found: ShareComparison, pair: ScoreComparison) -> str:
+def _of(compared: ShareComparison, pair: ScoreComparison) -> str:
     """Return of how many samples something is compared, and of how many these are where some are left out."""
-    return f"{found.n}/{pair.n_shared}" if found.lost else f"{found.n}"
+    return f"{compared.n}/{pair.n_shared}" if compared.lost else f"{compared.n}"
 
 
 def _table(pairs: Sequence[ScoreComparison], *, own: bool) -> Table:
     rows: list[list[Cell]] = []
-    for one in pairs:
-        for at, row in enumerate(_rows(one)):
-            changed = [f"{count}" for count in (row.one.changed.higher, row.one.changed.equal, row.one.changed.lower)]
+    for pair in pairs:
+        for at, row in enumerate(_rows(pair)):
+            changed = [
+                f"{count}"
+                for count in (row.compared.changed.higher, row.compared.changed.equal, row.compared.changed.lower)
+            ]
             rows.append(
                 [
-                    "" if at else pair_name(one, own=own),
-                    row.what,
+                    "" if at else pair_name(pair, own=own),
+                    row.name,
                     row.n,
-                    *difference_cells(row.one, row.percent),
+                    *difference_cells(row.compared, row.percent),
                     *changed,
                 ]
             )
@@ -457,9 +462,9 @@ def _table(pairs: Sequence[ScoreComparison], *, own: bool) -> Table:
     return Table([table.columns[0], *table.columns[2:]], [[row[0], *row[2:]] for row in rows], table.about)
 
 
-def difference_cells(one: ComparedMeans, percent: bool = False) -> list[Cell]:
+def difference_cells(means: ComparedMeans, percent: bool = False) -> list[Cell]:
     """Return both means, their difference, its interval and its p-value; without a pair five times nothing."""
-    measured = one.measured
+    measured = means.measured
     if measured is None:
         return [NOTHING] * 5
     gap = measured.gap
@@ -478,17 +483,17 @@ def difference_cells(one: ComparedMeans, percent: bool = False) -> list[Cell]:
     return [mean(measured.first), mean(measured.second), Span(signed(gap.mean), tone), limits, p_value]
 
 
-def _silence(one: ScoreComparison) -> str:
+def _silence(pair: ScoreComparison) -> str:
     """Say that a pair's scores also say how much each side says; "" where the sides say as much, and enough."""
-    stated = None if one.stated is None else one.stated.measured
-    if stated is None or (min(stated.first, stated.second) >= SPEAKING and stated.p_value > SURE):
+    coverage = None if pair.stated is None else pair.stated.measured
+    if coverage is None or (min(coverage.first, coverage.second) >= SPEAKING and coverage.p_value > SURE):
         return ""
-    names = [one.first_model, one.second_model]
+    names = [pair.first_model, pair.second_model]
     if names[0] == names[1]:
-        names = [f"{name} in the {which} run" for name, which in zip(names, ("first", "second"), strict=True)]
+        names = [f"{name} in the {side} run" for name, side in zip(names, ("first", "second"), strict=True)]
     return (
-        f"{names[0]} speaks to {spoken(stated.first).text} of the criteria's weight and {names[1]} to "
-        f"{spoken(stated.second).text}, so their scores also say how much each says: go by strict accuracy, and by the score "
+        f"{names[0]} speaks to {spoken(coverage.first).text} of the criteria's weight and {names[1]} to "
+        f"{spoken(coverage.second).text}, so their scores also say how much each says: go by strict accuracy, and by the score "
         "on the criteria that both speak to"
     )
 
@@ -520,33 +525,33 @@ def _most_changed(samples: Sequence[ChangedSample], sides: tuple[str, str]) -> T
     return Table(columns, rows, "The samples that changed most")
 
 
-def _said(one: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
+def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
     """Yield what is to be known of a pair beside its figures: what could not be paired, what is the same, how judges agree.
 
     `by` says what answers were scored by.
     """
-    if (right := one.strict_accuracy) is not None and right.lost:
+    if (right := pair.strict_accuracy) is not None and right.lost:
         lost = ", ".join(f"{count} {why}" for why, count in right.lost.items())
         yield Paragraph(("left out of strict accuracy: ", Span(lost, "bad")))
     if right is not None and (right.n_undecided.first or right.n_undecided.second):
-        yield Paragraph(_undecided(one, right))
-    if one.lost and (one.n_paired or right is None or one.without_scores):
-        lost = ", ".join(f"{count} {why}" for why, count in one.lost.items())
+        yield Paragraph(_undecided(pair, right))
+    if pair.lost and (pair.n_paired or right is None or pair.without_scores):
+        lost = ", ".join(f"{count} {why}" for why, count in pair.lost.items())
         yield Paragraph(("not paired: ", Span(lost, "bad")))
-        if one.bounds is not None and one.n_paired < one.n_shared:
-            bounds = one.bounds
+        if pair.bounds is not None and pair.n_paired < pair.n_shared:
+            bounds = pair.bounds
             yield Paragraph(
-                f"whatever the failed ones would have scored, the difference over all {one.n_shared} lies from "
+                f"whatever the failed ones would have scored, the difference over all {pair.n_shared} lies from "
                 f"{signed_text(bounds.low)} to {signed_text(bounds.high)}",
                 "note",
             )
-    if one.n_paired:
-        of, answers = f"of {one.n_paired} samples", f"the same answers in {one.same_answers}"
-        if one.same_criteria is None:
+    if pair.n_paired:
+        of, answers = f"of {pair.n_paired} samples", f"the same answers in {pair.same_answers}"
+        if pair.same_criteria is None:
             yield Paragraph(f"{answers} {of}", "note")
         else:
-            yield Paragraph(f"the same {by} on both sides in {one.same_criteria} {of}, {answers}", "note")
-    agreement = one.agreement
+            yield Paragraph(f"the same {by} on both sides in {pair.same_criteria} {of}, {answers}", "note")
+    agreement = pair.agreement
     if agreement is not None:
         exact = agreement.exact
         limits = limits_text(exact, lambda end: share(end).text, " – ")
