@@ -224,7 +224,7 @@ def _control(name: str, field: FieldInfo) -> InputField:
     if not option.argument:
         long_flags = [name for name in option.flags if name.startswith("--")]
         flag = long_flags[0] if long_flags else f"--{name.replace('_', '-')}"
-    bounds: dict[str, Any] = {}
+    bounds: dict[str, float] = {}
     for constraint in field.metadata:
         for bound in ("ge", "gt", "le", "lt"):
             if hasattr(constraint, bound):
