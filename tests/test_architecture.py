@@ -68,11 +68,11 @@ THIRD_PARTY_ROOMS: dict[str, tuple[str, ...]] = {
 MODULES_IN_CIRCLES = 0
 """Modules that import each other, imports for type checkers counted; there shall be none."""
 
-DUPLICATE_CLASSES = 4
-CONDITIONAL_EXPRESSIONS = 24.1
+DUPLICATE_CLASSES = 1
+CONDITIONAL_EXPRESSIONS = 23.7
 """Per 1,000 lines; this and the next may only fall."""
-COMPREHENSIONS = 41.6
-ANY_NAMES = 1704
+COMPREHENSIONS = 41.3
+ANY_NAMES = 1685
 FRAMES = 25
 FILES_THAT_NAME_A_METHOD = 113
 """Summed over the methods; a method that is made from the template is named by its catalogue line alone."""
