@@ -74,9 +74,9 @@ def comparison(seed: int) -> Seed:
     """The figures of `diff`: two candidates, one candidate against itself drawn anew, and two judges of one answer."""
     pairs = list(world(seed))
     one, other = _side(STRONG, pairs, f"first {seed}"), _side(NEARSIGHTED, pairs, f"second {seed}")
-    found = compare(one, other, seed=seed)
+    found = as_json(compare(one, other, seed=seed))
     planted = _mean(_expected(NEARSIGHTED, JUDGE, pairs)) - _mean(_expected(STRONG, JUDGE, pairs))
-    same = compare(_side(STEADY, pairs, f"once {seed}"), _side(STEADY, pairs, f"again {seed}"), seed=seed)
+    same = as_json(compare(_side(STEADY, pairs, f"once {seed}"), _side(STEADY, pairs, f"again {seed}"), seed=seed))
     intervals = {
         "paired difference, two candidates": trial(found["difference"], planted),
         "paired difference, null world": trial(same["difference"], 0.0),
@@ -91,7 +91,7 @@ def comparison(seed: int) -> Seed:
         _as_side(pairs, [draw_scores(rng, rater, states[at]) for at in range(len(pairs))], "answer")
         for rater in (FAULTLESS, JUDGE)
     ]
-    agreed = compare(judged[0], judged[1], seed=seed)["agreement"]["exact"]
+    agreed = as_json(compare(judged[0], judged[1], seed=seed))["agreement"]["exact"]
     # The mean is over criteria, of which questions have three to five.
     weighted = [
         (

@@ -94,7 +94,7 @@ def both_speaking(seed: int) -> Seed:
     one, other = (
         _side(speaker, pairs, f"{name} {seed}") for name, speaker in SPEAKERS.items() if name != "silent at random"
     )
-    found = compare(one, other, seed=seed)
+    found = as_json(compare(one, other, seed=seed))
     before, after = (expected(speaker, JUDGE, pairs) for speaker in (TALKATIVE, HARD_ONES))
     return Seed(
         {
@@ -128,10 +128,12 @@ def equal_skill(seed: int) -> Seed:
         ("silence taken for error", "silent at random", DEAF),
     ):
         terse = Speaker(EQUAL, SILENCE[how], EASE)
-        found = compare(
-            _side(TALKATIVE, pairs, f"talkative {name} {seed}", deaf=deaf),
-            _side(terse, pairs, f"terse {name} {seed}", deaf=deaf),
-            seed=seed,
+        found = as_json(
+            compare(
+                _side(TALKATIVE, pairs, f"talkative {name} {seed}", deaf=deaf),
+                _side(terse, pairs, f"terse {name} {seed}", deaf=deaf),
+                seed=seed,
+            )
         )
         true = deaf == 0 and "errs" not in name
         intervals[f"paired difference, {name}, right answers"] = trial(found["strict_accuracy"]["difference"], 0.0)

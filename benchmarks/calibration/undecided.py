@@ -48,11 +48,11 @@ def rules_alone(seed: int) -> Seed:
         )
         intervals[f"accuracy of decided answers, {who.name}, misled"] = trial(_of_decided(pairs, drawn[who.name]), true)
     sides = [_side(pairs, drawn[who.name]) for who in candidates]
-    difference = compare(sides[0], sides[1], seed=seed)["strict_accuracy"]["difference"]
+    difference = as_json(compare(sides[0], sides[1], seed=seed))["strict_accuracy"]["difference"]
     planted = EXACT.right * (_accuracy(NEARSIGHTED, pairs) - _accuracy(STRONG, pairs))
     intervals["paired difference, strict accuracy"] = trial(difference, planted)
     again = _side(pairs, _answers(STRONG, pairs, f"again {seed}"))
-    same = compare(sides[0], again, seed=seed)["strict_accuracy"]
+    same = as_json(compare(sides[0], again, seed=seed))["strict_accuracy"]
     intervals["paired difference, strict accuracy, null world"] = trial(same["difference"], 0.0)
     return Seed(intervals, {"sign-flip test, null world, right answers": tested(same["p_value"])})
 

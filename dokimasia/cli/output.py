@@ -227,9 +227,9 @@ def diff(
     if as_json:
         print_json(found)
     else:
-        from dokimasia.report.comparison import comparison_blocks
+        from dokimasia.report.comparison import RunComparison, comparison_blocks
 
-        print_blocks(comparison_blocks(found))
+        print_blocks(comparison_blocks(RunComparison.model_validate(found)))
 
 
 def _pair(models: str | None) -> tuple[str, str] | None:

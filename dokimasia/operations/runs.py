@@ -16,6 +16,7 @@ from dokimasia.operations.operation import (
     operation,
     page_of,
 )
+from dokimasia.report.fields import as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.reading.inspection import described, described_now, end_reasons, listed, waiting_questions
@@ -263,7 +264,7 @@ def diff(
     context.cache(run, other)
     if announce is not None:
         announce(run, other)
-    return compare_runs(context.home, run, other, models=pair, top=top, seed=seed)
+    return as_json(compare_runs(context.home, run, other, models=pair, top=top, seed=seed))
 
 
 @operation("POST", "/runs/{run}/cancel", tag="runs", right="run", replies=(503,))

@@ -1,11 +1,14 @@
 """Two runs, or two models of one, held against each other: what `diff` prints, as blocks."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Literal, NamedTuple, TypeVar
 
+from pydantic import Field, JsonValue
+
+from dokimasia.domain.identity import Value
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
-from dokimasia.report.direction import turned, within_a_run
+from dokimasia.report.fields import Bounds, ChangeCounts, Count, Counts, Fraction, Interval, Permutations, Rate
 from dokimasia.report.figures import (
     MINUS,
     NOTHING,
@@ -26,81 +29,315 @@ SHORT = 60
 """Characters of what differs between two plans that are shown."""
 
 
-def comparison_blocks(found: Mapping[str, Any], *, changed: bool = True) -> Iterator[Block]:
+class SideRun(Value):
+    """The run of a side, with its judge."""
+
+    run: str
+    status: str
+    judge: str | None
+
+
+class CorrectedAnswers(Value):
+    """What people corrected of a run."""
+
+    answers: Count
+    left_out: Count = Field(description="samples that people left out")
+
+
+class PlanDifference(Value):
+    """What two runs' plans say differently, by its name, such as `judge.name` or `prompts.solver`."""
+
+    what: str
+    first: JsonValue
+    second: JsonValue
+
+
+class SideCounts(Value):
+    """A number of each side."""
+
+    first: Count
+    second: Count
+
+
+class MeanDifference(NamedTuple):
+    """Two means, their difference with its interval, its p-value, and whether all sign patterns were tried."""
+
+    first: float
+    second: float
+    gap: Interval
+    p_value: float
+    exact: bool
+
+
+class ComparedMeans(Value):
+    """The means of two sides over the samples that both have, and their paired difference; null without a pair."""
+
+    first: float | None
+    second: float | None
+    difference: Interval | None
+    p_value: Fraction | None
+    permutations: Permutations | None
+    changed: ChangeCounts
+
+    @property
+    def measured(self) -> MeanDifference | None:
+        """The means and their difference; None without a pair."""
+        if (
+            self.first is None
+            or self.second is None
+            or self.difference is None
+            or self.p_value is None
+            or self.permutations is None
+        ):
+            return None
+        return MeanDifference(self.first, self.second, self.difference, self.p_value, self.permutations.exact)
+
+
+class SamplesWithShare(Value):
+    """Samples for which a share is known on both sides, and by its reason how many of the others that both runs have."""
+
+    lost: Counts
+    n: Count
+
+
+class ShareComparison(ComparedMeans, SamplesWithShare):
+    """A share of two sides, 0 to 1."""
+
+
+class AccuracyComparison(ShareComparison):
+    """Strict accuracy of two sides, with the bounds of its difference whatever the undecided answers are."""
+
+    n_undecided: SideCounts
+    bounds: Bounds
+
+
+class SharedCriteria(Value):
+    """Criteria that both sides speak to, in so many samples."""
+
+    criteria: Count
+    n: Count
+
+
+class SharedCriteriaComparison(ComparedMeans, SharedCriteria):
+    """The score of two sides on the criteria that both speak to."""
+
+
+class ChangedSample(Value):
+    """A sample whose score differs; `in_second` is its name in the second run where that is another."""
+
+    sample: str
+    in_second: str | None = None
+    first: float
+    second: float
+    difference: float
+
+
+class CriteriaAgreement(Value):
+    """How two judges score the same answers by the same criteria."""
+
+    answers: Count
+    criteria: Count
+    exact: Rate
+    within_one: Fraction
+    mean_absolute: float
+
+
+class ComparedModels(Value):
+    """Two models, the samples that both have, and why others are not paired."""
+
+    first_model: str
+    second_model: str
+    n_shared: Count
+    n_paired: Count
+    coverage: Fraction | None
+    lost: Counts
+    without_scores: tuple[Literal["first", "second"], ...]
+
+
+class ScoreComparison(ComparedMeans, ComparedModels):
+    """The scores of two models, sample by sample."""
+
+    bounds: Bounds | None = Field(description="of the difference, whatever failed answers would have scored")
+    most_changed: tuple[ChangedSample, ...]
+    same_criteria: Count | None
+    same_answers: Count
+    agreement: CriteriaAgreement | None
+    strict_accuracy: AccuracyComparison | None = None
+    stated: ShareComparison | None = None
+    both_stated: SharedCriteriaComparison | None = None
+
+
+class ChangedItem(Value):
+    """An item that came to something else: how it ended on each side."""
+
+    sample: str
+    first: str
+    second: str
+
+
+class ContentComparison(Value):
+    """What two models came to in runs without scores."""
+
+    first_model: str
+    second_model: str
+    n_shared: Count
+    same: Count
+    different: Count
+    failed: SideCounts
+    items: tuple[ChangedItem, ...]
+
+
+class UnpairedModels(Value):
+    """Models of each run that are not compared."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+
+
+class RunComparison(Value):
+    """Two runs, or two models of one, compared: second minus first."""
+
+    first: SideRun
+    second: SideRun
+    corrected: dict[str, CorrectedAnswers] | None = None
+    simulated: tuple[str, ...]
+    seed: Count
+    scored_by: Literal["criteria", "rubrics"] | None
+    scale: tuple[int | float, int | float] | None
+    differs: tuple[PlanDifference, ...]
+    pairs: tuple[ScoreComparison | ContentComparison, ...]
+    unpaired: UnpairedModels
+
+    @property
+    def within_a_run(self) -> bool:
+        """Whether two models of one run are compared, and not two runs."""
+        return self.first.run == self.second.run
+
+    @property
+    def scores(self) -> list[ScoreComparison]:
+        """The pairs whose scores are compared."""
+        return [pair for pair in self.pairs if isinstance(pair, ScoreComparison)]
+
+
+class PartCounts(Value):
+    """A part of the samples: how deep it lies among the parts before it, what is compared on it, and its pairs."""
+
+    title: str
+    depth: Count
+    measure: Literal["score", "strict_accuracy"]
+    n: Count
+    n_shared: Count
+
+
+class PartComparison(ComparedMeans, PartCounts):
+    """Two sides on a part of their samples, with the p-value adjusted over all parts."""
+
+    adjusted: Fraction
+
+
+C = TypeVar("C", bound=ComparedMeans)
+
+
+def turned(compared: C) -> C:
+    """Return a comparison as first minus second: two models of a run are shown so, as on its page."""
+    changed = compared.changed
+    update: dict[str, Value | tuple[Value, ...] | None] = {
+        "changed": ChangeCounts(higher=changed.lower, equal=changed.equal, lower=changed.higher)
+    }
+    if (gap := compared.difference) is not None:
+        ends = {"mean": 0.0 - gap.mean, "low": _less(gap.high), "high": _less(gap.low)}
+        update["difference"] = gap.model_copy(update=ends)
+    if isinstance(compared, ScoreComparison | AccuracyComparison) and compared.bounds is not None:
+        update["bounds"] = Bounds(low=0.0 - compared.bounds.high, high=0.0 - compared.bounds.low)
+    if isinstance(compared, ScoreComparison):
+        for name in ("strict_accuracy", "stated", "both_stated"):
+            part: ComparedMeans | None = getattr(compared, name)
+            update[name] = None if part is None else turned(part)
+        update["most_changed"] = tuple(
+            sample.model_copy(update={"difference": 0.0 - sample.difference}) for sample in compared.most_changed
+        )
+    return compared.model_copy(update=update)
+
+
+def _less(value: float | None) -> float | None:
+    return None if value is None else 0.0 - value
+
+
+def comparison_blocks(found: RunComparison, *, changed: bool = True) -> Iterator[Block]:
     """Yield what `dokimasia.runs.reading.comparison.compare_runs` found: what differs, the figures, and what they leave out.
 
     Args:
         found: what it returns.
         changed: whether the samples that changed most are listed, too.
     """
-    scale, pairs, own = found["scale"], found["pairs"], within_a_run(found)
+    own, pairs = found.within_a_run, found.scores
     if own:
-        pairs = [turned(one) for one in pairs]
-    if found["simulated"]:
+        pairs = [turned(pair) for pair in pairs]
+    if found.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
-    for name in ("first",) if own else ("first", "second"):
-        one = found[name]
-        state = () if one["status"] == "done" else (" · ", Span(one["status"], "bad"))
-        judge = f"judge {one['judge']}" if one["judge"] else "no judge"
-        called = [f"run {one['run']}"] if own else [f"{name:<6}", f" run {one['run']}"]
-        if own and pairs:
-            judge = f"{judge} · first {pairs[0]['first_model']}, second {pairs[0]['second_model']}"
+    sides = (("first", found.first),) if own else (("first", found.first), ("second", found.second))
+    for name, one in sides:
+        state = () if one.status == "done" else (" · ", Span(one.status, "bad"))
+        judge = f"judge {one.judge}" if one.judge else "no judge"
+        called = [f"run {one.run}"] if own else [f"{name:<6}", f" run {one.run}"]
+        if own and found.pairs:
+            judge = f"{judge} · first {found.pairs[0].first_model}, second {found.pairs[0].second_model}"
         yield Paragraph((Span(called[0], "strong"), *called[1:], f" · {judge}", *state))
-    if corrected := found.get("corrected"):
+    if corrected := found.corrected:
         by_hand = "; ".join(
-            f"{name}: {several(one['answers'], 'answer')}, {several(one['left_out'], 'sample')} left out"
+            f"{name}: {several(one.answers, 'answer')}, {several(one.left_out, 'sample')} left out"
             for name, one in corrected.items()
         )
         yield Paragraph(
             f"corrected by hand: {by_hand}. A corrected answer counts as the person said, also where judges are compared.",
             "warning",
         )
-    for one in found["differs"]:
-        first, second = shortened_names([_plain(one["first"]), _plain(one["second"])], SHORT)
-        yield Paragraph(f"differs: {one['what']}: {first} → {second}", "note")
-    if scale is not None:
+    for one in found.differs:
+        first, second = shortened_names([_plain(one.first), _plain(one.second)], SHORT)
+        yield Paragraph(f"differs: {one.what}: {first} → {second}", "note")
+    if found.scale is not None:
         yield from (Paragraph(said, "warning") for said in (*_scoreless(found), *filter(None, map(_silence, pairs))))
         yield _table(pairs, own=own)
-    same = found["first"]["judge"] == found["second"]["judge"]
+    same = found.first.judge == found.second.judge
     judges = "both times the judge says the same" if same else "the judges agree"
-    for one in pairs:
-        if scale is None:
+    for one in found.pairs:
+        if isinstance(one, ContentComparison):
             yield from _contents(one, changed=changed)
-            continue
-        said: list[Block] = list(_said(one, judges=judges, by=found["scored_by"]))
-        if changed and one["most_changed"]:
-            said.append(_most_changed(one["most_changed"], sides_of(one, own=own)))
+    for one in pairs:
+        said: list[Block] = list(_said(one, judges=judges, by=found.scored_by or "criteria"))
+        if changed and one.most_changed:
+            said.append(_most_changed(one.most_changed, sides_of(one, own=own)))
         if len(pairs) > 1 and said:
             yield Paragraph(Span(pair_name(one), "strong"))
         yield from said
     for where, names in _unpaired(found):
         yield Paragraph(f"{where}: {', '.join(names)}", "note")
-    if scale is not None:
+    if found.scale is not None:
         yield Paragraph(_meaning(found), "note")
         compared = [row.one for one in pairs for row in _rows(one)]
         yield from (Paragraph(said, "note") for said in interval_and_test(compared))
 
 
-def pair_name(one: Mapping[str, Any], *, own: bool = False) -> str:
+def pair_name(one: ScoreComparison | ContentComparison, *, own: bool = False) -> str:
     """Return what a pair is called: the model, or the first and the second; `own`: both are of one run."""
-    return f" {MINUS if own else '→'} ".join(dict.fromkeys((one["first_model"], one["second_model"])))
+    return f" {MINUS if own else '→'} ".join(dict.fromkeys((one.first_model, one.second_model)))
 
 
-def sides_of(one: Mapping[str, Any], *, own: bool) -> tuple[str, str]:
+def sides_of(one: ScoreComparison, *, own: bool) -> tuple[str, str]:
     """Return what both sides of a pair are called: of one run by their models."""
-    return (one["first_model"], one["second_model"]) if own else ("first", "second")
+    return (one.first_model, one.second_model) if own else ("first", "second")
 
 
-def interval_and_test(compared: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
     """Yield what is to be known where an interval and its p-value do not go together, as both stand in one row."""
     apart = unlike = False
     for one in compared:
-        difference, changed = one["difference"], one.get("changed")
-        if difference is None or difference["low"] is None:
+        measured, changed = one.measured, one.changed
+        if measured is None or measured.gap.low is None or measured.gap.high is None:
             continue
-        if changed is not None and not changed["higher"] and not changed["lower"]:
+        if not changed.higher and not changed.lower:
             unlike = True
-        elif (difference["low"] <= 0 <= difference["high"]) == (one["p_value"] <= SURE):
+        elif (measured.gap.low <= 0 <= measured.gap.high) == (measured.p_value <= SURE):
             apart = True
     if apart:
         yield (
@@ -114,15 +351,17 @@ def interval_and_test(compared: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         )
 
 
-def _meaning(found: Mapping[str, Any]) -> str:
+def _meaning(found: RunComparison) -> str:
     """Say what the figures of the table are."""
-    scale = found["scale"]
-    way = "first minus second" if within_a_run(found) else "second minus first"
-    several = " The p-values are not adjusted for the number of pairs." if len(found["pairs"]) > 1 else ""
-    what = [] if _scoreless(found) else [f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}"]
-    if any("stated" in one for one in found["pairs"]):
+    scale = found.scale
+    way = "first minus second" if found.within_a_run else "second minus first"
+    several = " The p-values are not adjusted for the number of pairs." if len(found.pairs) > 1 else ""
+    what: list[str] = []
+    if scale is not None and not _scoreless(found):
+        what.append(f"{SCORE}: in points of the scale from {scale[0]:g} to {scale[1]:g}")
+    if any(pair.stated is not None for pair in found.scores):
         what.insert(0, "spoken to: share of the criteria's weight, in percentage points")
-    if any("strict_accuracy" in one for one in found["pairs"]):
+    if any(pair.strict_accuracy is not None for pair in found.scores):
         what.insert(
             0,
             "strict accuracy: final answers that agree with the reference, undecided ones counted as not right, in percentage "
@@ -134,17 +373,20 @@ def _meaning(found: Mapping[str, Any]) -> str:
     )
 
 
-def _scoreless(found: Mapping[str, Any]) -> list[str]:
+def _scoreless(found: RunComparison) -> list[str]:
     """Say that no score is compared where nobody was there to score on a side; nothing otherwise."""
-    without = dict.fromkeys(name for one in found["pairs"] for name in one["without_scores"])
-    runs = " and ".join(dict.fromkeys(f"run {found[name]['run']}" for name in without))
+    without = dict.fromkeys(name for pair in found.scores for name in pair.without_scores)
+    runs = " and ".join(dict.fromkeys(f"run {getattr(found, name).run}" for name in without))
     return [f"no judge scored in {runs}: there are no scores to compare"] if without else []
 
 
-def _unpaired(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
+def _unpaired(found: RunComparison) -> Iterator[tuple[str, list[str]]]:
     """Yield which models are in one run alone, and which of both runs were not named to be compared."""
-    left: Mapping[str, list[str]] = found["unpaired"]
-    taken = {name: {one[f"{name}_model"] for one in found["pairs"]} for name in left}
+    left = {"first": found.unpaired.first, "second": found.unpaired.second}
+    taken = {
+        "first": {pair.first_model for pair in found.pairs},
+        "second": {pair.second_model for pair in found.pairs},
+    }
     for name, other in (("first", "second"), ("second", "first")):
         if only := [model for model in left[name] if model not in taken[other] and model not in left[other]]:
             yield f"only in {name}", only
@@ -152,17 +394,17 @@ def _unpaired(found: Mapping[str, Any]) -> Iterator[tuple[str, list[str]]]:
         yield "not compared", both
 
 
-def _contents(one: Mapping[str, Any], *, changed: bool) -> Iterator[Block]:
+def _contents(one: ContentComparison, *, changed: bool) -> Iterator[Block]:
     """Yield how many items of two runs without scores came to the same, and which did not."""
-    whose = f"{pair_name(one)}: " if one["first_model"] else ""
-    failed = ", ".join(f"{count} in {name}" for name, count in one["failed"].items())
+    whose = f"{pair_name(one)}: " if one.first_model else ""
+    failed = ", ".join(f"{count} in {name}" for name, count in one.failed)
     yield Paragraph(
-        f"{whose}{one['n_shared']} items in both runs, {one['same']} came to the same, {one['different']} did not; "
+        f"{whose}{one.n_shared} items in both runs, {one.same} came to the same, {one.different} did not; "
         f"failed: {failed}"
     )
-    if changed and one["items"]:
+    if changed and one.items:
         columns = [Column(title, numeric=False) for title in ("came to something else", "first", "second")]
-        rows = [[item["sample"], item["first"], item["second"]] for item in one["items"]]
+        rows = [[item.sample, item.first, item.second] for item in one.items]
         yield Table(columns, rows, "Items that came to something else")
 
 
@@ -171,32 +413,32 @@ class _Row(NamedTuple):
 
     what: str
     n: str
-    one: Mapping[str, Any]
+    one: ComparedMeans
     percent: bool = False
 
 
-def _rows(one: Mapping[str, Any]) -> Iterator[_Row]:
+def _rows(one: ScoreComparison) -> Iterator[_Row]:
     """Yield what is compared of a pair: strict accuracy and what is spoken to come before any score."""
-    if (right := one.get("strict_accuracy")) is not None:
+    if (right := one.strict_accuracy) is not None:
         yield _Row("strict accuracy", _of(right, one), right, percent=True)
-    if (stated := one.get("stated")) is not None:
+    if (stated := one.stated) is not None:
         yield _Row("spoken to", _of(stated, one), stated, percent=True)
-    if (both := one.get("both_stated")) is not None and both["difference"] is not None:
-        yield _Row("score, both speak", f"{both['n']}", both)
-    if one["n_paired"] or right is None:
-        yield _Row(SCORE, f"{one['n_paired']}/{one['n_shared']}", one)
+    if (both := one.both_stated) is not None and both.difference is not None:
+        yield _Row("score, both speak", f"{both.n}", both)
+    if one.n_paired or right is None:
+        yield _Row(SCORE, f"{one.n_paired}/{one.n_shared}", one)
 
 
-def _of(found: Mapping[str, Any], pair: Mapping[str, Any]) -> str:
+def _of(found: ShareComparison, pair: ScoreComparison) -> str:
     """Return of how many samples something is compared, and of how many these are where some are left out."""
-    return f"{found['n']}/{pair['n_shared']}" if found["lost"] else f"{found['n']}"
+    return f"{found.n}/{pair.n_shared}" if found.lost else f"{found.n}"
 
 
-def _table(pairs: Sequence[Mapping[str, Any]], *, own: bool) -> Table:
+def _table(pairs: Sequence[ScoreComparison], *, own: bool) -> Table:
     rows: list[list[Cell]] = []
     for one in pairs:
         for at, row in enumerate(_rows(one)):
-            changed = [f"{row.one['changed'][way]}" for way in ("higher", "equal", "lower")]
+            changed = [f"{count}" for count in (row.one.changed.higher, row.one.changed.equal, row.one.changed.lower)]
             rows.append(
                 [
                     "" if at else pair_name(one, own=own),
@@ -215,60 +457,62 @@ def _table(pairs: Sequence[Mapping[str, Any]], *, own: bool) -> Table:
     return Table([table.columns[0], *table.columns[2:]], [[row[0], *row[2:]] for row in rows], table.about)
 
 
-def difference_cells(one: Mapping[str, Any], percent: bool = False) -> list[Cell]:
+def difference_cells(one: ComparedMeans, percent: bool = False) -> list[Cell]:
     """Return both means, their difference, its interval and its p-value; without a pair five times nothing."""
-    if (difference := one["difference"]) is None:
+    measured = one.measured
+    if measured is None:
         return [NOTHING] * 5
+    gap = measured.gap
 
-    def mean(side: str) -> str:
-        return share(one[side]).text if percent else f"{one[side]:.2f}"
+    def mean(value: float) -> str:
+        return share(value).text if percent else f"{value:.2f}"
 
-    def gap(end: str) -> str:
-        value = difference[end]
+    def signed(value: float) -> str:
         return signed_text(100 * value, 0) if percent else signed_text(value)
 
-    sure = difference["low"] is not None
-    tone = "good" if sure and difference["low"] > 0 else "bad" if sure and difference["high"] < 0 else "strong"
-    limits: Cell = f"{gap('low')} to {gap('high')}" if sure else no_interval(difference)
-    p_value = _p_text(one["p_value"], one["permutations"]["exact"])
-    return [mean("first"), mean("second"), Span(gap("mean"), tone), limits, p_value]
+    tone, limits = "strong", no_interval(gap)
+    if gap.low is not None and gap.high is not None:
+        tone = "good" if gap.low > 0 else "bad" if gap.high < 0 else "strong"
+        limits = f"{signed(gap.low)} to {signed(gap.high)}"
+    p_value = _p_text(measured.p_value, measured.exact)
+    return [mean(measured.first), mean(measured.second), Span(signed(gap.mean), tone), limits, p_value]
 
 
-def _silence(one: Mapping[str, Any]) -> str:
+def _silence(one: ScoreComparison) -> str:
     """Say that a pair's scores also say how much each side says; "" where the sides say as much, and enough."""
-    stated = one.get("stated")
-    if stated is None or (min(stated["first"], stated["second"]) >= SPEAKING and stated["p_value"] > SURE):
+    stated = None if one.stated is None else one.stated.measured
+    if stated is None or (min(stated.first, stated.second) >= SPEAKING and stated.p_value > SURE):
         return ""
-    names = [one["first_model"], one["second_model"]]
+    names = [one.first_model, one.second_model]
     if names[0] == names[1]:
         names = [f"{name} in the {which} run" for name, which in zip(names, ("first", "second"), strict=True)]
     return (
-        f"{names[0]} speaks to {spoken(stated['first']).text} of the criteria's weight and {names[1]} to "
-        f"{spoken(stated['second']).text}, so their scores also say how much each says: go by strict accuracy, and by the score "
+        f"{names[0]} speaks to {spoken(stated.first).text} of the criteria's weight and {names[1]} to "
+        f"{spoken(stated.second).text}, so their scores also say how much each says: go by strict accuracy, and by the score "
         "on the criteria that both speak to"
     )
 
 
-def _undecided(pair: Mapping[str, Any], right: Mapping[str, Any]) -> str:
+def _undecided(pair: ScoreComparison, right: AccuracyComparison) -> str:
     """Say how many answers are undecided, and where the difference of strict accuracy lies whatever they are."""
-    sides = sides_of(pair, own=pair["first_model"] != pair["second_model"])
+    sides = sides_of(pair, own=pair.first_model != pair.second_model)
     counted = [
-        f"{right['n_undecided'][name]:,} of {side}" for name, side in zip(("first", "second"), sides, strict=True)
+        f"{getattr(right.n_undecided, name):,} of {side}" for name, side in zip(("first", "second"), sides, strict=True)
     ]
-    low, high = (signed_text(100 * right["bounds"][end], 0) for end in ("low", "high"))
+    low, high = (signed_text(100 * end, 0) for end in (right.bounds.low, right.bounds.high))
     return (
         f"undecided answers, counted as not right: {in_words(counted)}; whatever they are, the difference on these samples "
         f"lies from {low} to {high}"
     )
 
 
-def _most_changed(samples: Sequence[Mapping[str, Any]], sides: tuple[str, str]) -> Table:
+def _most_changed(samples: Sequence[ChangedSample], sides: tuple[str, str]) -> Table:
     rows: list[list[Cell]] = [
         [
-            sample["sample"] + (f" ({sample['in_second']})" if "in_second" in sample else ""),
-            f"{sample['first']:.2f}",
-            f"{sample['second']:.2f}",
-            signed_text(sample["difference"]),
+            sample.sample + (f" ({sample.in_second})" if sample.in_second is not None else ""),
+            f"{sample.first:.2f}",
+            f"{sample.second:.2f}",
+            signed_text(sample.difference),
         ]
         for sample in samples
     ]
@@ -276,40 +520,40 @@ def _most_changed(samples: Sequence[Mapping[str, Any]], sides: tuple[str, str]) 
     return Table(columns, rows, "The samples that changed most")
 
 
-def _said(one: Mapping[str, Any], *, judges: str, by: str) -> Iterator[Block]:
+def _said(one: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
     """Yield what is to be known of a pair beside its figures: what could not be paired, what is the same, how judges agree.
 
     `by` says what answers were scored by.
     """
-    if (right := one.get("strict_accuracy")) is not None and right["lost"]:
-        lost = ", ".join(f"{count} {why}" for why, count in right["lost"].items())
+    if (right := one.strict_accuracy) is not None and right.lost:
+        lost = ", ".join(f"{count} {why}" for why, count in right.lost.items())
         yield Paragraph(("left out of strict accuracy: ", Span(lost, "bad")))
-    if right is not None and any(right["n_undecided"].values()):
+    if right is not None and (right.n_undecided.first or right.n_undecided.second):
         yield Paragraph(_undecided(one, right))
-    if one["lost"] and (one["n_paired"] or right is None or one["without_scores"]):
-        lost = ", ".join(f"{count} {why}" for why, count in one["lost"].items())
+    if one.lost and (one.n_paired or right is None or one.without_scores):
+        lost = ", ".join(f"{count} {why}" for why, count in one.lost.items())
         yield Paragraph(("not paired: ", Span(lost, "bad")))
-        if one["bounds"] is not None and one["n_paired"] < one["n_shared"]:
-            bounds = one["bounds"]
+        if one.bounds is not None and one.n_paired < one.n_shared:
+            bounds = one.bounds
             yield Paragraph(
-                f"whatever the failed ones would have scored, the difference over all {one['n_shared']} lies from "
-                f"{signed_text(bounds['low'])} to {signed_text(bounds['high'])}",
+                f"whatever the failed ones would have scored, the difference over all {one.n_shared} lies from "
+                f"{signed_text(bounds.low)} to {signed_text(bounds.high)}",
                 "note",
             )
-    if one["n_paired"]:
-        of, answers = f"of {one['n_paired']} samples", f"the same answers in {one['same_answers']}"
-        if one["same_criteria"] is None:
+    if one.n_paired:
+        of, answers = f"of {one.n_paired} samples", f"the same answers in {one.same_answers}"
+        if one.same_criteria is None:
             yield Paragraph(f"{answers} {of}", "note")
         else:
-            yield Paragraph(f"the same {by} on both sides in {one['same_criteria']} {of}, {answers}", "note")
-    agreement = one["agreement"]
+            yield Paragraph(f"the same {by} on both sides in {one.same_criteria} {of}, {answers}", "note")
+    agreement = one.agreement
     if agreement is not None:
-        exact = agreement["exact"]
+        exact = agreement.exact
         limits = limits_text(exact, lambda end: share(end).text, " – ")
         yield Paragraph(
-            f"{judges} exactly on {share(exact['share']).text} of {agreement['criteria']} criteria scores "
-            f"({limits if exact['low'] is None else f'95 % {limits}'}), within one point on "
-            f"{share(agreement['within_one']).text}"
+            f"{judges} exactly on {share(exact.share).text} of {agreement.criteria} criteria scores "
+            f"({limits if exact.low is None else f'95 % {limits}'}), within one point on "
+            f"{share(agreement.within_one).text}"
         )
 
 

@@ -14,6 +14,7 @@ import pytest
 from dokimasia.errors import InputError
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria import export_criteria, import_criteria
+from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.comparison import compare_runs
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -38,7 +39,7 @@ def stored(settings: Settings, run: str, model: str) -> dict[str, tuple[float, l
 
 def compared(settings: Settings, first: str, second: str, **options: Any) -> dict[str, Any]:
     with Home.open(settings.home, write=False) as home:
-        return compare_runs(home, get_run(home, first), get_run(home, second), **options)
+        return as_json(compare_runs(home, get_run(home, first), get_run(home, second), **options))
 
 
 def sign_flips(sums: list[float]) -> float:

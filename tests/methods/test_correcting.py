@@ -16,6 +16,7 @@ from dokimasia.methods.people.comparing import judged_of
 from dokimasia.methods.people.subjects import answers_of_run
 from dokimasia.methods.tree import measured_of
 from dokimasia.report.document import render_document
+from dokimasia.report.fields import as_json
 from dokimasia.report.page import render_page
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.reading.comparison import compare_runs
@@ -138,7 +139,7 @@ def test_everything_reads_the_same_corrected_values(done: Finished) -> None:
         assert sample in [id for _, id in found.samples]
         corrected, ours = measured_of(home, run), measured_of(home, run, as_judged=True)
         assert sum(corrected.scores[WEAK].values()) > sum(ours.scores[WEAK].values())
-        compared = compare_runs(home, run, run, models=(WEAK, STRONG))
+        compared = as_json(compare_runs(home, run, run, models=(WEAK, STRONG)))
         assert compared["corrected"]["first"] == {"answers": 1, "left_out": 0}
     [cells] = [one for one in exported(done) if (one["id"], one["model"]) == (sample, WEAK)]
     assert (cells["verdict"], cells["rule"], cells["criteria_scores"]) == ("right", "person", [5, 5, 5, 5])
@@ -159,7 +160,7 @@ def test_a_sample_that_is_left_out_is_in_no_figure(done: Finished) -> None:
     assert {one["id"] for one in marked} == {sample}
     assert {one["correction_reason"] for one in marked} == {"the reference is wrong"}
     with Home.open(done.home, write=False) as home:
-        compared = compare_runs(home, get_run(home, done.run), get_run(home, done.run), models=(WEAK, STRONG))
+        compared = as_json(compare_runs(home, get_run(home, done.run), get_run(home, done.run), models=(WEAK, STRONG)))
     assert compared["pairs"][0]["n_shared"] == 20
 
 

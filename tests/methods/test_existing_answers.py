@@ -14,6 +14,7 @@ from dokimasia.methods.audit import AuditRequest, audit
 from dokimasia.methods.audit.analyses import two_judges
 from dokimasia.methods.audit.figures import audit_rows
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
+from dokimasia.report.fields import as_json
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.preview import preview
@@ -38,7 +39,7 @@ async def exported(settings: Settings, run: str, path: Path, format: Format = "j
 
 def compared(settings: Settings, first: str, second: str, **options: Any) -> dict[str, Any]:
     with Home.open(settings.home, write=False) as home:
-        return compare_runs(home, get_run(home, first), get_run(home, second), **options)
+        return as_json(compare_runs(home, get_run(home, first), get_run(home, second), **options))
 
 
 @pytest.mark.parametrize("format", ["jsonl", "csv", "parquet"])

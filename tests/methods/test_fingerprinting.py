@@ -369,7 +369,7 @@ async def test_two_judges_are_compared_trial_by_trial(settings: Settings, reques
     second = await fork(stored_run(settings, first.run), ForkRequest(judge="sim/judge-noisy"), settings=settings)
     with Home.open(settings.home, write=False) as home:
         runs = [get_run(home, one.run) for one in (first, second)]
-        found = compare_runs(home, *runs)
+        found = as_json(compare_runs(home, *runs))
         export = await export_rows(home, runs[1])
         ids = [id for id, _ in tasks_of(home, runs[0])]
         assert verify(home).ok

@@ -19,6 +19,7 @@ from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.refinement import METHOD, RefinementRequest, refine, refinement_rows
 from dokimasia.methods.refinement.rows import refined_sample
 from dokimasia.prompts import Recognised, recognise
+from dokimasia.report.fields import as_json
 from dokimasia.runs.lifecycle import RunResult, resume, run
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare
@@ -219,8 +220,8 @@ async def test_two_refinements_are_compared_arm_by_arm(settings: Settings, sourc
     taken = {row.sample_id for row in rows_of(settings, first.run) if row.selected and row.model == "sim/weak"}
     with Home.open(settings.home, write=False) as home:
         runs = [get_run(home, one.run) for one in (first, other)]
-        found = compare_runs(home, *runs)
-        arms = compare_runs(home, runs[0], runs[0], models=("sim/weak#retry", "sim/weak#self"))
+        found = as_json(compare_runs(home, *runs))
+        arms = as_json(compare_runs(home, runs[0], runs[0], models=("sim/weak#retry", "sim/weak#self")))
     assert [one["what"] for one in found["differs"]] == ["withhold"]
     pairs = {one["first_model"]: one for one in found["pairs"]}
     assert pairs["sim/weak#original"]["n_shared"] == 14

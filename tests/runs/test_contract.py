@@ -317,8 +317,8 @@ async def test_compared(kind: Kind, world: Path, finished: Finished) -> None:
                 compare_runs(home, *rows)
             return
         found = compare_runs(home, *rows)
-    assert [one["what"] for one in found["differs"]] == ["seed"] or kind.name in {"diagnosis", "fingerprint"}
-    assert found["pairs"]
+    assert [difference.what for difference in found.differs] == ["seed"] or kind.name in {"diagnosis", "fingerprint"}
+    assert found.pairs
 
 
 @EVERY

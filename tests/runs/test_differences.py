@@ -4,8 +4,15 @@ from typing import Any
 
 import pytest
 
-from dokimasia.report.comparison import interval_and_test
-from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
+from dokimasia.report.comparison import ComparedMeans, interval_and_test
+from dokimasia.report.fields import ChangeCounts, Interval, Permutations, as_json
+from dokimasia.runs.reading import comparison
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef
+
+
+def compare(first: ComparisonSide, second: ComparisonSide, **options: Any) -> dict[str, Any]:
+    """The JSON of a comparison."""
+    return as_json(comparison.compare(first, second, **options))
 
 
 def places(*names: str) -> list[SampleRef]:
@@ -141,9 +148,15 @@ def test_the_list_of_changes_is_as_long_as_wanted(top: int) -> None:
 def test_an_interval_and_a_test_that_do_not_go_together_are_explained() -> None:
     """A row whose interval holds 0 beside a small p, or the reverse, and one without any difference, each bring a note."""
 
-    def one(low: float | None, high: float | None, p: float, higher: int = 3) -> dict[str, Any]:
-        changed = {"higher": higher, "equal": 9, "lower": 0}
-        return {"difference": {"mean": 0.0, "low": low, "high": high}, "p_value": p, "changed": changed}
+    def one(low: float | None, high: float | None, p: float, higher: int = 3) -> ComparedMeans:
+        return ComparedMeans(
+            first=3.0,
+            second=3.0,
+            difference=Interval(mean=0.0, low=low, high=high),
+            p_value=p,
+            permutations=Permutations(patterns=4096, exact=True),
+            changed=ChangeCounts(higher=higher, equal=9, lower=0),
+        )
 
     assert not list(interval_and_test([one(-0.1, 0.2, 0.3), one(0.1, 0.2, 0.01), one(None, None, 0.01)]))
     for row in (one(-0.14, 0.01, 0.048), one(0.1, 0.2, 0.06)):

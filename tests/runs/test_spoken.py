@@ -1,9 +1,19 @@
 """Two models that do not say equally much, against a computation by hand: right answers, shares, what both speak to."""
 
+from typing import Any
+
 import pytest
 
 from dokimasia.domain.judgement import Correctness
-from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, compare
+from dokimasia.report.fields import as_json
+from dokimasia.runs.reading import comparison
+from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef
+
+
+def compare(first: ComparisonSide, second: ComparisonSide, **options: Any) -> dict[str, Any]:
+    """The JSON of a comparison."""
+    return as_json(comparison.compare(first, second, **options))
+
 
 PLACES = [SampleRef(name, f"digest-{name}", f"image-{name}") for name in "abcde"]
 WEIGHTS = (5, 3, 2)

@@ -11,6 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
+from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.comparison import (
     ATOMS,
     SamplePart,
@@ -52,7 +53,7 @@ def two(small: Finished, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path
 def compared(home: Path, first: str, second: str, **more: Any) -> dict[str, Any]:
     """What `diff` computes."""
     with Home.open(home, write=False) as opened:
-        return compare_runs(opened, get_run(opened, first), get_run(opened, second), **more)
+        return as_json(compare_runs(opened, get_run(opened, first), get_run(opened, second), **more))
 
 
 async def test_two_runs_have_the_figures_of_diff(two: tuple[Path, str, str]) -> None:
@@ -251,19 +252,19 @@ def test_parts_are_compared_by_their_own_samples_and_criteria(small: Finished) -
     with Home.open(small.home, write=False) as home:
         run, sides = of(home, small.run)
         names = [(sample.id, sample.category or "") for sample in load_samples(home, small.run)]
-        whole = compare_runs(home, run, run, models=MODELS)["pairs"][0]
+        whole = as_json(compare_runs(home, run, run, models=MODELS))["pairs"][0]
     first, second = sides[MODELS[0]], sides[MODELS[1]]
     every = frozenset(name for name, _ in names)
     (one,) = compare_parts(first, second, [SamplePart("all", 0, every)], seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
     for field in ("first", "second", "difference", "p_value", "changed"):
-        assert one[field] == whole[field]
+        assert as_json(one)[field] == whole[field]
     categories = compare_parts(first, second, parts_of(names), seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
-    assert sum(part["n"] for part in categories) == len(names)
-    assert all(part["adjusted"] >= part["p_value"] for part in categories)
+    assert sum(part.n for part in categories) == len(names)
+    assert all(part.adjusted >= part.p_value for part in categories)
     top = criteria_apart(first, second, top=1)[0]  # type: ignore[arg-type]
-    part = SamplePart("one", 0, every, frozenset({criterion_key(top["criteria"], top["number"])}))
+    part = SamplePart("one", 0, every, frozenset({criterion_key(top.criteria, top.number)}))
     (alone,) = compare_parts(first, second, [part], seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
-    assert (alone["first"], alone["second"]) == (top["first"], top["second"])
+    assert (alone.first, alone.second) == (top.first, top.second)
 
 
 async def test_parts_of_large_comparisons_come_one_after_the_other(

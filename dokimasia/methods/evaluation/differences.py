@@ -12,7 +12,7 @@ from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Fold, Paragraph, Section, Span
 from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import ReportData
-from dokimasia.report.fields import Bounds, Display, Interval, TableRow
+from dokimasia.report.fields import Bounds, Display, Interval, TableRow, as_json
 from dokimasia.report.tables import TableColumn, column, computed, table
 from dokimasia.runs.measures import rounded
 from dokimasia.runs.reading.comparison import ComparisonSide, compare
@@ -115,7 +115,9 @@ def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str],
     """
     pairs: list[dict[str, Any]] = []
     for better, worse in combinations([name for name in order if name in sides], 2):
-        pairs.append({"better": better, "worse": worse, **compare(sides[worse], sides[better], seed=seed, top=0)})
+        pairs.append(
+            {"better": better, "worse": worse, **as_json(compare(sides[worse], sides[better], seed=seed, top=0))}
+        )
     _adjust(pairs)
     for part in ("strict_accuracy", "stated", "both_stated"):
         _adjust([pair[part] for pair in pairs if part in pair])

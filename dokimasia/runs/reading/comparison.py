@@ -2,16 +2,35 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple, TypedDict
 
 from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_rate
 from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import Correctness, correctness_of
 from dokimasia.errors import InputError
-from dokimasia.report.fields import as_json
+from dokimasia.report.comparison import (
+    AccuracyComparison,
+    ChangedItem,
+    ChangedSample,
+    ComparedMeans,
+    ContentComparison,
+    CorrectedAnswers,
+    CriteriaAgreement,
+    PartComparison,
+    PartCounts,
+    PlanDifference,
+    RunComparison,
+    ScoreComparison,
+    ShareComparison,
+    SharedCriteriaComparison,
+    SideCounts,
+    SideRun,
+    UnpairedModels,
+)
+from dokimasia.report.fields import Bounds, Rate
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated
-from dokimasia.runs.measures import limits, mean, paired_difference, rounded
+from dokimasia.runs.measures import limits, mean, mean_bounds, paired_difference, rounded
 from dokimasia.runs.plans import identity
 from dokimasia.runs.reading.exporting import row_kind_of
 from dokimasia.storage.home import Home
@@ -26,6 +45,8 @@ from dokimasia.storage.runs import (
     run_samples,
 )
 from dokimasia.storage.trees.lookup import criterion_key
+
+Models = tuple[str, str]
 
 Scale = tuple[float, float]
 """The lowest and the highest score."""
@@ -154,19 +175,20 @@ def match_places(
     return shared, {"only in the first run": len(first) - len(shared), "only in the second run": left}
 
 
-SHARES: Mapping[str, Callable[[ComparedAnswer], float | None]] = {
-    "strict_accuracy": lambda one: one.strict,
-    "stated": lambda one: one.stated,
-}
-"""What is compared sample by sample, each 0 to 1: strict accuracy, and the share of the weight spoken to."""
-
-
 class _Means(NamedTuple):
     """What two sides have at one sample, the mean over their answers, and the cluster of the sample."""
 
     first: float
     second: float
     cluster: str
+
+
+class _Addressed(NamedTuple):
+    """What is compared of answers beside their scores; None where nothing was measured for it."""
+
+    strict_accuracy: AccuracyComparison | None
+    stated: ShareComparison | None
+    both_stated: SharedCriteriaComparison | None
 
 
 def compare_addressed(
@@ -176,47 +198,67 @@ def compare_addressed(
     *,
     seed: int,
     widest: float,
-) -> dict[str, Any]:
-    """Return `strict_accuracy`, `stated` and `both_stated` of `differences.compare`, those that something was measured for."""
-    compared_by: dict[str, Any] = {}
-    for name, measure in SHARES.items():
-        means: list[_Means] = []
-        compared: list[tuple[SampleRef, SampleRef]] = []
-        lost: dict[str, int] = {}
-        for place, other in shared:
-            one, two = first.mean(place, measure), second.mean(other, measure)
-            if one is not None and two is not None:
-                means.append(_Means(one, two, place.cluster))
-                compared.append((place, other))
-            else:
-                why = lost_by(first, second, (place, other), (one, two))
-                lost[why] = lost.get(why, 0) + 1
-        if means:
-            compared_by[name] = {"lost": dict(sorted(lost.items())), **_compared(means, widest=1.0, seed=seed)}
-            if name == "strict_accuracy":
-                compared_by[name] |= _undecided(first, second, compared)
-    if "stated" in compared_by:
+) -> _Addressed:
+    """Return `strict_accuracy`, `stated` and `both_stated` of two sides, those that something was measured for."""
+    accuracy = both_stated = None
+    strict, compared = _compare_share(first, second, shared, lambda answer: answer.strict, seed=seed)
+    if strict is not None:
+        accuracy = AccuracyComparison(**dict(strict), **_undecided(first, second, compared))
+    stated, _ = _compare_share(first, second, shared, lambda answer: answer.stated, seed=seed)
+    if stated is not None:
         means, criteria = _on_both_stated(first, second, shared)
-        compared_by["both_stated"] = {"criteria": criteria, **_compared(means, widest=widest, seed=seed)}
-    return compared_by
+        compared_means = _compared(means, widest=widest, seed=seed)
+        both_stated = SharedCriteriaComparison(criteria=criteria, n=len(means), **dict(compared_means))
+    return _Addressed(accuracy, stated, both_stated)
+
+
+def _compare_share(
+    first: ComparisonSide,
+    second: ComparisonSide,
+    shared: Sequence[tuple[SampleRef, SampleRef]],
+    measure: Callable[[ComparedAnswer], float | None],
+    *,
+    seed: int,
+) -> tuple[ShareComparison | None, list[tuple[SampleRef, SampleRef]]]:
+    """Return a share of two sides over the samples that have it on both, and these; None where none has."""
+    means: list[_Means] = []
+    compared: list[tuple[SampleRef, SampleRef]] = []
+    lost: dict[str, int] = {}
+    for place, other in shared:
+        one, two = first.mean(place, measure), second.mean(other, measure)
+        if one is not None and two is not None:
+            means.append(_Means(one, two, place.cluster))
+            compared.append((place, other))
+        else:
+            why = lost_by(first, second, (place, other), (one, two))
+            lost[why] = lost.get(why, 0) + 1
+    if not means:
+        return None, compared
+    compared_means = _compared(means, widest=1.0, seed=seed)
+    return ShareComparison(lost=dict(sorted(lost.items())), n=len(means), **dict(compared_means)), compared
+
+
+class _Undecided(TypedDict):
+    n_undecided: SideCounts
+    bounds: Bounds
 
 
 def _undecided(
     first: ComparisonSide, second: ComparisonSide, compared: Sequence[tuple[SampleRef, SampleRef]]
-) -> dict[str, Any]:
+) -> _Undecided:
     """Return how many answers to the samples compared are undecided on each side, and the bounds of the difference by that."""
-    counted: dict[str, int] = {}
-    ends: dict[str, tuple[float, float]] = {}
-    for name, side, places in zip(("first", "second"), (first, second), zip(*compared, strict=True), strict=True):
+    counts: list[int] = []
+    ends: list[tuple[float, float]] = []
+    for side, places in zip((first, second), zip(*compared, strict=True), strict=True):
         answers = [answer for position in places for answer in side.answers[position.sample_id]]
-        counted[name] = sum(answer.correctness == "undecided" for answer in answers)
+        counts.append(sum(answer.correctness == "undecided" for answer in answers))
         strict, upper = (
             sum(side.mean(position, measure) or 0.0 for position in places) / len(places)
             for measure in (lambda answer: answer.strict, lambda answer: answer.upper)
         )
-        ends[name] = strict, upper
-    low, high = (rounded(ends["second"][at] - ends["first"][1 - at]) for at in (0, 1))
-    return {"n_undecided": counted, "bounds": {"low": low, "high": high}}
+        ends.append((strict, upper))
+    low, high = (rounded(ends[1][end] - ends[0][1 - end]) for end in (0, 1))
+    return {"n_undecided": SideCounts(first=counts[0], second=counts[1]), "bounds": Bounds(low=low, high=high)}
 
 
 def _on_both_stated(
@@ -254,16 +296,13 @@ def _weighted_scores(answer: ComparedAnswer, criteria: Sequence[int]) -> int:
     return sum(answer.criteria_scores[at] * answer.weights[at] for at in criteria)
 
 
-def _compared(means: Sequence[_Means], *, widest: float, seed: int) -> dict[str, Any]:
+def _compared(means: Sequence[_Means], *, widest: float, seed: int) -> ComparedMeans:
     """Return both sides' means and their paired difference, second minus first."""
-    return {
-        "n": len(means),
-        "first": mean([pair.first for pair in means]),
-        "second": mean([pair.second for pair in means]),
-        **_fields(
-            [pair.second - pair.first for pair in means], [pair.cluster for pair in means], widest=widest, seed=seed
-        ),
-    }
+    differences = [pair.second - pair.first for pair in means]
+    paired = paired_difference(differences, [pair.cluster for pair in means], widest=widest, seed=seed)
+    return ComparedMeans(
+        first=mean([pair.first for pair in means]), second=mean([pair.second for pair in means]), **dict(paired)
+    )
 
 
 class ScorePair(NamedTuple):
@@ -280,12 +319,19 @@ class ScorePair(NamedTuple):
 
 
 def compare(
-    first: ComparisonSide, second: ComparisonSide, *, seed: int, top: int = 10, scale: Scale = ATOMS
-) -> dict[str, Any]:
-    """Return the paired differences of two sides, second minus first, ready for JSON.
+    first: ComparisonSide,
+    second: ComparisonSide,
+    *,
+    seed: int,
+    top: int = 10,
+    scale: Scale = ATOMS,
+    models: Models = ("", ""),
+) -> ScoreComparison:
+    """Return the paired differences of two sides, second minus first.
 
     Samples are paired by the digest of their content: images, question, options and reference. A sample's score is the
-    mean over its scored repeats. What cannot be paired is counted by its reason.
+    mean over its scored repeats. What cannot be paired is counted by its reason. Where nobody was there to score a side no
+    score is compared, and `lost` does not count by it.
 
     Args:
         first: one side.
@@ -293,29 +339,18 @@ def compare(
         seed: of the bootstrap and of the permutations.
         top: how many of the samples that changed most are listed.
         scale: the lowest and the highest score.
-
-    Returns:
-        n_shared (samples in both runs), n_paired (scored on both sides), coverage (n_paired / n_shared), lost {why: n},
-        without_scores (the sides on which nobody was there to score: then no score is compared, and `lost` does not count
-        by it), first and second (mean scores over the pairs), difference {mean, low, high} (95 % bootstrap clustered by
-        shared images), bounds {low, high} (of the mean difference over all shared samples, whatever the failed ones
-        would have scored), strict_accuracy and stated (of the samples where it is known on both sides: n, lost {why: n} of
-        the others that both runs have, the share of answers that are right, undecided ones not, or of the weight spoken to,
-        of first and second, difference, p_value, changed, and for strict_accuracy n_undecided {first, second} answers and
-        bounds {low, high} of the difference, whatever these are; left out where no answer has it), both_stated (the same
-        for the score on the criteria that both speak to, with their number `criteria`), p_value with permutations
-        {patterns, exact} (two-sided
-        sign flips of whole clusters), changed {higher, equal, lower}, most_changed (with both scores), same_criteria and
-        same_answers (pairs in which all is the same on both sides; the first is None where nothing says by what answers
-        were scored), agreement (of the criteria scores where both are the
-        same; None without such). What nothing was measured for is None.
+        models: what the sides are called.
     """
     shared, unshared = match_places(first.places, second.places)
     pairs: list[ScorePair] = []
     lost = dict(unshared)
     lowest, highest = scale
     low = high = 0.0
-    without = [name for name, side in (("first", first), ("second", second)) if not side.scored]
+    without: list[Literal["first", "second"]] = []
+    if not first.scored:
+        without.append("first")
+    if not second.scored:
+        without.append("second")
     for one, other in () if without else shared:
         scores = first.score(one), second.score(other)
         if scores[0] is not None and scores[1] is not None:
@@ -327,46 +362,46 @@ def compare(
         why = lost_by(first, second, (one, other), scores)
         lost[why] = lost.get(why, 0) + 1
     n = len(shared)
-    differences = [pair.difference for pair in pairs]
-    return {
-        "n_shared": n,
-        "n_paired": len(pairs),
-        "coverage": rounded(len(pairs) / n) if n and not without else None,
-        "lost": {why: count for why, count in sorted(lost.items()) if count},
-        "without_scores": without,
-        "first": mean([pair.scores[0] for pair in pairs]),
-        "second": mean([pair.scores[1] for pair in pairs]),
-        **_fields(differences, [pair.first.cluster for pair in pairs], widest=highest - lowest, seed=seed),
-        "bounds": {"low": rounded(low / n), "high": rounded(high / n)} if n and not without else None,
-        "most_changed": _most_changed(pairs, top),
-        **_agreement(first, second, pairs, seed=seed),
-        **compare_addressed(first, second, shared, seed=seed, widest=highest - lowest),
-    }
+    means = [_Means(*pair.scores, pair.first.cluster) for pair in pairs]
+    addressed = compare_addressed(first, second, shared, seed=seed, widest=highest - lowest)
+    same_criteria, same_answers, agreement = _agreement(first, second, pairs, seed=seed)
+    return ScoreComparison(
+        first_model=models[0],
+        second_model=models[1],
+        n_shared=n,
+        n_paired=len(pairs),
+        coverage=rounded(len(pairs) / n) if n and not without else None,
+        lost={why: count for why, count in sorted(lost.items()) if count},
+        without_scores=tuple(without),
+        **dict(_compared(means, widest=highest - lowest, seed=seed)),
+        bounds=None if without else mean_bounds(low, high, n),
+        most_changed=_most_changed(pairs, top),
+        same_criteria=same_criteria,
+        same_answers=same_answers,
+        agreement=agreement,
+        **addressed._asdict(),
+    )
 
 
-def _fields(differences: Sequence[float], clusters: Sequence[str], *, widest: float, seed: int) -> dict[str, Any]:
-    return as_json(paired_difference(differences, clusters, widest=widest, seed=seed))
-
-
-def _most_changed(pairs: Sequence[ScorePair], top: int) -> list[dict[str, Any]]:
+def _most_changed(pairs: Sequence[ScorePair], top: int) -> tuple[ChangedSample, ...]:
     changed = [pair for pair in pairs if rounded(pair.difference) != 0]
     ranked = sorted(changed, key=lambda pair: (-rounded(abs(pair.difference)), pair.first.sample_id))
-    return [
-        {
-            "sample": pair.first.sample_id,
-            **({} if pair.first.sample_id == pair.second.sample_id else {"in_second": pair.second.sample_id}),
-            "first": rounded(pair.scores[0]),
-            "second": rounded(pair.scores[1]),
-            "difference": rounded(pair.difference),
-        }
+    return tuple(
+        ChangedSample(
+            sample=pair.first.sample_id,
+            in_second=None if pair.first.sample_id == pair.second.sample_id else pair.second.sample_id,
+            first=rounded(pair.scores[0]),
+            second=rounded(pair.scores[1]),
+            difference=rounded(pair.difference),
+        )
         for pair in ranked[:top]
-    ]
+    )
 
 
 def _agreement(
     first: ComparisonSide, second: ComparisonSide, pairs: Sequence[ScorePair], *, seed: int
-) -> dict[str, Any]:
-    """How two judges score the same answers by the same criteria, criterion by criterion."""
+) -> tuple[int | None, int, CriteriaAgreement | None]:
+    """Return in how many pairs the criteria and the answers are the same, and how two judges score the same answers by them."""
     same_criteria = same_answers = 0
     gaps: list[int] = []
     clusters: list[str] = []
@@ -388,21 +423,19 @@ def _agreement(
     has_criteria = any(
         answer.criteria is not None for side in (first, second) for each in side.answers.values() for answer in each
     )
-    shares = {"same_criteria": same_criteria if has_criteria else None, "same_answers": same_answers}
+    criteria_shared = same_criteria if has_criteria else None
     if not gaps:
-        return {**shares, "agreement": None}
+        return criteria_shared, same_answers, None
     exact = [float(gap == 0) for gap in gaps]
     interval = bootstrap_interval(exact, clusters=clusters, seed=seed, bounds=(0.0, 1.0))
-    return {
-        **shares,
-        "agreement": {
-            "answers": answers,
-            "criteria": len(gaps),
-            "exact": {"share": mean(exact), **limits(interval)},
-            "within_one": mean([float(gap <= 1) for gap in gaps]),
-            "mean_absolute": mean(gaps),
-        },
-    }
+    agreement = CriteriaAgreement(
+        answers=answers,
+        criteria=len(gaps),
+        exact=Rate(share=mean(exact), **limits(interval)),
+        within_one=rounded(sum(gap <= 1 for gap in gaps) / len(gaps)),
+        mean_absolute=rounded(sum(gaps) / len(gaps)),
+    )
+    return criteria_shared, same_answers, agreement
 
 
 class SamplePart(NamedTuple):
@@ -454,7 +487,7 @@ def matched(first: ComparisonSide, second: ComparisonSide) -> list[MatchedSample
 
 def compare_parts(
     first: ComparisonSide, second: ComparisonSide, parts: Sequence[SamplePart], *, seed: int, scale: Scale
-) -> list[dict[str, Any]]:
+) -> list[PartComparison]:
     """Return the paired differences of two sides on parts of their samples, second minus first, those with a pair alone.
 
     Scores are compared where both sides were scored, and strict accuracy where one was not.
@@ -466,52 +499,51 @@ def compare_parts(
         seed: of the intervals and tests.
         scale: the lowest and the highest score.
 
-    Returns:
-        For each part `title`, `depth`, `measure` (`score`, or `strict_accuracy` in shares), `n` pairs of `n_shared` samples,
-        both means `first` and `second`, what `rates.paired` says of their differences, and `adjusted`, the p-value after
-        Benjamini and Hochberg over all these parts.
+    The p-values are adjusted by Benjamini and Hochberg over all these parts.
     """
     by_score = first.scored and second.scored
     shared, _ = match_places(first.places, second.places)
-    compared: list[dict[str, Any]] = []
+    compared: list[tuple[PartCounts, ComparedMeans]] = []
     for part in parts:
         own = [(one, other) for one, other in shared if one.sample_id in part.samples]
-        pairs = [
-            (a, b, one.cluster)
-            for one, other in own
-            for a, b in ((_mean_on_part(first, one, part, by_score), _mean_on_part(second, other, part, by_score)),)
-            if a is not None and b is not None
-        ]
-        if pairs:
-            compared.append(
-                {
-                    "title": part.title,
-                    "depth": part.depth,
-                    "measure": "score" if by_score else "strict_accuracy",
-                    "n": len(pairs),
-                    "n_shared": len(own),
-                    "first": mean([a for a, _, _ in pairs]),
-                    "second": mean([b for _, b, _ in pairs]),
-                    **_fields(
-                        [b - a for a, b, _ in pairs],
-                        [cluster for *_, cluster in pairs],
-                        widest=scale[1] - scale[0] if by_score else 1.0,
-                        seed=seed,
-                    ),
-                }
+        means: list[_Means] = []
+        for one, other in own:
+            ours, theirs = _mean_on_part(first, one, part, by_score), _mean_on_part(second, other, part, by_score)
+            if ours is not None and theirs is not None:
+                means.append(_Means(ours, theirs, one.cluster))
+        if means:
+            counts = PartCounts(
+                title=part.title,
+                depth=part.depth,
+                measure="score" if by_score else "strict_accuracy",
+                n=len(means),
+                n_shared=len(own),
             )
-    adjusted = false_discovery_rate([row["p_value"] for row in compared])
-    return [{**row, "adjusted": rounded(value)} for row, value in zip(compared, adjusted, strict=True)]
+            compared.append((counts, _compared(means, widest=scale[1] - scale[0] if by_score else 1.0, seed=seed)))
+    adjusted = false_discovery_rate([means.p_value for _, means in compared if means.p_value is not None])
+    return [
+        PartComparison(**dict(counts), **dict(means), adjusted=rounded(value))
+        for (counts, means), value in zip(compared, adjusted, strict=True)
+    ]
 
 
-def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -> list[dict[str, Any]]:
+class CriterionApart(NamedTuple):
+    """A criterion whose scores differ: its sample, as the first side calls it, its set, its number from 1, and the means."""
+
+    sample: str
+    criteria: str
+    number: int
+    weight: int
+    first: float
+    second: float
+
+
+def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -> list[CriterionApart]:
     """Return the criteria on which the scores of two sides differ most, where both were scored by the same ones.
 
-    Returns:
-        For each its sample (`sample`, as the first side calls it), the set's id `criteria`, its `number` from 1, its `weight`,
-        and the mean scores `first` and `second`; the largest differences first, of equal ones the heavier first.
+    The largest differences come first, of equal ones the heavier first.
     """
-    criteria: list[dict[str, Any]] = []
+    apart: list[CriterionApart] = []
     for place, other in match_places(first.places, second.places)[0]:
         ours, theirs = (
             [answer for answer in side.answers.get(at.sample_id, ()) if answer.criteria_scores]
@@ -520,18 +552,14 @@ def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -
         sets = {our.criteria for our in (*ours, *theirs)}
         if not ours or not theirs or len(sets) != 1:
             continue
+        criteria = ours[0].criteria or ""
         for at, weight in enumerate(ours[0].weights or (1,) * len(ours[0].criteria_scores)):
             means = [sum(answer.criteria_scores[at] for answer in each) / len(each) for each in (ours, theirs)]
             if rounded(means[0] - means[1]):
-                scores = {"first": rounded(means[0]), "second": rounded(means[1]), "weight": weight}
-                criteria.append({"sample": place.sample_id, "criteria": ours[0].criteria, "number": at + 1, **scores})
+                mean_scores = rounded(means[0]), rounded(means[1])
+                apart.append(CriterionApart(place.sample_id, criteria, at + 1, weight, *mean_scores))
     return sorted(
-        criteria,
-        key=lambda criterion: (
-            -abs(criterion["second"] - criterion["first"]),
-            -criterion["weight"],
-            criterion["sample"],
-        ),
+        apart, key=lambda criterion: (-abs(criterion.second - criterion.first), -criterion.weight, criterion.sample)
     )[:top]
 
 
@@ -567,8 +595,6 @@ def _within(answer: ComparedAnswer, part: SamplePart) -> float | None:
     return sum(score * weight for score, weight in own) / weights if weights else None
 
 
-Models = tuple[str, str]
-
 LISTED = 20
 """Items of other content that are named, at most."""
 
@@ -582,8 +608,8 @@ def compare_runs(
     top: int = 10,
     seed: int | None = None,
     read: Callable[[Home, Run], Mapping[str, ComparisonSide]] | None = None,
-) -> dict[str, Any]:
-    """Return the paired differences of two runs, second minus first, ready for JSON; equal rows give equal bytes.
+) -> RunComparison:
+    """Return the paired differences of two runs, second minus first; equal rows give equal bytes.
 
     Scores are on the scale that the method's figures are shown in.
 
@@ -596,13 +622,6 @@ def compare_runs(
         top: how many of the samples that changed most are listed for each pair.
         seed: of the intervals and the tests; by default that of the first run.
         read: gives each model's answers of a run, by default `sides_of`.
-
-    Returns:
-        first and second {run, status, judge}, corrected (where people corrected anything: of first and second, answers and
-        left_out), simulated, seed, scored_by (`criteria` or `rubrics`), scale (of its scores), differs [{what, first,
-        second}], pairs [{first_model, second_model, and what `dokimasia.runs.reading.comparison.compare` returns, or, for a
-        method without scores, n_shared, same, different, failed {first, second} and items of other content}], unpaired
-        {first, second}.
 
     Raises:
         InputError: there is nothing to pair, or the runs are of two methods or of one that is not compared.
@@ -629,45 +648,41 @@ def compare_runs(
     seed = first.seed if seed is None else seed
     versions = [{"versions": run.options["versions"]} for run in (first, second)]
     identities = [identity(plan) | version for plan, version in zip(plans, versions, strict=True)]
-    return {
-        **{
-            name: {"run": run.id, "status": run.status, "judge": plan.judge_name}
-            for name, run, plan in zip(("first", "second"), (first, second), plans, strict=True)
-        },
-        **_corrected(home, first, second),
-        "simulated": simulated(spec for plan in plans for spec in plan.models.values()),
-        "seed": seed,
-        "scored_by": None if scale is None else "criteria" if method.rubrics is None else "rubrics",
-        "scale": scale,
-        "differs": list(_differences(*identities)),
-        "pairs": [
-            {
-                "first_model": model,
-                "second_model": other,
-                **(
-                    compare(sides[first.id][model], sides[second.id][other], seed=seed, top=top, scale=scale)
-                    | ({"agreement": None} if first.id == second.id else {})
-                    if scale
-                    else _contents(home, (first, second), (rows[first.id], rows[second.id]), (model, other))
-                ),
-            }
-            for model, other in wanted
-        ],
-        "unpaired": {
-            "first": [name for name in names[0] if name not in {model for model, _ in wanted}],
-            "second": [name for name in names[1] if name not in {other for _, other in wanted}],
-        },
-    }
+    pairs: list[ScoreComparison | ContentComparison] = []
+    for pair in wanted:
+        if scale is None:
+            pairs.append(_contents(home, (first, second), (rows[first.id], rows[second.id]), pair))
+            continue
+        ours, theirs = sides[first.id][pair[0]], sides[second.id][pair[1]]
+        comparison = compare(ours, theirs, seed=seed, top=top, scale=scale, models=pair)
+        if first.id == second.id:
+            comparison = comparison.model_copy(update={"agreement": None})
+        pairs.append(comparison)
+    return RunComparison(
+        first=SideRun(run=first.id, status=first.status, judge=plans[0].judge_name),
+        second=SideRun(run=second.id, status=second.status, judge=plans[1].judge_name),
+        corrected=_corrected(home, first, second),
+        simulated=tuple(simulated(spec for plan in plans for spec in plan.models.values())),
+        seed=seed,
+        scored_by=None if scale is None else "criteria" if method.rubrics is None else "rubrics",
+        scale=scale,
+        differs=tuple(_differences(*identities)),
+        pairs=tuple(pairs),
+        unpaired=UnpairedModels(
+            first=tuple(name for name in names[0] if name not in {model for model, _ in wanted}),
+            second=tuple(name for name in names[1] if name not in {other for _, other in wanted}),
+        ),
+    )
 
 
-def _corrected(home: Home, first: Run, second: Run) -> dict[str, Any]:
-    """Return how many answers of each run people corrected, and how many samples they left out; nothing without any."""
-    counts: dict[str, dict[str, int]] = {}
+def _corrected(home: Home, first: Run, second: Run) -> dict[str, CorrectedAnswers] | None:
+    """Return how many answers of each run people corrected, and how many samples they left out; None without any."""
+    counts: dict[str, CorrectedAnswers] = {}
     for name, run in (("first", first), ("second", second)):
         stands = corrections_of(home, run.id)
         answers = len(standing_answers(home, run.id, stands))
-        counts[name] = {"answers": answers, "left_out": len(stands.left_out)}
-    return {"corrected": counts} if any(sum(count.values()) for count in counts.values()) else {}
+        counts[name] = CorrectedAnswers(answers=answers, left_out=len(stands.left_out))
+    return counts if any(count.answers or count.left_out for count in counts.values()) else None
 
 
 def _models(rows: Sequence[ResultRow]) -> list[str]:
@@ -771,7 +786,7 @@ def _places(home: Home, run: Run) -> list[SampleRef]:
 
 def _contents(
     home: Home, runs: tuple[Run, Run], rows: tuple[Sequence[ResultRow], Sequence[ResultRow]], models: Models
-) -> dict[str, Any]:
+) -> ContentComparison:
     """Return how many items came to the same in two runs without scores, and which did not."""
     ours, theirs = (
         {(row.sample_id, row.repeat): row for row in listed if shown_name(row.model, row.arm) == name}
@@ -780,7 +795,7 @@ def _contents(
     shared, _ = match_places(*(_places(home, run) for run in runs))
     partner = {one.sample_id: other.sample_id for one, other in shared}
     same = 0
-    different: list[dict[str, Any]] = []
+    different: list[ChangedItem] = []
     for (sample, repeat), row in ours.items():
         other = theirs.get((partner.get(sample, sample), repeat))
         if other is None:
@@ -789,20 +804,20 @@ def _contents(
         same += alike
         if not alike:
             ends = [result.failure or result.outcome for result in (row, other)]
-            different.append({"sample": sample or row.item, "first": ends[0], "second": ends[1]})
-    return {
-        "n_shared": same + len(different),
-        "same": same,
-        "different": len(different),
-        "failed": {
-            name: sum(row.failure is not None for row in listed.values())
-            for name, listed in (("first", ours), ("second", theirs))
-        },
-        "items": different[:LISTED],
-    }
+            different.append(ChangedItem(sample=sample or row.item, first=ends[0], second=ends[1]))
+    failed = [sum(row.failure is not None for row in listed.values()) for listed in (ours, theirs)]
+    return ContentComparison(
+        first_model=models[0],
+        second_model=models[1],
+        n_shared=same + len(different),
+        same=same,
+        different=len(different),
+        failed=SideCounts(first=failed[0], second=failed[1]),
+        items=tuple(different[:LISTED]),
+    )
 
 
-def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[PlanDifference]:
     """Yield what differs between two plans' identities, each by its name, such as `judge.name` or `prompts.solver`."""
     names = [{candidate["name"] for candidate in plan.get("candidates", ())} for plan in (first, second)]
     alone = names[0] ^ names[1]
@@ -810,7 +825,7 @@ def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterato
     for what in sorted(ours.keys() | theirs.keys()):
         one, other = _of(ours, what), _of(theirs, what)
         if what not in {"fresh", "fork", "fork.redone", "fork.taken"} and one != other:
-            yield {"what": what, "first": one, "second": other}
+            yield PlanDifference(what=what, first=one, second=other)
 
 
 def _of(flat: Mapping[str, Any], what: str) -> Any:

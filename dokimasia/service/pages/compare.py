@@ -21,13 +21,20 @@ from dokimasia.errors import InputError, NotFound
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.report import figures
 from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
-from dokimasia.report.comparison import comparison_blocks, difference_cells, interval_and_test
-from dokimasia.report.direction import turned
+from dokimasia.report.comparison import (
+    PartComparison,
+    RunComparison,
+    comparison_blocks,
+    difference_cells,
+    interval_and_test,
+    turned,
+)
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.reading.comparison import (
     ComparisonSide,
+    CriterionApart,
     MatchedSample,
     SamplePart,
     compare_parts,
@@ -102,7 +109,7 @@ def state_of(home: Home, *runs: Run) -> Changes:
     return (*changes_of(home), counted(home, going_on) if going_on else 0)
 
 
-def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None) -> dict[str, Any]:
+def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None) -> RunComparison:
     """Return what `diff` computes of two runs; what was computed is kept until any run changes.
 
     Raises:
@@ -112,7 +119,7 @@ def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None
 
 
 @lru_cache(maxsize=32)
-def _compared(home: Home, first: str, second: str, models: tuple[str, str] | None, changes: Changes) -> dict[str, Any]:
+def _compared(home: Home, first: str, second: str, models: tuple[str, str] | None, changes: Changes) -> RunComparison:
     def read(home: Home, run: Run) -> Mapping[str, ComparisonSide]:
         return _sides(home, run.id, changes)
 
@@ -170,7 +177,7 @@ def _is(one: MatchedSample, kind: str) -> bool:
     return any(one.failures) if kind == "failed" else True
 
 
-def apart(home: Home, pair: ComparedPair) -> list[tuple[str, list[dict[str, Any]]]]:
+def apart(home: Home, pair: ComparedPair) -> list[tuple[str, list[PartComparison]]]:
     """Return where two sides differ by category and by what other methods sort the samples of the first run into."""
     return _apart(home, pair.first.id, pair.second.id, pair.models, state_of(home, pair.first, pair.second))
 
@@ -178,7 +185,7 @@ def apart(home: Home, pair: ComparedPair) -> list[tuple[str, list[dict[str, Any]
 @lru_cache(maxsize=32)
 def _apart(
     home: Home, first: str, second: str, models: tuple[str, str], changes: Changes
-) -> list[tuple[str, list[dict[str, Any]]]]:
+) -> list[tuple[str, list[PartComparison]]]:
     pair = ComparedPair(get_run(home, first), get_run(home, second), models)
     sides, scale = both_sides(home, pair), method_of(pair.first).scale
     assert scale is not None
@@ -196,14 +203,11 @@ def _apart(
     return [way for way in found if way[1]]
 
 
-def criteria_listed(home: Home, pair: ComparedPair) -> list[dict[str, Any]]:
+def criteria_listed(home: Home, pair: ComparedPair) -> list[tuple[CriterionApart, str]]:
     """Return the criteria that set two sides apart most, each with its question."""
     found = criteria_apart(*both_sides(home, pair), top=TOP) if method_of(pair.first).rubrics is None else []
-    sets = find_values(home, CriteriaSet, [criterion["criteria"] for criterion in found])
-    return [
-        {**criterion, "question": sets[criterion["criteria"]].criteria[criterion["number"] - 1].question}
-        for criterion in found
-    ]
+    sets = find_values(home, CriteriaSet, [criterion.criteria for criterion in found])
+    return [(criterion, sets[criterion.criteria].criteria[criterion.number - 1].question) for criterion in found]
 
 
 class SideAnswer(NamedTuple):
@@ -473,7 +477,7 @@ def _parts(service: Service, asked: ComparisonQuery, part: str, show: str, numbe
     values: dict[str, Any] = {"pairs": pairs, "pair": None}
     if part in ("all", "figures"):
         found = compared(home, first, second, asked.models)
-        values["figures"] = drawn(list(comparison_blocks(found, changed=found["scale"] is None)), Charts())
+        values["figures"] = drawn(list(comparison_blocks(found, changed=found.scale is None)), Charts())
     if method_of(first).scale is None or not pairs:
         return values
     pair = ComparedPair(first, second, pairs[0])
@@ -481,8 +485,12 @@ def _parts(service: Service, asked: ComparisonQuery, part: str, show: str, numbe
     if part in ("all", "apart"):
         values["apart"] = [_shown_first(name, rows, pair) for name, rows in apart(home, pair)]
         values["criteria"] = [
-            {**one, "question": service.redact(one["question"]), "link": _both_link(pair, one["sample"], "")}
-            for one in criteria_listed(home, pair)
+            {
+                **criterion._asdict(),
+                "question": service.redact(question),
+                "link": _both_link(pair, criterion.sample, ""),
+            }
+            for criterion, question in criteria_listed(home, pair)
         ]
     if part in ("all", "samples"):
         every = listed(home, pair, show)
@@ -504,7 +512,7 @@ def _parts(service: Service, asked: ComparisonQuery, part: str, show: str, numbe
     return values
 
 
-def _shown_first(name: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -> tuple[str, int, Markup, Markup]:
+def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) -> tuple[str, int, Markup, Markup]:
     """Return a table of the first rows, and how many the table of the others has, empty where all have room."""
     first, rest = (rows, []) if len(rows) <= UNFOLDED else (rows[:SHOWN], rows[SHOWN:])
     tables = [drawn([_table(name, part, pair), *_noted(part)] if part else [], Charts()) for part in (first, rest)]
@@ -525,11 +533,11 @@ def _both_link(pair: ComparedPair, sample: str, other: str) -> str:
     return f"/compare/sample{asked.query(sample=sample, other='' if other == sample else other)}"
 
 
-def _table(called: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -> Table:
+def _table(called: str, rows: Sequence[PartComparison], pair: ComparedPair) -> Table:
     """Return the parts of one kind, those with the largest differences on top where none lies within another."""
-    percent = rows[0]["measure"] == "strict_accuracy"
-    flat = not any(row["depth"] for row in rows)
-    ordered = sorted(rows, key=lambda row: -abs(row["difference"]["mean"])) if flat else rows
+    percent = rows[0].measure == "strict_accuracy"
+    flat = not any(row.depth for row in rows)
+    ordered = sorted(rows, key=_size) if flat else rows
     columns = [
         Column(called, numeric=False),
         Column("paired", meaning="samples with a value on both sides, of those that both have"),
@@ -538,10 +546,10 @@ def _table(called: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -
     ]
     drawn_rows: list[list[Cell]] = [
         [
-            Span(f"{'– ' * one['depth']}{one['title']}", "strong" if not one["depth"] else ""),
-            f"{one['n']:,}" if one["n"] == one["n_shared"] else f"{one['n']:,}/{one['n_shared']:,}",
+            Span(f"{'– ' * one.depth}{one.title}", "strong" if not one.depth else ""),
+            f"{one.n:,}" if one.n == one.n_shared else f"{one.n:,}/{one.n_shared:,}",
             *difference_cells(turned(one) if pair.own else one, percent),
-            figures.p_value(one["adjusted"]),
+            figures.p_value(one.adjusted),
         ]
         for one in ordered
     ]
@@ -550,7 +558,12 @@ def _table(called: str, rows: Sequence[Mapping[str, Any]], pair: ComparedPair) -
     return Table(columns, drawn_rows, f"{what} by {called}, {way}")
 
 
-def _noted(rows: Sequence[Mapping[str, Any]]) -> list[Paragraph]:
+def _size(part: PartComparison) -> float:
+    """Return minus the size of a part's difference, so that large ones are sorted to the top."""
+    return 0.0 if part.difference is None else -abs(part.difference.mean)
+
+
+def _noted(rows: Sequence[PartComparison]) -> list[Paragraph]:
     return [Paragraph(said, "note") for said in interval_and_test(rows)]
 
 
