@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 from dokimasia.methods.evaluation.correcting import CorrectionTarget, correct_now
 from dokimasia.operations.operation import After, Limit, ListPage, OperationContext, Parameter, counted_page, operation
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.outcome import ENDED, SPENT, judge
+from dokimasia.runs.outcome import ENDED, SPENT, outcome_of
 from dokimasia.runs.outcome import pending_people as waited_for
 from dokimasia.runs.requests import Invocation
 from dokimasia.storage.deletion import run_size
@@ -118,7 +118,7 @@ def end(
     if row.status == "done":
         method = method_of(row)
         limits = Invocation(max_failures=max_failures, min_score=min_score, min_accuracy=min_accuracy)
-        return stands(*judge(method, home, row, limits, method.json_figures(home, row)))
+        return stands(*outcome_of(method, home, row, limits, method.json_figures(home, row)))
     noted = events(home, row.id, kind=ENDED)
     why = str(noted[-1].data["why"]) if noted else ""
     if noted and noted[-1].data["end"] == "spending":

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
@@ -22,8 +22,8 @@ from dokimasia.runs.outcome import (
     describe_spending,
     finish,
     is_still_waiting,
-    judge,
     note_end,
+    outcome_of,
     outcome_of_error,
     pending_people,
 )
@@ -40,9 +40,6 @@ from dokimasia.storage.retries import retry_failed
 from dokimasia.storage.runs import Run, RunStatus, set_status
 from dokimasia.storage.threads import live_threads
 from dokimasia.storage.usage import count_calls
-
-if TYPE_CHECKING:
-    pass
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
@@ -341,7 +338,7 @@ def _result_of(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, 
     """Return what a run came to, held against what was wanted of it."""
     figures = method.json_figures(home, run)
     if complete:
-        end, why = judge(method, home, run, request, figures)
+        end, why = outcome_of(method, home, run, request, figures)
     else:
         end, why = (
             ("waiting", pending_people(home, run))

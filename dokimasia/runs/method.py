@@ -104,12 +104,12 @@ class Method(Generic[Q, P]):
     """A method by what it puts into the life-cycle that all runs share.
 
     Attributes:
-        name: its name; stored with every run, and what result rows say that was done.
+        name: its name, stored with every run.
         title: what one of its runs is called, with its article.
         version: raised wherever the same plan would come to other results.
         request: what it can be asked.
         plan: what decides its results.
-        accept: reads and checks all that a request names, and sends nothing.
+        accept: reads and checks all that a request names, stores samples and images, and sends nothing.
         stages: the work: stages one after another, each of units that may be done in any order; it is asked for the next
             stage when the one before is done, and may look at the rows that it left.
         figures: a finished or unfinished run's figures: a model, or plain JSON; equal rows give equal bytes.

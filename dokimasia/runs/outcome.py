@@ -44,7 +44,7 @@ def check_measures(method: Method[Any, Any], request: Invocation) -> None:
             raise ConfigError(f"--min-{name}: {method.title} gives its models no {name}")
 
 
-def judge(
+def outcome_of(
     method: Method[Any, Any], home: Home, run: Run, request: Invocation, figures: Mapping[str, Any]
 ) -> tuple[End, str]:
     """Return how a run that came to its end ended, and in a sentence why that is not as it was wanted."""

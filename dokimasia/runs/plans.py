@@ -30,7 +30,7 @@ class AnyOrder:
 
 
 class RunPlan(Value):
-    """A run by its content; every field is part of its identity unless it is marked as `Outside`.
+    """A run by its content; every field is part of its identity unless it is marked as `OutsideIdentity`.
 
     `prompts` are versions and hashes by name; `fresh` counts how often the same was deliberately done anew.
     """
@@ -226,9 +226,9 @@ def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) ->
     Returns:
         None where the configuration has no such model any more, or the name stands for another one.
     """
-    for fromkey in dict.fromkeys((name, name.rpartition(WAY)[0])):
+    for candidate in dict.fromkeys((name, name.rpartition(WAY)[0])):
         try:
-            spec = resolve_model(settings, fromkey)
+            spec = resolve_model(settings, candidate)
         except ConfigError:
             continue
         if ref is None or (spec.ref.model, spec.ref.endpoint) == (ref.model, ref.endpoint):

@@ -81,7 +81,7 @@ class Job(Generic[P]):
     """A run at work.
 
     Attributes:
-        kind: what its result rows say that was done.
+        kind: the default kind of its result rows; a method may write rows of other kinds.
         session: what it was accepted with.
         run: its row.
         plan: what it is.
@@ -307,37 +307,37 @@ TICK = 0.5
 
 
 async def work_through(
-    samples: Iterator[Sample],
-    do: Callable[[Sample], Awaitable[None]],
+    units: Iterator[U],
+    do: Callable[[U], Awaitable[None]],
     *,
     width: int,
     report: Callable[[], None],
     uneven: Callable[[], bool] | None = None,
     processes: int = 1,
 ) -> None:
-    """Do each sample, about `width` at a time, and end with the first problem once those in flight have ended.
+    """Process each unit, about `width` at a time; end with the first problem once the units in flight have ended.
 
     Args:
-        samples: what is to be done, in order; read as far as the work has come.
-        do: does one sample.
+        units: the units of work, in order; read as needed.
+        do: processes a unit.
         width: how many at a time, within `IN_FLIGHT` a process.
         report: called twice a second and at the end.
-        uneven: says whether those in flight wait for one endpoint while another could take more: then more samples are
+        uneven: says whether those in flight wait for one endpoint while another could take more: then more units are
             begun, up to `MOST` a process in flight, so that the slowest endpoint does not idle the others.
         processes: by how many processes they are worked.
 
     Raises:
-        Interrupted: a sample was interrupted, and nothing worse happened.
+        Interrupted: a unit was interrupted, and nothing worse happened.
     """
     problems: list[BaseException] = []
     width, most = min(max(width, IN_FLIGHT[0]), IN_FLIGHT[1] * processes), MOST * processes
 
     async def worker(*, stays: bool) -> None:
-        for sample in samples:
+        for unit in units:
             if problems:
                 return
             try:
-                await do(sample)
+                await do(unit)
             except BaseException as problem:
                 problems.append(problem)
                 if isinstance(problem, asyncio.CancelledError):

@@ -4,7 +4,7 @@ Whether an answer is right is decided beside its score: by rule with the answer 
 
     answer ─► score ─► end
 
-One thread takes all answers to one sample, since a step of the machine costs more than the work in it. A response that
+One execution takes up to 32 answers to one sample, since a step of the graph costs more than the work in it. A response that
 exists already, also one whose judgement failed before, passes through `answer` unasked, and one that has its scores and
 lost its verdict is not scored again. Without criteria there is no judge, and rules alone decide. Straight, so it runs
 without checkpoints: the ledger and the result rows carry it over any crash.
