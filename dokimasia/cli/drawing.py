@@ -56,9 +56,11 @@ def print_run(
 def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any], *, raw: bool = False) -> None:
     """Print one sample of a run whole; with `raw` also the calls that it took (without it `calls` may be their number)."""
     from dokimasia.report.blocks import Fold
+    from dokimasia.report.sections import plain
     from dokimasia.report.sections.calls import calls, reduced_images
 
-    drawn = () if drawing.sample is None else drawing.sample(view.get("items", [view]), str)
+    draw = drawing.sample or plain.sample
+    drawn = draw(view.get("items", [view]), str)
     sent = (*reduced_images(view), *(calls(view) if raw else ()))
     print_blocks([Fold(f"sample {sample}", (*drawn, *sent))], whole=True)
 

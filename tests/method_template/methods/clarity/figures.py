@@ -11,8 +11,7 @@ from dokimasia.report.fields import Count, Coverage, Display, Failures, Interval
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import heading, paid
-from dokimasia.runs.measures import failures_by_kind, mean_with_interval
-from dokimasia.runs.reading.rates import rounded
+from dokimasia.runs.measures import failures_by_kind, mean_with_interval, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, run_samples
