@@ -25,6 +25,8 @@ from dokimasia.storage.runs import SqliteRunStore
 from dokimasia.storage.schema.migrations import FIRST, MIGRATIONS, SCHEMA_VERSION, applied_version, migrate
 from tests.processes import PATIENCE
 
+pytestmark = pytest.mark.quick
+
 HOLDER = """
 import sys, time
 from dokimasia.storage.home import Home
@@ -72,7 +74,6 @@ from pathlib import Path
 from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
 
-pytestmark = pytest.mark.quick
 if os.getuid() == 0:
     os.setresuid(65534, 65534, 65534)
 path = Path(sys.argv[1])
