@@ -136,8 +136,8 @@ class ClientRun:
 
         Args:
             sample: its name.
-            correction: `model` and `repeat` of the answer, with `answer` ("right" or "wrong"), `criteria` (scores by number, 0 for
-                not stated), or `undo`; or `leave_out`; and a `reason`.
+            correction: `model` and `repeat` of the answer, with `answer` ("right" or "wrong"), `criteria` (scores by number,
+                0 for not stated), or `undo`; or `leave_out`; and a `reason`.
         """
         return self._client.call(operations.finished.correct, run=self.id, body={"sample": sample, **correction})
 
