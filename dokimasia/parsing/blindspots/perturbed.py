@@ -119,7 +119,7 @@ class PassagesReply(JsonReply):
     example: ClassVar[FormExample] = FormExample(
         """{"changes": [{"original": "three boats lie at the jetty", "new": "four boats lie at the jetty"}], \
 "description": "The answer counts four boats at the jetty, where it counted three."}
-{"none": "The answer describes no steps whose order could be wrong."}"""
+{"none": "The answer tells of no steps whose order could be wrong."}"""
     )
 
     changes: Annotated[list[ChangeReply], checked(_made)] = Field(description="")
@@ -133,8 +133,8 @@ class RewriteReply(JsonReply):
     last: ClassVar[str] = "description"
     example: ClassVar[FormExample] = FormExample(
         """{"answer": "Three boats lie at the jetty. The red one is on the left, and nobody is on board.", "description": \
-"The mood of the early morning, which the answer described, is left out."}
-{"none": "The answer describes no steps whose order could be wrong."}"""
+"The mood of the early morning, which the answer told, is left out."}
+{"none": "The answer tells of no steps whose order could be wrong."}"""
     )
 
     answer: Annotated[Words, checked(_answered)] = Field(description="the new answer, whole")
@@ -156,7 +156,7 @@ class NoneReply(JsonReply):
 
     known_by: ClassVar[tuple[str, ...]] = ("none",)
     example: ClassVar[FormExample] = FormExample(
-        """{"none": "The answer describes no steps whose order could be wrong."}
+        """{"none": "The answer tells of no steps whose order could be wrong."}
 {"none": "The answer is a single number."}"""
     )
 
@@ -205,7 +205,7 @@ class ChangeCheckReply(JsonReply):
     known_by: ClassVar[tuple[str, ...]] = ("also",)
     example: ClassVar[FormExample] = FormExample(
         """{"kind": "entity_substitution", "also": ["detail_omission"], "worse": true, "why": "The boat has become a raft, \
-and the colour of its sail is no longer mentioned."}"""
+and the colour of its sail is no longer told."}"""
     )
 
     kind: Annotated[str, checked(_on_the_list_or_none)] = Field(description="name of a kind, or none")

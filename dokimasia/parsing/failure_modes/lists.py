@@ -18,17 +18,17 @@ FEWEST_NOTES = 2
 
 SORTING_EXAMPLE = FormExample(
     """mode 2 | 3, 8
-new commission | Counts reflections as objects | The answer counts the mirror image of an object in water or glass as one \
-more object. Partly hidden objects that are counted twice do not belong to this mode. | 2, 5
-new omission | Overlooks lettering at the edge | The answer does not mention words near the border of the image that settle \
-the point. Words that it misreads do not belong to this mode. | 4, 6, 9
+new commission | Counts reflections as things | The answer counts the mirror image of a thing in water or glass as one \
+more thing of its sort. Things that are hidden in part and counted twice are not meant. | 2, 5
+new omission | Passes over lettering at the edge | The answer does not speak of words that stand near the border of the \
+image and settle the point. Words that it misreads are not meant. | 4, 6, 9
 loose | 1, 7"""
 )
 MERGING_EXAMPLE = FormExample(
-    """merge | 22, 25 | Counts reflections as objects | The answer counts the mirror image of an object in water or glass as \
-one more object. Partly hidden objects that are counted twice do not belong to this mode.
+    """merge | 22, 25 | Counts reflections as things | The answer counts the mirror image of a thing in water or glass as \
+one more thing of its sort. Things that are hidden in part and counted twice are not meant.
 reword | 28 | Gives a value to its neighbour | The answer gives the value of one row, bar or line to the one beside it. \
-Values that occur nowhere in the image do not belong to this mode."""
+A value that stands nowhere in the image is not meant."""
 )
 
 _UNDER = re.compile(r"mode\s{0,4}(?P<mode>[0-9]{1,6})\b[^|\n]{0,200}\|\s{0,4}(?P<notes>.*)", re.IGNORECASE)

@@ -18,7 +18,7 @@ MOST_NOTE_WORDS = 60
 
 NOTES_EXAMPLE = FormExample(
     """21 | commission | "four boats lie at the jetty" | counts the reflection of the red boat as a fourth boat
-22 | omission | overlooks the sign at the end of the jetty, which gives the hours
+22 | omission | passes over the sign at the end of the jetty, which gives the hours
 23 | nothing"""
 )
 ASSIGNMENTS_EXAMPLE = FormExample(

@@ -11,7 +11,7 @@ from dokimasia.parsing.trees.proposals import capability_name
 
 EXAMPLE = FormExample(
     """same: 34, 31
-vague: 36 | Counting Reflected Objects
+vague: 36 | Counting Reflected Things
 vague: 39"""
 )
 
