@@ -11,14 +11,7 @@ from dokimasia.domain.perturbation import EditCheck, EditInstruction
 from dokimasia.domain.ports import Gateway
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed
-from dokimasia.parsing.blindspots.edits import (
-    EditCheckReply,
-    InstructionReply,
-    UnsuitedReply,
-    parse_edit_check,
-    parse_edit_instruction,
-)
-from dokimasia.parsing.declared import blank
+from dokimasia.parsing.blindspots.edits import parse_edit_check, parse_edit_instruction
 from dokimasia.prompts import lines_text
 from dokimasia.tools.comparing import changed_share
 
@@ -50,7 +43,6 @@ def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[Edi
         shown=("prompt", "image", "dimension"),
         parse=partial(parse_edit_instruction, unnamed=(dimension.name, dimension.title)),
         images=sample.images[:1],
-        form=blank(InstructionReply, UnsuitedReply),
     )
 
 
@@ -62,7 +54,6 @@ def check_edit(before: ImageRef, after: ImageRef, told: EditInstruction) -> Ask[
         shown=("image", "edited image", "instruction"),
         parse=parse_edit_check,
         images=(before, after),
-        form=blank(EditCheckReply),
     )
 
 

@@ -9,20 +9,13 @@ from dokimasia.domain.blindspots import NEUTRAL, ErrorDimension
 from dokimasia.domain.perturbation import Dimension, PerturbationTarget, Rewritten, TextChange
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.parsing.blindspots.perturbed import (
-    ChangeCheckReply,
-    HarmlessReply,
-    NoneReply,
-    PassagesReply,
-    RewriteReply,
-    WrongGoldReply,
     parse_change_check,
     parse_gold,
     parse_gold_check,
     parse_passages,
     parse_rewrite,
 )
-from dokimasia.parsing.declared import blank
-from dokimasia.parsing.perturbation import NotPlantedReply, PlantedReply, parse_perturbations
+from dokimasia.parsing.perturbation import parse_perturbations
 from dokimasia.prompts import lines_text
 from dokimasia.prompts.dimensions import dimensions, error_dimensions
 
@@ -64,7 +57,6 @@ def plant_errors(
         parse_again=partial(read, lenient=True),
         images=images,
         repeat=repeat,
-        form=f"[{blank(PlantedReply)}, {blank(NotPlantedReply)}]",
     )
 
 
@@ -83,8 +75,7 @@ def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
     if sample.reference_text is not None:
         inputs["reference_answer"] = sample.reference_text
         shown.append("reference_answer")
-    read = partial(parse_gold_check, gold=answer)
-    return Ask("gold_check", inputs, shown, parse=read, images=sample.images, form=blank(WrongGoldReply))
+    return Ask("gold_check", inputs, shown, parse=partial(parse_gold_check, gold=answer), images=sample.images)
 
 
 def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[Rewritten]:
@@ -95,18 +86,13 @@ def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[
     """
     name = dimension.name
     if name == NEUTRAL:
-        prompt, form, parse = (
-            "harmless_rewrite",
-            blank(HarmlessReply, NoneReply),
-            partial(parse_rewrite, gold=gold, neutral=True),
-        )
+        prompt, parse = "harmless_rewrite", partial(parse_rewrite, gold=gold, neutral=True)
     elif dimension.whole:
-        prompt, form, parse = "error_throughout", blank(RewriteReply, NoneReply), partial(parse_rewrite, gold=gold)
+        prompt, parse = "error_throughout", partial(parse_rewrite, gold=gold)
     else:
-        prompt, form, parse = "error_in_passages", blank(PassagesReply, NoneReply), partial(parse_passages, gold=gold)
+        prompt, parse = "error_in_passages", partial(parse_passages, gold=gold)
     inputs = {**question_inputs(sample), "answer": gold, "dimension": dimensions_text([dimension])}
-    shown = ("image", "question", "gold", "dimension")
-    return Ask(prompt, inputs, shown, parse=parse, images=sample.images, form=form)
+    return Ask(prompt, inputs, ("image", "question", "gold", "dimension"), parse=parse, images=sample.images)
 
 
 def check_change(
@@ -123,7 +109,6 @@ def check_change(
         ("image", "question", "gold", "perturbed"),
         parse=partial(parse_change_check, names=[one.name for one in among]),
         images=sample.images,
-        form=blank(ChangeCheckReply),
     )
 
 

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.failure_modes.notes import NONE, UNSEEN, WORD, said_lines
 from dokimasia.parsing.reply import NAMED, listed, short
 
@@ -15,21 +14,6 @@ NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)
 
 FEWEST_NOTES = 2
 """Notes that a mode is made from, at least."""
-
-SORTING_EXAMPLE = FormExample(
-    """mode 2 | 3, 8
-new commission | Counts reflections as things | The answer counts the mirror image of a thing in water or glass as one \
-more thing of its sort. Things that are hidden in part and counted twice are not meant. | 2, 5
-new omission | Passes over lettering at the edge | The answer does not speak of words that stand near the border of the \
-image and settle the point. Words that it misreads are not meant. | 4, 6, 9
-loose | 1, 7"""
-)
-MERGING_EXAMPLE = FormExample(
-    """merge | 22, 25 | Counts reflections as things | The answer counts the mirror image of a thing in water or glass as \
-one more thing of its sort. Things that are hidden in part and counted twice are not meant.
-reword | 28 | Gives a value to its neighbour | The answer gives the value of one row, bar or line to the one beside it. \
-A value that stands nowhere in the image is not meant."""
-)
 
 _UNDER = re.compile(r"mode\s{0,4}(?P<mode>[0-9]{1,6})\b[^|\n]{0,200}\|\s{0,4}(?P<notes>.*)", re.IGNORECASE)
 _NEW = re.compile(r"new\s{0,4}[|:]?\s{0,4}(?P<kind>commission|omission)\s{0,4}\|(?P<rest>.+)", re.IGNORECASE)
@@ -93,8 +77,6 @@ def parse_sorting(
             said = True
             kind: ModeKind = "commission" if match["kind"].casefold() == "commission" else "omission"
             name, definition, last = _worded(match["rest"])
-            SORTING_EXAMPLE.refuse(name, "the name of a new mode")
-            SORTING_EXAMPLE.refuse(definition, "the definition of a new mode")
             numbers = faults.of_kind(faults.taken(last, line), notes, kind, f"'{short(name)}'")
             wrong = [
                 *_wording(name, definition),
@@ -138,8 +120,6 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
         said = True
         first, _, rest = match["rest"].partition("|")
         name, _, definition = (part.strip() for part in rest.partition("|"))
-        MERGING_EXAMPLE.refuse(name, "the name of a mode")
-        MERGING_EXAMPLE.refuse(definition, "the definition of a mode")
         numbers = faults.taken(first, line)
         wrong = list(_wording(name, definition))
         kinds: list[ModeKind] = list(dict.fromkeys(modes[number - 1][0] for number in numbers))
