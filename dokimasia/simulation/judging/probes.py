@@ -48,7 +48,7 @@ _TASTE: dict[Task, str] = {"image-to-text": "clarity", "text-to-image": "image_q
 class JudgedImage(NamedTuple):
     """An image of a request: what it depicts, which part of it, and the edits that were made in it."""
 
-    depicted: PictureContent
+    content: PictureContent
     part: ImagePart
     edits: tuple[PlantedEdit, ...]
 
@@ -173,7 +173,7 @@ def _judged_count(paradigm: str, answer: str) -> int:
 def _has_new_reference(inputs: Mapping[str, str], images: Sequence[JudgedImage]) -> bool:
     """Whether the reference of a request is another one than the gold answer of the planted world."""
     if "reference" in inputs:
-        return not images or inputs["reference"] != gold_answer(images[0].depicted)
+        return not images or inputs["reference"] != gold_answer(images[0].content)
     return bool(images) and bool(images[0].edits)
 
 
@@ -186,10 +186,10 @@ def _find_flaws(task: Task, text: str, image: JudgedImage | None) -> list[Flaw]:
     if task == "text-to-image":
         rows = [(edit.dimension, edit.words, edit.box) for edit in image.edits]
     else:
-        boxes = {point.key: point.box for point in image.depicted.points}
+        boxes = {point.key: point.box for point in image.content.points}
         rows = [
             (fault.dimension, fault.words or " ".join(fault.key or ()), boxes.get(fault.key) if fault.key else None)
-            for fault in faults_in_text(text, image.depicted)
+            for fault in faults_in_text(text, image.content)
         ]
     for name, words, box in rows:
         if name in dimensions and name != NEUTRAL:
@@ -204,7 +204,7 @@ def _assess(
     flaws = _find_flaws(setting.task, text, image)
     lost: dict[str, int] = {}
     named: list[str] = []
-    about = image.depicted.id if image else ""
+    about = image.content.id if image else ""
     for dimension, group in groupby(sorted(flaws, key=lambda flaw: flaw.dimension), key=lambda flaw: flaw.dimension):
         visible = [flaw for flaw in group if makes_out(judge.sight, flaw.box, parts)]
         if not visible:
@@ -239,10 +239,10 @@ def _quibbles(judge: JudgeProfile, setting: ProbeSetting, text: str, image: Judg
     if image is None:
         return False
     if setting.task == "image-to-text":
-        changed, about = text != gold_answer(image.depicted), text
+        changed, about = text != gold_answer(image.content), text
     else:
         changed, about = bool(image.edits), repr([edit.words for edit in image.edits])
-    key = (judge.name, setting.evaluator, image.depicted.id, about)
+    key = (judge.name, setting.evaluator, image.content.id, about)
     if changed and unit_interval("nitpicks", *key) < judge.nitpicks:
         return True
     return setting.draw > 0 and unit_interval("wavers", *key, setting.draw) < judge.wavers
@@ -328,13 +328,13 @@ def _comparison_reply(
 def _mentioned_words(judge: JudgeProfile, setting: ProbeSetting, text: str, image: JudgedImage | None) -> str:
     """A few words of an answer, or of what an image shows, so that no two justifications of clean answers need be alike."""
     sentences_of_answer = (
-        [fact.sentence() for fact in image.depicted.points]
+        [fact.sentence() for fact in image.content.points]
         if image and setting.task == "text-to-image"
         else text.split(".")
     )
     sentences = [words for sentence in sentences_of_answer if (words := _WORD.findall(sentence))] or [["nothing"]]
     draw = unit_interval(
-        "mentions", judge.name, setting.evaluator, image.depicted.id if image else "", text, setting.draw
+        "mentions", judge.name, setting.evaluator, image.content.id if image else "", text, setting.draw
     )
     return " ".join(sentences[int(draw * len(sentences))][:MOST_MENTIONED])
 
@@ -350,7 +350,7 @@ def _preference(judge: JudgeProfile, setting: ProbeSetting, texts: Sequence[str]
 
 
 def _imagines(judge: JudgeProfile, setting: ProbeSetting, text: str, image: JudgedImage | None) -> bool:
-    about = (image.depicted.id, repr([edit.words for edit in image.edits])) if image else ("", "")
+    about = (image.content.id, repr([edit.words for edit in image.edits])) if image else ("", "")
     return unit_interval("imagines", judge.name, setting.evaluator, *about, text) < judge.imagines
 
 
@@ -365,7 +365,7 @@ def _shown_parts(images: Sequence[JudgedImage], image: JudgedImage | None) -> li
     return [
         shown_image.part
         for shown_image in images
-        if shown_image.depicted.id == image.depicted.id and shown_image.edits == image.edits
+        if shown_image.content.id == image.content.id and shown_image.edits == image.edits
     ]
 
 
@@ -395,10 +395,10 @@ def _needed(judge: JudgeProfile, texts: Sequence[str], image: JudgedImage, parts
     if texts:
         wrong = [flaw.box for text in texts for flaw in _find_flaws("image-to-text", text, image)]
         spoken = {statement.key for text in texts for statement in read_statements(text)}
-        rest = [point.box for point in image.depicted.points if point.key in spoken]
+        rest = [point.box for point in image.content.points if point.key in spoken]
     else:
         wrong = [edit.box for edit in image.edits]
-        rest = [point.box for point in image.depicted.points]
+        rest = [point.box for point in image.content.points]
     boxes = dict.fromkeys(box for box in (*wrong, *rest) if box is not None)
     return [box for box in boxes if not makes_out(judge.sight, box, parts)]
 
@@ -423,7 +423,7 @@ def _answered_anew(images: Sequence[JudgedImage]) -> str:
     """The gold answer to a picture in other words."""
     if not images:
         return REFUSAL
-    picture = images[0].depicted
+    picture = images[0].content
     return reworded(picture, [point.sentence() for point in stated_facts(picture)])
 
 

@@ -107,21 +107,23 @@ def _besides(d: SceneDraft, at: int, who: Clue) -> SceneQuestion:
 
 
 def _speech_compared(d: SceneDraft, numbers: list[int]) -> SceneQuestion:
-    one, other = d.rng.sample(range(3), 2)
-    high, low = (one, other) if numbers[one] > numbers[other] else (other, one)
+    first_panel, second_panel = d.rng.sample(range(3), 2)
+    high, low = (
+        (first_panel, second_panel) if numbers[first_panel] > numbers[second_panel] else (second_panel, first_panel)
+    )
     gap = numbers[high] - numbers[low]
     gaps = [str(n) for n in d.near(gap, low=1)]
     clues = [
         d.measured(f"Which number stands in the speech of the {ORDINALS[n]} panel?",
                    f"In the speech of the {ORDINALS[n]} panel stands {{}}.", numbers[n], "{}", can.NUMBER, f"p{n}.says")
-        for n in (one, other)
+        for n in (first_panel, second_panel)
     ]  # fmt: skip
     clues.append(Clue("By how much do the compared numbers differ?", "The compared numbers differ by {}.", str(gap),
                       tuple(gaps), can.DIFFERENCE))  # fmt: skip
     clues.append(d.named("Which of the compared panels speaks of the greater number?",
                          "The greater number is spoken of in the {} panel.", ORDINALS[high], ORDINALS[:3],
                          can.MAGNITUDE))  # fmt: skip
-    pair = f"the {ORDINALS[one]} or the {ORDINALS[other]}"
+    pair = f"the {ORDINALS[first_panel]} or the {ORDINALS[second_panel]}"
     text = f"Which panel names the greater number, {pair}, and by how much is it greater?"
     answers = by_how_much("the {}, by {}".format, ORDINALS[high], ORDINALS[low], str(gap), gaps)
     return d.pose("compare", text, clues, *answers)
@@ -382,18 +384,23 @@ def _diagonal(d: SceneDraft, at: int) -> SceneQuestion:
 
 
 def _quarters(d: SceneDraft, counts: list[int]) -> SceneQuestion:
-    one, other = d.rng.sample(range(4), 2)
-    gap = abs(counts[one] - counts[other])
-    verdict, wrong = who_has_more([f"the {_QUARTERS[n]}" for n in (one, other)], (counts[one], counts[other]))
+    first_quarter, second_quarter = d.rng.sample(range(4), 2)
+    gap = abs(counts[first_quarter] - counts[second_quarter])
+    verdict, wrong = who_has_more(
+        [f"the {_QUARTERS[n]}" for n in (first_quarter, second_quarter)],
+        (counts[first_quarter], counts[second_quarter]),
+    )
     clues = [
         d.count(f"q{n}.many", f"How many figures does the {_QUARTERS[n]} quarter hold?",
                 f"The {_QUARTERS[n]} quarter holds {{}} of them.")
-        for n in (one, other)
+        for n in (first_quarter, second_quarter)
     ]  # fmt: skip
     clues.append(d.counted("By how many figures do the compared quarters differ?",
                            "The compared quarters differ by {} figures.", gap, can.DIFFERENCE))  # fmt: skip
     clues.append(Clue("What follows for the compared quarters?", "It follows that {}.", verdict, wrong, can.MAGNITUDE))
-    text = f"Which holds more figures, the {_QUARTERS[one]} quarter or the {_QUARTERS[other]} quarter?"
+    text = (
+        f"Which holds more figures, the {_QUARTERS[first_quarter]} quarter or the {_QUARTERS[second_quarter]} quarter?"
+    )
     return d.pose("compare", text, clues)
 
 

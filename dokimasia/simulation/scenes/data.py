@@ -61,14 +61,14 @@ def _wording(single: str, name: str, unit: str) -> MeasureWording:
 def _series(
     d: SceneDraft, w: MeasureWording, items: list[MeasuredItem], chart: str, clues: tuple[Clue, Clue], third: str
 ) -> list[SceneQuestion]:
-    one, other = d.rng.sample(items, 2)
-    first, second = w.called(one.label), w.called(other.label)
+    first_item, second_item = d.rng.sample(items, 2)
+    first, second = w.called(first_item.label), w.called(second_item.label)
     return [
         ask_kind(d, "figure", chart, f"what is its title, and {third}?", *clues),
         count_above(d, w, items),
         relate_next(d, w, items),
-        d.read_out(f"What is the title, and which values do {first} and {second} have?", clues[0], reading_clue(d, w, one),
-                   reading_clue(d, w, other)),
+        d.read_out(f"What is the title, and which values do {first} and {second} have?", clues[0], reading_clue(d, w, first_item),
+                   reading_clue(d, w, second_item)),
         compare_pair(d, w, items),
         infer_sum(d, w, items),
     ]  # fmt: skip
@@ -255,17 +255,21 @@ def _pie(d: SceneDraft) -> Composition:
 
 
 def _rest(d: SceneDraft, w: MeasureWording, items: list[MeasuredItem]) -> SceneQuestion:
-    one, other = d.rng.sample(items, 2)
-    both = one.value + other.value
+    first_item, second_item = d.rng.sample(items, 2)
+    both = first_item.value + second_item.value
     clues = [
-        reading_clue(d, w, one),
-        reading_clue(d, w, other),
+        reading_clue(d, w, first_item),
+        reading_clue(d, w, second_item),
         w.clue(d, "Which share do both slices have together?", "Both slices together have a share of {}.", both,
                can.ADDITION),
         w.clue(d, "Which share is left for all the other slices?", "All the other slices are left with {}.", 100 - both,
                can.DIFFERENCE),
     ]  # fmt: skip
-    return d.pose("infer", f"Which share do all slices other than {one.label} and {other.label} have together?", clues)
+    return d.pose(
+        "infer",
+        f"Which share do all slices other than {first_item.label} and {second_item.label} have together?",
+        clues,
+    )
 
 
 def _paint_pie(c: Canvas, s: SceneReader) -> None:

@@ -314,19 +314,19 @@ def relate_next(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem])
 
 def compare_pair(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]) -> SceneQuestion:
     """Ask which of a pair of things is the greater, and by how much."""
-    one, other = d.rng.sample(list(items), 2)
-    high, low = (one, other) if one.value > other.value else (other, one)
+    first, second = d.rng.sample(list(items), 2)
+    high, low = (first, second) if first.value > second.value else (second, first)
     more = w.degrees[2]
     gap = w.clue(d, f"By how much do the compared {w.many} differ?", "Between them lies a difference of {}.",
                  high.value - low.value, can.DIFFERENCE)  # fmt: skip
     clues = [
-        reading_clue(d, w, one),
-        reading_clue(d, w, other),
+        reading_clue(d, w, first),
+        reading_clue(d, w, second),
         gap,
         Clue(f"Which of the compared {w.many} is the {more}?", f"Of the compared {w.many}, the {more} is {{}}.",
              high.label, (low.label, "neither, since they are equal"), can.MAGNITUDE, high.at),
     ]  # fmt: skip
-    text = f"Which is {more}, {w.called(one.label)} or {w.called(other.label)}, and by how much?"
+    text = f"Which is {more}, {w.called(first.label)} or {w.called(second.label)}, and by how much?"
     return d.pose("compare", text, clues, *by_how_much("{}, by {}".format, high.label, low.label, gap.truth, gap.wrong))
 
 
@@ -334,8 +334,8 @@ def infer_sum(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]) -
     """Ask how a pair of things together stands to a limit, or how far the greatest and the least lie apart."""
     if d.rng.random() < 0.4:
         return _infer_range(d, w, items)
-    one, other = d.rng.sample(list(items), 2)
-    total = one.value + other.value
+    one_item, other_item = d.rng.sample(list(items), 2)
+    total = one_item.value + other_item.value
     miss = d.rng.choice((-5, -4, -3, -2, 2, 3, 4, 5)) * w.step
     limit = w.show(total + miss)
     size = abs(miss)
@@ -348,13 +348,13 @@ def infer_sum(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]) -
     )
     truth = form.format(w.show(size))
     clues = [
-        reading_clue(d, w, one),
-        reading_clue(d, w, other),
+        reading_clue(d, w, one_item),
+        reading_clue(d, w, other_item),
         w.clue(d, f"What do both {w.many} come to together?", "Together they come to {}.", total, can.ADDITION),
         Clue(f"How do both {w.many} together stand to the limit of {limit}?",
              f"Held against the limit of {limit}, they {{}}.", truth, wrong, can.LIMIT),
     ]  # fmt: skip
-    first, second = w.called(one.label), w.called(other.label)
+    first, second = w.called(one_item.label), w.called(other_item.label)
     text = f"Do {first} and {second} together exceed {limit} or fall short of it, and by how much?"
     return d.pose("infer", text, clues, f"they {truth}", [f"they {value}" for value in wrong])
 

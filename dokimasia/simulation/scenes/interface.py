@@ -127,13 +127,13 @@ def _switch_below(d: SceneDraft, switches: list[str], states: list[str]) -> Scen
     return d.pose("relate", text, clues, f"{below}, {states[at + 1]}", wrong)
 
 
-def _gauges(d: SceneDraft, one: tuple[str, int], other: tuple[str, int], marks: list[Clue]) -> SceneQuestion:
-    high, low = (one, other) if one[1] > other[1] else (other, one)
+def _gauges(d: SceneDraft, slider: tuple[str, int], progress: tuple[str, int], marks: list[Clue]) -> SceneQuestion:
+    high, low = (slider, progress) if slider[1] > progress[1] else (progress, slider)
     gap = d.measured("How many points lie between the compared values?", "Between the compared values lie {}.",
                      high[1] - low[1], "{} points", can.DIFFERENCE)  # fmt: skip
     more = Clue("Which of the compared values is the greater?", "The greater of the compared values is that of {}.",
                 high[0], (low[0], "neither, since they are equal"), can.MAGNITUDE)  # fmt: skip
-    text = f"Which stands higher, {one[0]} or {other[0]}, and by how many points?"
+    text = f"Which stands higher, {slider[0]} or {progress[0]}, and by how many points?"
     answers = by_how_much("{}, by {}".format, high[0], low[0], gap.truth, gap.wrong)
     return d.pose("compare", text, (*marks, gap, more), *answers)
 

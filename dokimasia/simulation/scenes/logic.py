@@ -225,14 +225,14 @@ def _sequence(d: SceneDraft) -> Composition:
                   can.SHAPE)  # fmt: skip
     tone = d.word(f"figure{at}.tone", f"Which colour has {where}?", f"The colour of {where} is {{}}.", TONES,
                   can.COLOUR)  # fmt: skip
-    one, other, third = rng.sample(items, 3)
+    first, second, third = rng.sample(items, 3)
     by = f"{'+' if rising else '-'}{step}"
     questions = [
         ask_kind(d, "puzzle", "sequence of figures", f"and which shape and colour has {where}?", kind, tone),
         _shape_count(d, [row[0] for row in rows[:n]]) if rng.random() < 0.6 else count_above(d, _NUMBERS, items),
         relate_next(d, _NUMBERS, items),
-        d.read_out(f"Which numbers stand over {one.label}, over {other.label} and over {third.label}?",
-                   *(reading_clue(d, _NUMBERS, item) for item in (one, other, third))),
+        d.read_out(f"Which numbers stand over {first.label}, over {second.label} and over {third.label}?",
+                   *(reading_clue(d, _NUMBERS, item) for item in (first, second, third))),
         compare_pair(d, _NUMBERS, items),
         _next(d, rows[n], numbers[n], by) if rng.random() < 0.75 else infer_sum(d, _NUMBERS, items),
     ]  # fmt: skip

@@ -318,29 +318,29 @@ def _beakers(d: SceneDraft) -> Composition:
         d.fact(f"glass{at}.tone", labels[at], "colour", tones[at], glass)
         d.fact(f"glass{at}.level", labels[at], "level", f"{levels[at]} ml", glass)
     items = [MeasuredItem(labels[at], levels[at], f"glass{at}.level") for at in range(n)]
-    one, other = rng.sample(range(n), 2)
+    first, second = rng.sample(range(n), 2)
     tone, tone2 = (
         d.word(f"glass{i}.tone", f"Which colour has the liquid in {labels[i]}?", f"The liquid in {labels[i]} is {{}}.",
                TONES, can.COLOUR)
-        for i in (one, other)
+        for i in (first, second)
     )  # fmt: skip
     heat = d.number("heat", "Which temperature is written beside the thermometer?", "The temperature written is {}.",
                     can.NUMBER)  # fmt: skip
     questions = [
         ask_kind(d, "drawing", "row of beakers",
-                 f"and which colours have the liquids in {labels[one]} and in {labels[other]}?", tone, tone2),
+                 f"and which colours have the liquids in {labels[first]} and in {labels[second]}?", tone, tone2),
         count_above(d, _LEVELS, items),
         relate_next(d, _LEVELS, items),
-        d.read_out(f"Which temperature is shown, how full is {labels[one]}, and which colour has its liquid?", heat,
-                   reading_clue(d, _LEVELS, items[one]), tone),
+        d.read_out(f"Which temperature is shown, how full is {labels[first]}, and which colour has its liquid?", heat,
+                   reading_clue(d, _LEVELS, items[first]), tone),
         compare_pair(d, _LEVELS, items),
-        _pour(d, items[one], items[other]) if rng.random() < 0.5 else infer_sum(d, _LEVELS, items),
+        _pour(d, items[first], items[second]) if rng.random() < 0.5 else infer_sum(d, _LEVELS, items),
     ]  # fmt: skip
     return f"{n} beakers with coloured liquids", questions
 
 
-def _pour(d: SceneDraft, one: MeasuredItem, other: MeasuredItem) -> SceneQuestion:
-    total = one.value + other.value
+def _pour(d: SceneDraft, poured: MeasuredItem, receiving: MeasuredItem) -> SceneQuestion:
+    total = poured.value + receiving.value
     if total == 100:
         truth, wrong = "it is just full", ("10 ml spill", "there is room for 10 ml", "20 ml spill")
     else:
@@ -348,14 +348,15 @@ def _pour(d: SceneDraft, one: MeasuredItem, other: MeasuredItem) -> SceneQuestio
         form, opposite = forms if total > 100 else forms[::-1]
         truth, wrong = form.format(size), (opposite.format(size), form.format(size + 15), opposite.format(size + 10))
     clues = [
-        reading_clue(d, _LEVELS, one),
-        reading_clue(d, _LEVELS, other),
+        reading_clue(d, _LEVELS, poured),
+        reading_clue(d, _LEVELS, receiving),
         d.measured("How much liquid is that together?", "Poured together, the liquid measures {}.", total, "{} ml",
                    can.ADDITION, step=5),
         Clue("What comes of the pouring, since each beaker holds as much as its scale shows?",
              "What comes of the pouring is that {}.", truth, wrong, can.LIMIT),
     ]  # fmt: skip
-    text = f"A beaker holds 100 ml. If {one.label} is poured into {other.label}, how much spills, or how much room is left?"
+    pouring = f"If {poured.label} is poured into {receiving.label}, how much spills, or how much room is left?"
+    text = f"A beaker holds 100 ml. {pouring}"
     return d.pose("infer", text, clues)
 
 

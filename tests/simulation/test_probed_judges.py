@@ -96,7 +96,7 @@ def test_a_sharp_judge_sees_every_error_of_every_dimension(evaluator: Evaluator)
             if item is None:
                 continue
             sample, shown, gold, wrong = item
-            assert {one.dimension for one in faults_in_text(wrong, shown[0].depicted)} == {dimension}
+            assert {one.dimension for one in faults_in_text(wrong, shown[0].content)} == {dimension}
             if paradigm_of(evaluator) == "pairwise":
                 choices = said(judge, compare_answers(sample, evaluator, wrong, gold), shown).values
                 assert all(choices[axis] == "second" for axis in TEXTS[dimension].axes if axis in choices)
@@ -274,8 +274,8 @@ def test_the_near_sighted_find_small_things_in_texts_with_a_tool() -> None:
         sample, shown, _, wrong = item
         what = score_answer(sample, "single-axes", wrong)
         asked = probe_reply(judge, what.prompt, what.inputs, shown, Draws("k"), tools=ZOOM)
-        flaw = faults_in_text(wrong, shown[0].depicted)[0]
-        box = shown[0].depicted.by_key[flaw.key].box if flaw.key else None
+        flaw = faults_in_text(wrong, shown[0].content)[0]
+        box = shown[0].content.by_key[flaw.key].box if flaw.key else None
         if box is None or not asked.tool_calls:
             continue
         assert len(asked.tool_calls) <= MOST_LOOKS
@@ -293,7 +293,7 @@ def test_a_new_reference_says_the_same_in_other_words() -> None:
         JudgeProfile(name="sim/judge"), "new_reference", write_reference(sample).inputs, shown, Draws("k")
     )
     assert reply.text != gold
-    assert not faults_in_text(reply.text, shown[0].depicted)
+    assert not faults_in_text(reply.text, shown[0].content)
     judge = JudgeProfile(name="sim/judge-x", misses={"new-reference": 1.0, "reference": 0.0})
     _, shown, gold, wrong = perturbed(3, "attribute_distortion") or pytest.fail("nothing was planted")
     points = [
