@@ -78,7 +78,7 @@ def _images(scene: Scene, folder: Path, names: Sequence[str], seed: int) -> Iter
     for name in names:
         draws = Draws(f"{seed}{name}{scene.id}")
         instruction = write_instruction(name, spots_of(png), draws)
-        made = None if instruction is None else edit_image(png, instruction, seed=seed)
+        made = None if instruction is None else edit_image(png, instruction)
         if made is not None:
             (folder / f"{scene.id}-{name}.png").write_bytes(made)
             yield {

@@ -36,9 +36,8 @@ async def main(folder: Path) -> None:
     audited = await audit(request, settings=readers)
     for name, model in audited.summary["models"].items():
         gated, item, passed = model["overall"], model["must_right_item"]["mean"], model["gate_pass"]["mean"]
-        print(
-            f"{name}: gated score {gated['mean']:.1f} [{gated['low']:.1f}, {gated['high']:.1f}] on {model['n_scored']} images;"
-        )
+        interval = "no interval" if gated["low"] is None else f"[{gated['low']:.1f}, {gated['high']:.1f}]"
+        print(f"{name}: gated score {gated['mean']:.1f}, {interval}, on {model['n_scored']} images;")
         print(f"  {item:.1f} % of the must-right rubrics hold, but only {passed:.1f} % of the gates open")
 
 

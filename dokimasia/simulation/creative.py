@@ -82,7 +82,7 @@ SUBJECTIVE = (
 )
 
 
-class CreativeCase(NamedTuple):
+class PlantedCase(NamedTuple):
     """A creative case: its name, its pictures' scenes, its request, and what it belongs to."""
 
     id: str
@@ -93,7 +93,7 @@ class CreativeCase(NamedTuple):
     factual: bool
 
 
-def make_creative(n_cases: int, seed: int) -> Iterator[CreativeCase]:
+def make_creative(n_cases: int, seed: int) -> Iterator[PlantedCase]:
     """Yield that many cases of one to nine pictures, tasks in turn. A shorter world is the beginning of a longer one."""
     scene_count = 0
     for number in range(n_cases):
@@ -107,10 +107,10 @@ def make_creative(n_cases: int, seed: int) -> Iterator[CreativeCase]:
         subject = "picture shows" if count == 1 else f"{count} pictures show"
         request = f"You are writing for {reader}. Write a {form} about what the {subject}."
         factual = unit_interval("factual", seed, number) >= WITHOUT_FACTUALITY
-        yield CreativeCase(id, scenes, request, task, category, factual)
+        yield PlantedCase(id, scenes, request, task, category, factual)
 
 
-def to_creative_row(case: CreativeCase) -> dict[str, Any]:
+def to_creative_row(case: PlantedCase) -> dict[str, Any]:
     """Return the data file's row for a case; images are relative to the data file."""
     truths = [point.sentence() for point in map(chief_fact, map(content_of_scene, case.scenes))]
     criteria = {"subjective": SUBJECTIVE}

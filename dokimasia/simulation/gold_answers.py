@@ -234,7 +234,7 @@ _EXTRA = re.compile(r"There is also a ([a-z ]{1,40}) at its edge\.", re.IGNORECA
 _MAKER = re.compile(r"Whoever made it was certainly ([a-z ]{1,60})\.", re.IGNORECASE)
 
 
-class PlantedError(NamedTuple):
+class ErrorInText(NamedTuple):
     """An answer with an error planted in it, and what was changed."""
 
     text: str
@@ -252,7 +252,7 @@ class TextFault(NamedTuple):
     key: FactKey | None = None
 
 
-def plant_error(dimension: str, text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+def plant_error(dimension: str, text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
     """Return a text with one error of a dimension planted in it; None where the text has nothing to plant it in.
 
     `score_neutral` gives the same text in other words. The text is best a gold answer of the picture; of another one only
@@ -273,7 +273,7 @@ def plant_error(dimension: str, text: str, picture: PictureContent, draws: Draws
             wrong = draws.pick(sentence.wrong, "wording") if sentence.wrong else ""
             text = _without_gaps(text.replace(sentence.right, wrong, 1))
             changes.append(f"'{sentence.right}' " + (f"became '{wrong}'" if wrong else "was taken out"))
-        return PlantedError(text, "; ".join(changes) + ".")
+        return ErrorInText(text, "; ".join(changes) + ".")
     usable = _usable_statements(text, picture, _WRONG_VALUE.get(dimension, ()))
     if not usable:
         return None
@@ -332,19 +332,19 @@ def _usable_statements(
     ]
 
 
-def _with_value(text: str, statement: Statement, value: str) -> PlantedError:
+def _with_value(text: str, statement: Statement, value: str) -> ErrorInText:
     old = next(match[0] for match in _statement_matches(text) if match[0].casefold() == statement.sentence.casefold())
     new = old.replace(f'"{statement.value}"', f'"{value}"')
     attribute, subject = statement.key
     change = f'The {attribute} of the {subject} is "{statement.value}", and became "{value}".'
-    return PlantedError(text.replace(old, new, 1), change)
+    return ErrorInText(text.replace(old, new, 1), change)
 
 
 def _statement_matches(text: str) -> list[re.Match[str]]:
     return list(re.finditer(r'\bThe [^".\n]{1,60}? of the [^"\n]{1,80}? is "[^"\n]{1,200}"\.', text, re.IGNORECASE))
 
 
-def _over_general(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+def _over_general(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
     usable = _usable_statements(text, picture)
     if not usable:
         return None
@@ -352,7 +352,7 @@ def _over_general(text: str, picture: PictureContent, draws: Draws) -> PlantedEr
     return _with_value(text, statement, _GENERAL[point.sort])
 
 
-def _omitted(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+def _omitted(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
     keys = {point.key for point in stated_facts(picture)}
     usable = [(statement, point) for statement, point in _usable_statements(text, picture) if point.key in keys]
     if not usable or not _was_gold(text, gold_sentences(picture)):
@@ -360,47 +360,47 @@ def _omitted(text: str, picture: PictureContent, draws: Draws) -> PlantedError |
     statement, point = draws.pick(usable, "statement")
     attribute, subject = statement.key
     left = _without_gaps(text.replace(point.sentence(), "", 1))
-    return PlantedError(left, f"The {attribute} of the {subject} was left out.")
+    return ErrorInText(left, f"The {attribute} of the {subject} was left out.")
 
 
-def _contradicted(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+def _contradicted(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
     usable = _usable_statements(text, picture)
     if not usable:
         return None
     _, point = draws.pick(usable, "statement")
     added = f'For all that, the {point.attribute} of the {point.subject} is not "{point.value}" at all.'
-    return PlantedError(
+    return ErrorInText(
         _insert_after(text, point.sentence(), added), f"The text now contradicts itself on the {point.subject}."
     )
 
 
-def _phantom(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+def _phantom(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
     usable = _usable_statements(text, picture)
     if not usable:
         return None
     thing = draws.pick(EXTRAS, "thing")
     added = f"There is also a {thing} at its edge."
-    return PlantedError(_insert_after(text, usable[-1][1].sentence(), added), f"A {thing} was added.")
+    return ErrorInText(_insert_after(text, usable[-1][1].sentence(), added), f"A {thing} was added.")
 
 
-def _assumed(text: str, picture: PictureContent, draws: Draws) -> PlantedError | None:
+def _assumed(text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
     usable = _usable_statements(text, picture)
     if not usable:
         return None
     added = f"Whoever made it was certainly {draws.pick(MAKERS, 'maker')}."
-    return PlantedError(_insert_after(text, usable[-1][1].sentence(), added), "Something was added on who made it.")
+    return ErrorInText(_insert_after(text, usable[-1][1].sentence(), added), "Something was added on who made it.")
 
 
-def _plant_rewording(text: str, picture: PictureContent) -> PlantedError | None:
+def _plant_rewording(text: str, picture: PictureContent) -> ErrorInText | None:
     gold = gold_sentences(picture)
     if not _was_gold(text, gold) or any(sentence.right not in text for sentence in gold.values()):
         return None
-    return PlantedError(
+    return ErrorInText(
         reworded(picture, [match[0] for match in _statement_matches(text)]), "The same is said in other words."
     )
 
 
-_ADDED: Mapping[str, Callable[[str, PictureContent, Draws], PlantedError | None]] = {
+_ADDED: Mapping[str, Callable[[str, PictureContent, Draws], ErrorInText | None]] = {
     "over_generalization": _over_general,
     "detail_omission": _omitted,
     "logical_inconsistency": _contradicted,

@@ -9,13 +9,12 @@ fault.
 import hashlib
 import io
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
-from random import Random
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import orjson
-from PIL import Image, ImageChops, ImageFilter, ImageOps
+from PIL import Image
 from pydantic import Field, ValidationError
 
 from dokimasia.domain.blindspots import NEUTRAL
@@ -32,19 +31,7 @@ from dokimasia.simulation.picture_content import PictureFact, content_of_scene
 from dokimasia.simulation.profiles import JudgeProfile, Profile, as_judge
 from dokimasia.simulation.requests import read_json
 from dokimasia.simulation.scene import Scene
-from dokimasia.simulation.scenes.drawing import (
-    COLOUR_NAMES,
-    COLOURS,
-    INK,
-    PAPER,
-    PLURALS,
-    SHADE,
-    Canvas,
-    Rgb,
-    draw_thing,
-    inset,
-    union,
-)
+from dokimasia.simulation.scenes.drawing import COLOUR_NAMES, COLOURS, INK, Canvas, Rgb, ink_on, union
 
 _MOST_SPOTS = 8
 _LARGEST, _SMALLEST = 0.12, 0.005
@@ -161,31 +148,74 @@ def _overlap(box: Box, other: Box) -> bool:
     return box.x0 < other.x1 and other.x0 < box.x1 and box.y0 < other.y1 and other.y0 < box.y1
 
 
-INSTRUCTION_FORMS: Mapping[str, str] = {
-    "object_substitution": "Replace the {thing} by a {kind} of about the same size.",
-    "object_addition_omission": "Remove the {thing}, and leave its place empty.",
-    "attribute_manipulation": "Give the {thing} the colour {colour}.",
-    "spatial_manipulation": "Let the {thing} and the {other} change places.",
-    "scale_distortion": "Make the {thing} more than twice as large as it is, and nothing else.",
-    "constraint_violation": "Although there is to be none, put a {kind} close to the {thing}.",
-    "incomplete_scene": "Leave the right third of the picture unpainted.",
-    "missing_context": "Take away all that is around the things and the writing, and set them before a plain grey ground.",
-    "style_inconsistency": "Draw the left half of the picture as a sketch in black and white, and keep the other half.",
-    "theme_conflict": "Put a space rocket that takes off into the middle of the picture.",
-    "disorganized_composition": "Throw all things into one disorderly heap in the middle.",
-    "overcrowding": "Crowd the picture with some forty more things, wherever there is room and where there is none.",
-    "causal_violation": "Let thick smoke rise from the {thing}, though nothing burns.",
-    "physics_manipulation": "Let the {thing} hang high in the air, where nothing holds it.",
-    "state_transformation_failure": "Let the lower half of the {thing} melt and run down, and its upper half stay as it was.",
-    "functional_absurdity": "Set the {thing} on two square wheels.",
-    "literalized_idioms": "Let it rain cats, as the saying has it: small cats that fall from the sky.",
-    "typographic_corruption": 'Misspell the {thing}, so that there stands "{words}".',
-    "incomplete_rendering": "Let the {thing} break off in the middle, and leave the rest of the place empty.",
-    "background_misrendering": "Take away what bears the {thing}, so that there is nothing behind them.",
-    "mislabeled_symbols": 'Let the {thing} be "{words}" in the place of what is right.',
-    NEUTRAL: "Let the light of the whole picture be a little warmer, and change nothing else.",
+class EditForm(NamedTuple):
+    """How an edit of a dimension is asked for, where it is made, and what is written there afterwards.
+
+    In `ask`, `{thing}` and `{other}` are in the picture, the rest is what it is to be. Where a picture is edited
+    everywhere it keeps what it shows under a haze.
+    """
+
+    ask: str
+    where: Literal["thing", "both", "larger", "right third", "left half", "middle", "everywhere"] = "thing"
+    shows: str = ""
+
+
+EDIT_FORMS: Mapping[str, EditForm] = {
+    "object_substitution": EditForm("Replace the {thing} by a {kind} of about the same size.", shows="{kind}"),
+    "object_addition_omission": EditForm("Remove the {thing}, and leave its place empty."),
+    "attribute_manipulation": EditForm("Give the {thing} the colour {colour}.", shows="{colour}"),
+    "spatial_manipulation": EditForm("Let the {thing} and the {other} change places.", "both", "{other}"),
+    "scale_distortion": EditForm(
+        "Make the {thing} more than twice as large as it is, and nothing else.", "larger", "{thing}"
+    ),
+    "constraint_violation": EditForm(
+        "Although there is to be none, put a {kind} close to the {thing}.", shows="and {kind}"
+    ),
+    "incomplete_scene": EditForm("Leave the right third of the picture unpainted.", "right third"),
+    "missing_context": EditForm(
+        "Take away all that is around the things and the writing, and set them before a plain grey ground.",
+        "everywhere",
+        "a plain grey ground",
+    ),
+    "style_inconsistency": EditForm(
+        "Draw the left half of the picture as a sketch in black and white, and keep the other half.",
+        "left half",
+        "a sketch in black and white",
+    ),
+    "theme_conflict": EditForm(
+        "Put a space rocket that takes off into the middle of the picture.", "middle", "space rocket"
+    ),
+    "disorganized_composition": EditForm(
+        "Throw all things into one disorderly heap in the middle.", "everywhere", "all in one heap"
+    ),
+    "overcrowding": EditForm(
+        "Crowd the picture with some forty more things, wherever there is room and where there is none.",
+        "everywhere",
+        "forty more things",
+    ),
+    "causal_violation": EditForm("Let thick smoke rise from the {thing}, though nothing burns.", shows="thick smoke"),
+    "physics_manipulation": EditForm(
+        "Let the {thing} hang high in the air, where nothing holds it.", shows="in the air"
+    ),
+    "state_transformation_failure": EditForm(
+        "Let the lower half of the {thing} melt and run down, and its upper half stay as it was.",
+        shows="half melted",
+    ),
+    "functional_absurdity": EditForm("Set the {thing} on two square wheels.", shows="on wheels"),
+    "literalized_idioms": EditForm(
+        "Let it rain cats, as the saying has it: small cats that fall from the sky.", "everywhere", "cats fall down"
+    ),
+    "typographic_corruption": EditForm('Misspell the {thing}, so that there stands "{words}".', shows="{words}"),
+    "incomplete_rendering": EditForm(
+        "Let the {thing} break off in the middle, and leave the rest of the place empty.", shows="{beginning}"
+    ),
+    "background_misrendering": EditForm(
+        "Take away what bears the {thing}, so that there is nothing behind them.", shows="{writing}"
+    ),
+    "mislabeled_symbols": EditForm('Let the {thing} be "{words}" in the place of what is right.', shows="{words}"),
+    NEUTRAL: EditForm("Let the light of the whole picture be a little warmer, and change nothing else.", "everywhere"),
 }
-"""By dimension; `{thing}` and `{other}` are in the picture, the rest is what it is to be."""
+"""By dimension."""
 
 _OF_WRITING = ("typographic_corruption", "incomplete_rendering", "background_misrendering", "mislabeled_symbols")
 
@@ -194,16 +224,16 @@ _SLOTS = {"kind": r"[a-z ]{1,40}", "colour": r"[a-z]{1,20}", "words": r'[^"\n]{1
 _THING = r'[^".\n]{1,140}?'
 
 
-class EditInstruction(NamedTuple):
+class PlantedInstruction(NamedTuple):
     """An instruction that was understood: the dimension of the error that it plants, and what stands in its places."""
 
     dimension: str
     fields: Mapping[str, str]
 
 
-def write_instruction(dimension: str, spots: Spots, draws: Draws) -> EditInstruction | None:
+def write_instruction(dimension: str, spots: Spots, draws: Draws) -> PlantedInstruction | None:
     """Return an instruction for a picture with these spots; None where it has nothing that could be edited so."""
-    if dimension not in INSTRUCTION_FORMS:
+    if dimension not in EDIT_FORMS:
         return None
     if dimension in _OF_WRITING:
         return _instruction_for_writing(dimension, spots)
@@ -221,32 +251,32 @@ def write_instruction(dimension: str, spots: Spots, draws: Draws) -> EditInstruc
     elif dimension == "attribute_manipulation":
         colours = {spot.colour for spot in spots.things if spot.kind == thing.kind} - {""}
         fields["colour"] = draws.pick([name for name in COLOUR_NAMES if name not in colours], "colour")
-    used = {name: value for name, value in fields.items() if f"{{{name}}}" in INSTRUCTION_FORMS[dimension]}
-    return EditInstruction(dimension, used)
+    used = {name: value for name, value in fields.items() if f"{{{name}}}" in EDIT_FORMS[dimension].ask}
+    return PlantedInstruction(dimension, used)
 
 
-def _instruction_for_writing(dimension: str, spots: Spots) -> EditInstruction | None:
+def _instruction_for_writing(dimension: str, spots: Spots) -> PlantedInstruction | None:
     if spots.board is None or spots.label is None:
         return None
     if dimension == "mislabeled_symbols":
-        return EditInstruction(dimension, {"thing": spots.label.name, "words": spots.mislabel})
+        return PlantedInstruction(dimension, {"thing": spots.label.name, "words": spots.mislabel})
     words = {"words": misspell(spots.board.words)} if dimension == "typographic_corruption" else {}
-    return EditInstruction(dimension, {"thing": spots.board.name, **words})
+    return PlantedInstruction(dimension, {"thing": spots.board.name, **words})
 
 
-def instruction_text(instruction: EditInstruction) -> str:
+def instruction_text(instruction: PlantedInstruction) -> str:
     """Return an instruction as a sentence."""
-    return INSTRUCTION_FORMS[instruction.dimension].format(**instruction.fields)
+    return EDIT_FORMS[instruction.dimension].ask.format(**instruction.fields)
 
 
-def read_instruction(text: str) -> EditInstruction | None:
+def read_instruction(text: str) -> PlantedInstruction | None:
     """Return the first instruction of a form that is known in a text, or None; another image has another light."""
     plain = " ".join(text.split())
     if _ANOTHER.match(plain):
-        return EditInstruction(NEUTRAL, {})
+        return PlantedInstruction(NEUTRAL, {})
     for dimension, pattern in _patterns().items():
         if match := pattern.search(plain):
-            return EditInstruction(dimension, match.groupdict())
+            return PlantedInstruction(dimension, match.groupdict())
     return None
 
 
@@ -271,8 +301,8 @@ def find_spot(spots: Spots, name: str) -> Spot | None:
 @cache
 def _patterns() -> Mapping[str, re.Pattern[str]]:
     patterns: dict[str, re.Pattern[str]] = {}
-    for dimension, form in INSTRUCTION_FORMS.items():
-        pieces = re.split(r"\{(\w+)\}", form)
+    for dimension, form in EDIT_FORMS.items():
+        pieces = re.split(r"\{(\w+)\}", form.ask)
         pattern = "".join(
             re.escape(piece) if at % 2 == 0 else f"(?P<{piece}>{_SLOTS.get(piece, _THING)})"
             for at, piece in enumerate(pieces)
@@ -281,10 +311,8 @@ def _patterns() -> Mapping[str, re.Pattern[str]]:
     return patterns
 
 
-Region = tuple[int, int, int, int]
-
-_GREY: Rgb = (188, 188, 192)
-_CROWD = 40
+_HAZE = 0.35
+_NOTE: Rgb = (250, 226, 120)
 
 
 class Painted(NamedTuple):
@@ -294,358 +322,65 @@ class Painted(NamedTuple):
     box: Box | None
 
 
-class _Work(NamedTuple):
-    """An image being edited, its things, what the instruction is about, and what it is to be."""
+def paint(image: Image.Image, instruction: PlantedInstruction, spots: Spots) -> Painted | None:
+    """Return an image as an instruction says: where it is edited stands a note of what is now there.
 
-    image: Image.Image
-    spots: Spots
-    thing: Spot
-    other: Spot
-    fields: dict[str, str]
-    rng: Random
-
-    @property
-    def canvas(self) -> Canvas:
-        return Canvas(on=self.image)
-
-    @property
-    def at(self) -> Region:
-        return self.pixels(self.thing.box)
-
-    def pixels(self, box: Box) -> Region:
-        """Return a box in pixels of the image."""
-        wide, high = self.image.size
-        left, top = int(box.x0 * wide), int(box.y0 * high)
-        return left, top, max(left + 1, round(box.x1 * wide)), max(top + 1, round(box.y1 * high))
-
-    def box(self, at: Region) -> Box:
-        """Return a region in pixels as a box, clipped to the image."""
-        wide, high = self.image.size
-        x0, y0 = max(0.0, at[0] / wide), max(0.0, at[1] / high)
-        return Box(
-            x0=round(x0, 4), y0=round(y0, 4), x1=round(min(1, at[2] / wide), 4), y1=round(min(1, at[3] / high), 4)
-        )
-
-
-def paint(image: Image.Image, instruction: EditInstruction, spots: Spots, *, seed: int) -> Painted | None:
-    """Edit an image in place and return it; None where the instruction names what is not in it.
+    None where the instruction names what is not in it.
 
     Args:
         image: in RGB.
         instruction: what is to be done.
         spots: what is in the image.
-        seed: of what the instruction leaves open.
     """
-    found = {
-        place: find_spot(spots, instruction.fields[place])
-        for place in ("thing", "other")
-        if place in instruction.fields
+    named = {
+        name: find_spot(spots, instruction.fields[name]) for name in ("thing", "other") if name in instruction.fields
     }
-    if None in found.values():
+    if None in named.values():
         return None
-    thing = found.get("thing") or spots.things[0]
-    work = _Work(image, spots, thing, found.get("other") or thing, dict(instruction.fields), Random(seed))
-    return Painted(image, _STROKES[instruction.dimension](work))
+    thing = named.get("thing") or spots.things[0]
+    other = named.get("other") or thing
+    form = EDIT_FORMS[instruction.dimension]
+    fill = COLOURS.get(instruction.fields.get("colour", ""), _NOTE)
+    words = {"beginning": thing.words[: (len(thing.words) + 1) // 2], "writing": thing.words, **instruction.fields}
+    if form.where == "everywhere":
+        haze = Image.blend(image, Image.new("RGB", image.size, fill), _HAZE)
+        _write_note(haze, _MIDDLE, form.shows, None)
+        return Painted(haze, None)
+    edited = image.copy()
+    box = _edited_box(form, thing)
+    _write_note(edited, box, form.shows.format(**words), fill)
+    if form.where == "both":
+        _write_note(edited, other.box, thing.name, fill)
+        box = union([thing.box, other.box])
+    return Painted(edited, box)
 
 
-def _erase(work: _Work, at: Region) -> None:
-    """Fill a region with what lies beside it, row by row."""
-    left, top, right, bottom = at
-    beside = left - 2 if left >= 2 else min(right + 1, work.image.width - 1)
-    strip = work.image.crop((beside, top, beside + 1, bottom))
-    work.image.paste(strip.resize((right - left, bottom - top)), (left, top))
+_MIDDLE = Box(x0=0.3, y0=0.35, x1=0.7, y1=0.65)
+_PARTS = {
+    "right third": Box(x0=0.6667, y0=0, x1=1, y1=1),
+    "left half": Box(x0=0, y0=0, x1=0.5, y1=1),
+    "middle": _MIDDLE,
+}
 
 
-def _draw(work: _Work, kind: str, at: Region, colour: str) -> None:
-    """Draw a thing inside a region; what cannot be drawn is a plain ball."""
-    draw_thing(
-        work.canvas, kind if kind in PLURALS else "ball", inset(at, min(4, (at[2] - at[0]) // 8)), COLOURS[colour]
+def _edited_box(form: EditForm, thing: Spot) -> Box:
+    if form.where != "larger":
+        return _PARTS.get(form.where, thing.box)
+    box = thing.box
+    more_x, more_y = 0.65 * (box.x1 - box.x0), 0.65 * (box.y1 - box.y0)
+    return Box(
+        x0=max(0, box.x0 - more_x), y0=max(0, box.y0 - more_y), x1=min(1, box.x1 + more_x), y1=min(1, box.y1 + more_y)
     )
 
 
-def _cut(work: _Work, at: Region) -> Image.Image:
-    return work.image.crop(at)
-
-
-def _set(work: _Work, spot: Spot, at: Region) -> None:
-    """Set a thing into a region: drawn anew where its kind is known, else as it was cut out before."""
-    if spot.kind:
-        _draw(work, spot.kind, at, spot.colour)
-    else:
-        work.image.paste(_cut(work, work.pixels(spot.box)).resize((at[2] - at[0], at[3] - at[1])), at[:2])
-
-
-def _substitute(work: _Work) -> Box:
-    _erase(work, work.at)
-    _draw(work, work.fields["kind"], work.at, work.thing.colour or "orange")
-    return work.thing.box
-
-
-def _omit(work: _Work) -> Box:
-    _erase(work, work.at)
-    return work.thing.box
-
-
-def _colour(work: _Work) -> Box:
-    name = work.fields["colour"] if work.fields["colour"] in COLOURS else "purple"
-    if work.thing.kind:
-        _erase(work, work.at)
-        _draw(work, work.thing.kind, work.at, name)
-    else:
-        grey = ImageOps.grayscale(_cut(work, work.at))
-        work.image.paste(ImageOps.colorize(grey, INK, PAPER, mid=COLOURS[name]), work.at[:2])
-    return work.thing.box
-
-
-def _exchange(work: _Work) -> Box:
-    one, other = work.at, work.pixels(work.other.box)
-    cuts = _cut(work, one), _cut(work, other)
-    for at, spot, cut in ((one, work.other, cuts[1]), (other, work.thing, cuts[0])):
-        if spot.kind:
-            _erase(work, at)
-            _draw(work, spot.kind, at, spot.colour)
-        else:
-            work.image.paste(cut.resize((at[2] - at[0], at[3] - at[1])), at[:2])
-    return union([work.thing.box, work.other.box])
-
-
-def _grown(work: _Work, times: float) -> Region:
-    left, top, right, bottom = work.at
-    wide, high = round((right - left) * times), round((bottom - top) * times)
-    x = min(max(0, (left + right - wide) // 2), max(0, work.image.width - wide))
-    y = min(max(0, bottom - high), max(0, work.image.height - high))
-    return x, y, x + wide, y + high
-
-
-def _enlarge(work: _Work) -> Box:
-    at = _grown(work, 2.3)
-    if work.thing.kind:
-        _erase(work, work.at)
-    _set(work, work.thing, at)
-    return work.box(at)
-
-
-def _forbidden(work: _Work) -> Box:
-    left, top, right, bottom = work.at
-    wide, high = (right - left) * 2 // 3, (bottom - top) * 2 // 3
-    x = min(right - wide // 3, work.image.width - wide)
-    at = (x, bottom - high, x + wide, bottom)
-    _draw(work, work.fields["kind"], at, "pink")
-    return work.box(at)
-
-
-def _unpainted(work: _Work) -> Box:
-    at = (work.image.width * 2 // 3, 0, work.image.width, work.image.height)
-    work.image.paste((255, 255, 255), at)
-    return work.box(at)
-
-
-def _no_surroundings(work: _Work) -> None:
-    cuts = [(work.pixels(one.box), _cut_out(work, one)) for one in (*work.spots.things, *work.spots.written)]
-    work.image.paste(_GREY, (0, 0, *work.image.size))
-    for at, cut in cuts:
-        work.image.paste(cut.convert("RGB"), at[:2], cut.getchannel("A"))
-
-
-def _sketch(work: _Work) -> Box:
-    at = (0, 0, work.image.width // 2, work.image.height)
-    lines = ImageOps.autocontrast(ImageOps.grayscale(_cut(work, at).filter(ImageFilter.CONTOUR)))
-    work.image.paste(lines.convert("RGB"), at[:2])
-    return work.box(at)
-
-
-def _rocket(work: _Work) -> Box:
-    wide, high = work.image.size
-    x, y, unit = wide // 2, high // 2, min(wide, high) // 20
-    pen = work.canvas
-    pen.poly([(x - 2 * unit, y + 3 * unit), (x, y + 8 * unit), (x + 2 * unit, y + 3 * unit)], (250, 150, 30))
-    for side in (-1, 1):
-        pen.poly(
-            [(x + side * unit, y), (x + side * 4 * unit, y + 4 * unit), (x + side * unit, y + 3 * unit)], (200, 40, 40)
-        )
-    pen.poly([(x - 2 * unit, y - 4 * unit), (x, y - 8 * unit), (x + 2 * unit, y - 4 * unit)], (200, 40, 40))
-    pen.rect((x - 2 * unit, y - 4 * unit, x + 2 * unit, y + 3 * unit), (232, 234, 240))
-    pen.oval((x - unit, y - 3 * unit, x + unit, y - unit), (90, 170, 230))
-    return work.box((x - 4 * unit, y - 8 * unit, x + 4 * unit, y + 8 * unit))
-
-
-def _heap(work: _Work) -> None:
-    cuts = [_cut_out(work, one) for one in work.spots.things]
-    for one in work.spots.things:
-        _erase(work, work.pixels(one.box))
-    wide, high = work.image.size
-    for cut in cuts:
-        turned = cut.rotate(work.rng.uniform(30, 330), expand=True)
-        x = wide // 2 + work.rng.randint(-wide // 8, wide // 8) - turned.width // 2
-        y = high * 3 // 5 + work.rng.randint(-high // 8, high // 8) - turned.height // 2
-        work.image.paste(turned.convert("RGB"), (x, y), turned.getchannel("A"))
-
-
-def _cut_out(work: _Work, spot: Spot) -> Image.Image:
-    """A thing by itself, see-through where it is not: drawn anew where its kind is known."""
-    at = work.pixels(spot.box)
-    if not spot.kind:
-        return _cut(work, at).convert("RGBA")
-    alone, shape = (Image.new("RGB", (at[2] - at[0], at[3] - at[1]), shade) for shade in ((1, 2, 3), (3, 2, 1)))
-    for ground in (alone, shape):
-        draw_thing(Canvas(on=ground), spot.kind, inset((0, 0, *ground.size), 4), COLOURS[spot.colour])
-    mask = ImageChops.difference(alone, shape).convert("L").point(lambda one: 0 if one else 255)
-    alone.putalpha(mask)
-    return alone
-
-
-def _crowd(work: _Work) -> None:
-    kinds, colours = sorted(PLURALS), sorted(COLOURS)
-    side = max(12, min(work.image.size) // 8)
-    for _ in range(_CROWD):
-        x, y = work.rng.randrange(work.image.width - side), work.rng.randrange(work.image.height - side)
-        _draw(work, work.rng.choice(kinds), (x, y, x + side, y + side), work.rng.choice(colours))
-
-
-def _smoke(work: _Work) -> Box:
-    left, top, right, bottom = work.at
-    unit = (right - left) // 5
-    middle, rise = (left + right) // 2, min(top, (bottom - top))
-    for step in range(7):
-        x = middle + (step % 3 - 1) * unit // 2
-        y = top + unit - step * (rise + unit) // 6
-        size = unit * (5 + step) // 7
-        work.canvas.oval((x - size, y - size, x + size, y + size), _grey(96 + 12 * step), line=None)
-    return work.box((left, max(0, top - rise), right, bottom))
-
-
-def _float(work: _Work) -> Box:
-    left, top, right, bottom = work.at
-    cut = _cut(work, work.at)
-    _erase(work, work.at)
-    x, y = (work.image.width - (right - left)) // 2, work.image.height // 40
-    at = (x, y, x + right - left, y + bottom - top)
-    if work.thing.kind:
-        _draw(work, work.thing.kind, at, work.thing.colour)
-    else:
-        work.image.paste(cut, at[:2])
-    work.canvas.oval((left, bottom - (bottom - top) // 10, right, bottom), SHADE, line=None)
-    return work.box(at)
-
-
-def _melt(work: _Work) -> Box:
-    left, top, right, bottom = work.at
-    middle = (top + bottom) // 2
-    lower = _cut(work, (left, middle, right, bottom))
-    stripe = max(3, (right - left) // 14)
-    reach = bottom
-    for x in range(0, lower.width, stripe):
-        high = round(lower.height * work.rng.uniform(1.1, 2.1))
-        column = lower.crop((x, 0, min(x + stripe, lower.width), lower.height)).resize(
-            (min(stripe, lower.width - x), high)
-        )
-        shift = work.rng.randint(-stripe, stripe)
-        work.image.paste(column, (left + x + shift, middle))
-        reach = max(reach, middle + high)
-    return work.box((left - stripe, top, right + stripe, reach))
-
-
-def _wheels(work: _Work) -> Box:
-    left, _, right, bottom = work.at
-    side = (right - left) // 3
-    for x in (left, right - side):
-        at = (x, bottom - side * 2 // 3, x + side, bottom + side // 3)
-        work.canvas.rect(at, (60, 60, 64), line=PAPER, width=3)
-        work.canvas.rect(inset(at, side / 3), (206, 206, 210))
-    return work.box((left, work.at[1], right, bottom + side // 3))
-
-
-def _cats(work: _Work) -> None:
-    side = max(12, min(work.image.size) // 10)
-    for number in range(18):
-        x = (number % 9) * work.image.width // 9 + work.rng.randrange(side // 2)
-        y = work.rng.randrange(work.image.height * 3 // 4)
-        for drop in (x + side // 4, x + side * 3 // 4):
-            work.canvas.line([(drop, y - side // 2), (drop, y - 4)], line=(70, 110, 190), width=3)
-        _draw(work, "cat", (x, y, x + side, y + side), work.rng.choice(("orange", "black", "white")))
-
-
-def _misspell(work: _Work) -> Box:
-    _write(work, work.fields["words"], _wipe(work))
-    return work.thing.box
-
-
-def _break_off(work: _Work) -> Box:
-    words = work.thing.words
-    _write(work, words[: (len(words) + 1) // 2], _wipe(work), align="left")
-    return work.thing.box
-
-
-def _unborne(work: _Work) -> Box:
-    borne = work.spots.written if _adjoin(work.spots) else (work.thing,)
-    box = union([one.box for one in borne])
-    at = work.pixels(box)
-    margin = max(2, (at[3] - at[1]) // 12)
-    _erase(work, (max(0, at[0] - margin), max(0, at[1] - margin), at[2] + margin, at[3] + margin))
-    for one in borne:
-        place = work.pixels(one.box)
-        work.canvas.text(inset(place, 6), one.words, size=27, line=_against(work, place), align="centre")
-    return box
-
-
-def _adjoin(spots: Spots) -> bool:
-    """Whether the words and the label stand on one board."""
-    return spots.board is not None and spots.label is not None and abs(spots.board.box.y1 - spots.label.box.y0) < 0.01
-
-
-def _wipe(work: _Work) -> Rgb:
-    """Wipe the ground of what is written, and return the ink to write with."""
-    at = inset(work.at, 5)
-    ground = work.image.getpixel((int(at[0]) + 2, int(at[1]) + 2))
-    work.canvas.rect(at, ground, line=None)  # pyright: ignore[reportArgumentType]
-    return _against(work, work.at)
-
-
-def _against(work: _Work, at: Region) -> Rgb:
-    """Return the ink that can be read before what is in a region."""
-    grey = ImageOps.grayscale(_cut(work, at)).resize((1, 1))
-    return INK if int(grey.getpixel((0, 0))) > 128 else PAPER  # pyright: ignore[reportArgumentType]
-
-
-def _write(work: _Work, words: str, ink: Rgb, *, align: str = "centre") -> None:
-    work.canvas.text(inset(work.at, 6), words, size=27, line=ink, align=align)
-
-
-def _warm(work: _Work) -> None:
-    red, green, blue = work.image.split()
-    lighter = [min(255, round(level * 1.05 + 4)) for level in range(256)]
-    duller = [round(level * 0.9) for level in range(256)]
-    work.image.paste(Image.merge("RGB", (red.point(lighter), green, blue.point(duller))))
-
-
-def _grey(level: int) -> Rgb:
-    return level, level, level
-
-
-_STROKES: dict[str, Callable[[_Work], Box | None]] = {
-    "object_substitution": _substitute,
-    "object_addition_omission": _omit,
-    "attribute_manipulation": _colour,
-    "spatial_manipulation": _exchange,
-    "scale_distortion": _enlarge,
-    "constraint_violation": _forbidden,
-    "incomplete_scene": _unpainted,
-    "missing_context": _no_surroundings,
-    "style_inconsistency": _sketch,
-    "theme_conflict": _rocket,
-    "disorganized_composition": _heap,
-    "overcrowding": _crowd,
-    "causal_violation": _smoke,
-    "physics_manipulation": _float,
-    "state_transformation_failure": _melt,
-    "functional_absurdity": _wheels,
-    "literalized_idioms": _cats,
-    "typographic_corruption": _misspell,
-    "incomplete_rendering": _break_off,
-    "background_misrendering": _unborne,
-    "mislabeled_symbols": _misspell,
-    NEUTRAL: _warm,
-}
+def _write_note(image: Image.Image, box: Box, words: str, fill: Rgb | None) -> None:
+    """Write words in a box of an image, on a ground of a colour if there is one."""
+    wide, high = image.size
+    at = (box.x0 * wide, box.y0 * high, box.x1 * wide, box.y1 * high)
+    canvas = Canvas(on=image)
+    if fill is not None:
+        canvas.rect(at, fill, line=INK)
+    canvas.text(at, words, size=26, line=ink_on(fill or _NOTE), align="centre")
 
 
 _MOST_EDITS = 50
@@ -679,15 +414,15 @@ def read_edits(picture: bytes) -> tuple[PlantedEdit, ...]:
     return tuple(edit for row in listed[:_MOST_EDITS] if (edit := _read_edit(row)) is not None)
 
 
-def edit_image(picture: bytes, instruction: EditInstruction, *, seed: int = 0) -> bytes | None:
+def edit_image(picture: bytes, instruction: PlantedInstruction) -> bytes | None:
     """Return a picture as a PNG edited as an instruction says; None where it names what is not in the picture.
 
-    Equal pictures, instructions and seeds give equal bytes. The scene and all earlier edits go along.
+    Equal pictures and instructions give equal bytes. The scene and all earlier edits go along.
     """
     spots = spots_of(picture)
     with Image.open(io.BytesIO(picture)) as opened:
         image = opened.convert("RGB")
-    done = paint(image, instruction, spots, seed=seed)
+    done = paint(image, instruction, spots)
     if done is None:
         return None
     return save_with_edits(
@@ -777,7 +512,7 @@ def edit_by_model(call: ImageEdit, image: bytes) -> tuple[bytes | None, Usage]:
     instruction = read_instruction(call.instruction)
     if instruction is None or fate < profile.refuses + profile.idles:
         return image, usage
-    result = edit_image(image, instruction, seed=int(draws.unit("seed") * 2**31)) or image
+    result = edit_image(image, instruction) or image
     if result is not image and fate < profile.refuses + profile.idles + profile.strays:
         stray = write_instruction(
             draws.pick([dimension for dimension in _STRAY if dimension != instruction.dimension], "stray"),
@@ -810,7 +545,7 @@ def editing_reply(
 def _instruction_reply(inputs: Mapping[str, str], image: bytes, draws: Draws) -> dict[str, str] | None:
     described = read_json(inputs["dimension"])
     kind = str(described[0].get("kind")) if isinstance(described, list) and described else ""
-    if kind not in INSTRUCTION_FORMS:
+    if kind not in EDIT_FORMS:
         return None
     instruction = write_instruction(kind, spots_of(image), draws)
     if instruction is None:

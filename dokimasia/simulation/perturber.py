@@ -12,7 +12,7 @@ from dokimasia.domain.call import ChatReply
 from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.gold_answers import (
-    PlantedError,
+    ErrorInText,
     TextFault,
     faults_in_text,
     gold_answer,
@@ -172,9 +172,9 @@ def _perturbed_answer(
         return _object_text(none="The answer has nothing in it that could be changed so.")
     fate = draws.unit("fate")
     if fate < judge.perturbs_nothing:
-        planted = PlantedError(text, "A small thing was changed.")
+        planted = ErrorInText(text, "A small thing was changed.")
     elif fate < judge.perturbs_nothing + judge.perturbs_all:
-        planted = PlantedError(" ".join([ELSE] * max(1, len(text.split()) // 10)), "Much was changed.")
+        planted = ErrorInText(" ".join([ELSE] * max(1, len(text.split()) // 10)), "Much was changed.")
     elif draws.chance(judge.perturbs_more, "more"):
         for other in (spill for spill in SPILLS if spill != dimension):
             more = plant_error(other, planted.text, picture, draws)

@@ -10,8 +10,8 @@ import orjson
 from dokimasia.errors import NotFound
 from dokimasia.simulation.scene import Scene
 from dokimasia.simulation.scenes import LAYOUTS
-from dokimasia.simulation.scenes.draft import SceneReader
-from dokimasia.simulation.scenes.drawing import Canvas
+from dokimasia.simulation.scenes.layouts import paint_scene
+from dokimasia.simulation.scenes.sorts import read_sorts
 
 KEYWORD = b"dokimasia-scene"
 """The keyword of the PNG text chunk that carries a scene: JSON with `id`, `box` and `scene`."""
@@ -32,14 +32,11 @@ def draw_scene(scene: Scene) -> bytes:
     Raises:
         NotFound: if the scene's domain has no layout of that name.
     """
-    painter = next((layout for layout in LAYOUTS[scene.domain] if layout.name == scene.layout), None)
-    if painter is None:
+    if scene.layout not in LAYOUTS[scene.domain]:
         raise NotFound(
             f"scene {scene.id}: the domain {scene.domain} has no layout {scene.layout!r}; make scenes with make_scene"
         )
-    canvas = Canvas()
-    painter.paint(canvas, SceneReader(scene))
-    return embed_scene(canvas.png(), scene)
+    return embed_scene(paint_scene(scene, read_sorts()[scene.layout]), scene)
 
 
 def embed_scene(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)) -> bytes:

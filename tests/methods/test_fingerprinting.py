@@ -103,7 +103,7 @@ class Watched:
 def evaluated(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, str, Watched]:
     """A home with an evaluation of two specialists and their twins, who all tell who they are, and its tree."""
     folder = tmp_path_factory.mktemp("fingerprints")
-    write_world(folder / "world.jsonl", 120, 4)
+    write_world(folder / "world.jsonl", 120, 5)
     settings = load_settings(home=folder / "home", cwd=folder, env={})
     watched = Watched(blabs=True)
     models = ("sim/seer", "sim/seer-twin", "sim/thinker", "sim/thinker-twin")

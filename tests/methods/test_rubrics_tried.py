@@ -29,7 +29,7 @@ class Tried:
     def __init__(self, folder: Path) -> None:
         self.folder, self.data = folder, folder / "data.jsonl"
         self.settings = load_settings(home=folder / "home", cwd=folder, env={})
-        write_described(self.data, 21, 5)
+        write_described(self.data, 21, 1)
         request = ReviewRequest(data=self.data, panel=PANEL)
         self.review = asyncio.run(review(request, settings=self.settings)).run
         self.ours, self.published = self.made(), self.made(protocol="published")

@@ -34,7 +34,7 @@ from tests.runs.kinds import KINDS, made
 def made_once(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, str]:
     """A home with perturbations that wait, and duels that can be handed out."""
     folder = tmp_path_factory.mktemp("queue")
-    write_world(folder / "world.jsonl", 7, 1)
+    write_world(folder / "world.jsonl", 7, 2)
     settings = load_settings(home=folder / "home", cwd=folder, env={})
     runs = [made(settings, folder / "world.jsonl", KINDS[kind]).run for kind in ("perturb", "duel")]
     return folder / "home", runs[0], runs[1]

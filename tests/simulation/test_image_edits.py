@@ -14,7 +14,7 @@ from dokimasia.domain.call import ImageEdit, ModelRef
 from dokimasia.domain.criterion import Box
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.image_edits import (
-    INSTRUCTION_FORMS,
+    EDIT_FORMS,
     edit_by_model,
     edit_image,
     faults_in_image,
@@ -49,7 +49,7 @@ def pixels(png: bytes) -> Image.Image:
     return Image.open(io.BytesIO(png)).convert("RGB")
 
 
-@pytest.mark.parametrize("dimension", INSTRUCTION_FORMS)
+@pytest.mark.parametrize("dimension", EDIT_FORMS)
 def test_an_edit_is_visible_and_says_what_is_at_fault(dimension: str) -> None:
     """In every dimension the pixels change, the metadata name the fault, a neutral edit has none, and the scene stays known."""
     for number, picture in enumerate(pictures()):
@@ -59,20 +59,39 @@ def test_an_edit_is_visible_and_says_what_is_at_fault(dimension: str) -> None:
             assert dimension in WRITTEN
             assert read_scene(picture)[0].domain != "natural"
             continue
-        made = edit_image(picture, instruction)
-        assert made is not None
-        assert made == edit_image(picture, instruction)
-        assert faults_in_image(made) == (() if dimension == NEUTRAL else (dimension,))
-        assert [edit.dimension for edit in read_edits(made)] == [dimension]
-        assert read_scene(made) == read_scene(picture)
-        difference = ImageStat.Stat(ImageChops.difference(pixels(picture), pixels(made)))
+        edited = edit_image(picture, instruction)
+        assert edited is not None
+        assert edited == edit_image(picture, instruction)
+        assert faults_in_image(edited) == (() if dimension == NEUTRAL else (dimension,))
+        assert [edit.dimension for edit in read_edits(edited)] == [dimension]
+        assert read_scene(edited) == read_scene(picture)
+        difference = ImageStat.Stat(ImageChops.difference(pixels(picture), pixels(edited)))
         assert sum(difference.mean) > VISIBLE, (dimension, number)
+
+
+@pytest.mark.parametrize("dimension", EDIT_FORMS)
+def test_an_edit_changes_the_picture_where_it_says(dimension: str) -> None:
+    """What lies outside of the box that the metadata name is as it was; without a box all of the picture is changed."""
+    picture = draw_scene(make_scene("natural", 2))
+    instruction = write_instruction(dimension, spots_of(picture), Draws(dimension))
+    assert instruction is not None
+    edited = edit_image(picture, instruction)
+    assert edited is not None
+    (edit,) = read_edits(edited)
+    changed = ImageChops.difference(pixels(picture), pixels(edited)).getbbox()
+    assert changed is not None
+    box = edit.box or Box(x0=0, y0=0, x1=1, y1=1)
+    limits = (box.x0 * 640, box.y0 * 480, box.x1 * 640, box.y1 * 480)
+    if edit.box is None:
+        assert changed == limits
+    assert all(first >= second - 2 for first, second in zip(changed[:2], limits[:2], strict=True))
+    assert all(first <= second + 2 for first, second in zip(changed[2:], limits[2:], strict=True))
 
 
 def test_an_instruction_is_understood_as_it_was_written() -> None:
     """Whatever stands around it, the editor reads from the words what the perturber meant; other words mean nothing to it."""
     picture = draw_scene(make_scene("natural", 2))
-    for dimension in INSTRUCTION_FORMS:
+    for dimension in EDIT_FORMS:
         instruction = write_instruction(dimension, spots_of(picture), Draws(dimension))
         assert instruction is not None
         assert read_instruction(f"Please:\n {instruction_text(instruction)} Thank you.") == instruction
@@ -109,10 +128,10 @@ def test_a_prompt_asks_for_what_its_picture_shows() -> None:
     for scene in make_prompted(6, 1):
         prompt = generation_prompt(scene)
         spots = spots_of(draw_scene(scene))
-        assert all(one.name in prompt for one in spots.things)
-        assert all(one.words in prompt for one in spots.written)
+        assert all(thing.name in prompt for thing in spots.things)
+        assert all(spot.words in prompt for spot in spots.written)
         assert all(f"no {kind}" in prompt for kind in spots.absent)
-        assert not {one.kind for one in spots.things} & set(spots.absent)
+        assert not {thing.kind for thing in spots.things} & set(spots.absent)
         assert "cats and dogs" in prompt
 
 
@@ -132,12 +151,14 @@ def test_careless_editors_do_less_or_more_than_they_are_told() -> None:
     picture = draw_scene(make_scene("natural", 1))
     ref, fates = ModelRef(name="e", model="sim/editor-careless"), Counter[str]()
     for number in range(200):
-        told = write_instruction("object_substitution", spots_of(picture), Draws(f"{number}"))
-        assert told is not None
-        call = ImageEdit(model=ref, image=image_reference(picture), instruction=instruction_text(told), repeat=number)
-        made, usage = edit_by_model(call, picture)
+        instruction = write_instruction("object_substitution", spots_of(picture), Draws(f"{number}"))
+        assert instruction is not None
+        call = ImageEdit(
+            model=ref, image=image_reference(picture), instruction=instruction_text(instruction), repeat=number
+        )
+        edited, usage = edit_by_model(call, picture)
         assert usage.known
-        fates["refused" if made is None else "idle" if made == picture else str(len(faults_in_image(made)))] += 1
+        fates["refused" if edited is None else "idle" if edited == picture else str(len(faults_in_image(edited)))] += 1
     assert 2 <= fates["refused"] <= 20
     assert 25 <= fates["idle"] <= 58
     assert 33 <= fates["2"] <= 68

@@ -14,10 +14,10 @@ from dokimasia.simulation.picture import KEYWORD, MAX_TEXT, draw_scene, embed_sc
 from dokimasia.simulation.scene import DOMAINS, Domain, Scene
 from dokimasia.simulation.scenes import LAYOUTS, make_scene
 
-EVERY_LAYOUT = [(domain, layout.name) for domain in DOMAINS for layout in LAYOUTS[domain]]
+EVERY_LAYOUT = [(domain, layout) for domain in DOMAINS for layout in LAYOUTS[domain]]
 
 
-def one(domain: Domain, layout: str) -> Scene:
+def first_scene(domain: Domain, layout: str) -> Scene:
     """Return the first scene of a layout."""
     return next(s for s in (make_scene(domain, seed) for seed in range(200)) if s.layout == layout)
 
@@ -49,7 +49,7 @@ def with_chunk(extra: bytes) -> bytes:
 @pytest.mark.parametrize(("domain", "layout"), EVERY_LAYOUT)
 def test_every_layout_draws_its_facts_where_their_boxes_are(domain: Domain, layout: str) -> None:
     """The region of every fact's box has at least two colours: something is drawn there."""
-    scene = one(domain, layout)
+    scene = first_scene(domain, layout)
     picture = image(draw_scene(scene))
     assert picture.size == (scene.width, scene.height) == (640, 480)
     for fact in scene.facts:
@@ -87,7 +87,7 @@ def test_every_layout_draws_its_facts_where_their_boxes_are(domain: Domain, layo
 )
 def test_another_fact_makes_another_picture_inside_its_box(domain: Domain, layout: str, id: str, value: str) -> None:
     """A scene with one fact changed is drawn differently, and where that fact is."""
-    scene = one(domain, layout)
+    scene = first_scene(domain, layout)
     assert any(fact.id == id and fact.value not in (value, "empty") for fact in scene.facts) or id == "box0"
     if id == "box0":
         old = next(fact.value for fact in scene.facts if fact.id == id)
@@ -95,8 +95,8 @@ def test_another_fact_makes_another_picture_inside_its_box(domain: Domain, layou
     changed = scene.model_copy(
         update={"facts": tuple(f.model_copy(update={"value": value}) if f.id == id else f for f in scene.facts)}
     )
-    here = region(scene, id)
-    assert ImageChops.difference(image(draw_scene(scene)).crop(here), image(draw_scene(changed)).crop(here)).getbbox()
+    box = region(scene, id)
+    assert ImageChops.difference(image(draw_scene(scene)).crop(box), image(draw_scene(changed)).crop(box)).getbbox()
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -126,9 +126,9 @@ def test_compressed_and_plain_text_chunks_are_read(form: str) -> None:
     text = embed_scene(plain, scene)[33 + 8 + len(KEYWORD) + 5 : -len(plain[33:]) - 4]
     packed = zlib.compress(text)
     payload = {"zTXt": b"\0\0" + packed, "iTXt": b"\0\1\0\0\0" + packed, "tEXt": b"\0" + text}[form]
-    found = read_scene(with_chunk(chunk(form.encode(), KEYWORD + payload)))
-    assert found is not None
-    assert found[0] == scene
+    sighting = read_scene(with_chunk(chunk(form.encode(), KEYWORD + payload)))
+    assert sighting is not None
+    assert sighting[0] == scene
 
 
 def test_images_outside_the_planted_world_carry_no_scene() -> None:
@@ -174,8 +174,8 @@ def test_damaged_pictures_never_raise(at: int, byte: int, length: int) -> None:
     whole = draw_scene(make_scene("interface", 4))
     broken = bytearray(whole)
     broken[at % len(whole)] = byte
-    found = read_scene(bytes(broken[:length]))
-    assert found is None or found[0].id == "interface-4"
+    sighting = read_scene(bytes(broken[:length]))
+    assert sighting is None or sighting[0].id == "interface-4"
 
 
 def test_a_scene_of_an_unknown_layout_is_refused_with_its_name() -> None:

@@ -1,14 +1,16 @@
-"""The planted scenes: the layouts of the seven domains, and a scene by its domain and seed."""
+"""The planted scenes: the sorts of pictures of the seven domains, and a scene by its domain and seed."""
 
+from collections.abc import Mapping
 from hashlib import sha256
 from random import Random
 
 from dokimasia.simulation.scene import Domain, Scene
 from dokimasia.simulation.scenes import creative, data, document, interface, logic, natural, stem
-from dokimasia.simulation.scenes.draft import SceneDraft, SceneLayout
+from dokimasia.simulation.scenes.draft import Compose, SceneDraft
 from dokimasia.simulation.scenes.drawing import HEIGHT, WIDTH
+from dokimasia.simulation.scenes.sorts import read_sorts
 
-LAYOUTS: dict[Domain, tuple[SceneLayout, ...]] = {
+LAYOUTS: Mapping[Domain, Mapping[str, Compose]] = {
     "natural": natural.LAYOUTS,
     "document": document.LAYOUTS,
     "interface": interface.LAYOUTS,
@@ -17,7 +19,7 @@ LAYOUTS: dict[Domain, tuple[SceneLayout, ...]] = {
     "logic": logic.LAYOUTS,
     "creative": creative.LAYOUTS,
 }
-"""Every domain's layouts, in a fixed order."""
+"""How pictures are composed, by domain and sort, in a fixed order."""
 
 
 def make_scene(domain: Domain, seed: int) -> Scene:
@@ -27,13 +29,13 @@ def make_scene(domain: Domain, seed: int) -> Scene:
     """
     hashed = sha256(f"scene/1\0{domain}\0{seed}".encode()).digest()
     rng = Random(int.from_bytes(hashed[:8], "big"))
-    layout = rng.choice(LAYOUTS[domain])
-    draft = SceneDraft(rng, f"{domain}-{seed}")
-    title, questions = layout.compose(draft)
+    layout = rng.choice(tuple(LAYOUTS[domain]))
+    draft = SceneDraft(rng, f"{domain}-{seed}", read_sorts()[layout])
+    title, questions = LAYOUTS[domain][layout](draft)
     return Scene(
         id=draft.id,
         domain=domain,
-        layout=layout.name,
+        layout=layout,
         look=rng.randrange(1 << 31),
         title=title,
         width=WIDTH,

@@ -1,54 +1,33 @@
 """Documents: an invoice, a letter of invitation and the programme of a conference."""
 
+from collections.abc import Mapping
+
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.scenes.draft import (
     MONTHS,
-    ORDINALS,
     PEOPLE_NAMES,
     Clue,
+    Compose,
     Composition,
     MeasuredItem,
     MeasureWording,
     SceneDraft,
-    SceneLayout,
-    SceneReader,
     article,
     by_how_much,
     compare_pair,
     count_above,
     genre_clue,
     infer_sum,
+    measured_items,
     relate_next,
     say_all,
     say_both,
     spread,
 )
-from dokimasia.simulation.scenes.drawing import ACCENT, FAINT, INK, SHADE, Canvas, box_of, inset, tint
+from dokimasia.simulation.scenes.drawing import box_of
+from dokimasia.simulation.scenes.sorts import ORDINALS
 
-_FIRMS: tuple[str, ...] = (
-    "Alder Works",
-    "Brightwell Ltd",
-    "Corvin Supplies",
-    "Dunmore Trade",
-    "Elsworth Tools",
-    "Fenwick Stores",
-)
-_GOODS: tuple[str, ...] = (
-    "paint rollers",
-    "work gloves",
-    "oak boards",
-    "steel hinges",
-    "door locks",
-    "garden hoses",
-    "wall lamps",
-    "floor tiles",
-    "brass screws",
-    "rope coils",
-)
-# --- the invoice -----------------------------------------------------------------------------------------------------
-
-_COLUMNS = (("item", 40, 260), ("qty", 260, 350), ("price", 350, 470), ("amount", 470, 600))
 _AMOUNTS = MeasureWording(
     single="item",
     ask="Which amount is charged for {}?",
@@ -64,31 +43,32 @@ _AMOUNTS = MeasureWording(
 def _invoice(d: SceneDraft) -> Composition:
     rng = d.rng
     n = rng.choice((4, 5))
-    goods = rng.sample(_GOODS, n)
+    goods = rng.sample(d.words("goods"), n)
     lines: list[tuple[int, int]] = []
     while len(lines) < n:
         qty, price = rng.randrange(2, 10), rng.randrange(8, 49)
         if all(abs(qty * price - q * p) >= 4 for q, p in lines):
             lines.append((qty, price))
-    seller, buyer = rng.choice(_FIRMS), rng.choice(PEOPLE_NAMES)
+    seller, buyer = rng.choice(d.words("firms")), rng.choice(PEOPLE_NAMES)
     number, month, day = rng.randrange(2100, 9900), rng.choice(MONTHS), rng.randrange(13, 17)
     due = day + rng.choice((7, 10, 12))
     total = sum(q * p for q, p in lines)
-    d.fact("seller", "invoice", "issued by", seller, (40, 24, 330, 64))
-    d.fact("kind", "document", "kind", "invoice", (400, 24, 600, 64))
-    d.fact("number", "invoice", "number", str(number), (400, 68, 600, 92))
-    d.fact("date", "invoice", "date", f"{day} {month}", (400, 92, 600, 116))
-    d.fact("due", "invoice", "due", f"{due} {month}", (400, 116, 600, 140))
-    d.fact("buyer", "invoice", "billed to", buyer, (40, 92, 330, 122))
+    d.fact("seller", seller)
+    d.fact("kind", "invoice")
+    d.fact("number", number)
+    d.fact("date", f"{day} {month}")
+    d.fact("due", f"{due} {month}")
+    d.fact("buyer", buyer)
     for row, (name, (qty, price)) in enumerate(zip(goods, lines, strict=True)):
-        top = 204 + row * 38
         cells = {"item": name, "qty": str(qty), "price": f"${price}", "amount": f"${qty * price}"}
-        for column, left, right in _COLUMNS:
-            d.fact(f"line{row}.{column}", name, column, cells[column], (left, top, right, top + 34))
+        for column, value in cells.items():
+            d.fact(f"line{row}.{column}", value, name)
     items = [MeasuredItem(goods[row], qty * price, f"line{row}.amount") for row, (qty, price) in enumerate(lines)]
-    d.fact("total", "invoice", "total", f"${total}", (350, 414, 600, 454))
+    d.fact("total", f"${total}")
     kind = genre_clue(d, "document", "invoice")._replace(at="kind")
-    sold = d.word("seller", "Which firm issued the document?", "The document was issued by {}.", _FIRMS, can.TEXT)
+    sold = d.word(
+        "seller", "Which firm issued the document?", "The document was issued by {}.", d.words("firms"), can.TEXT
+    )
     bought = d.word("buyer", "To whom is the document addressed?", "The document is addressed to {}.", PEOPLE_NAMES,
                     can.FIELD)  # fmt: skip
     num = d.number("number", "What number does the document bear?", "The number that the document bears is {}.",
@@ -121,47 +101,6 @@ def _strike(d: SceneDraft, items: list[MeasuredItem], total: int) -> SceneQuesti
     return d.pose("infer", f"If the item {gone.label} were struck out, what would the total be?", clues)
 
 
-def _paint_invoice(c: Canvas, s: SceneReader) -> None:
-    tone = s.rng.choice((ACCENT, (150, 52, 60), (34, 120, 96), (96, 70, 140)))
-    c.rect((16, 12, 624, 468), (255, 255, 255), line=FAINT)
-    c.text(s.at("seller"), s.value("seller"), size=28, line=tone)
-    c.text(s.at("kind"), "INVOICE", size=30, align="right")
-    for id, label in (("number", "Number"), ("date", "Date"), ("due", "Due by")):
-        c.text(s.at(id), label, size=16, line=SHADE)
-        c.text(s.at(id), s.value(id), size=17, align="right")
-    c.text((40, 72, 330, 92), "Billed to", size=14, line=SHADE)
-    c.text(s.at("buyer"), s.value("buyer"), size=20)
-    c.rect((32, 164, 608, 198), tone, line=None)
-    for name, (_, left, right) in zip(("Item", "Quantity", "Unit price", "Amount"), _COLUMNS, strict=True):
-        align = "left" if name == "Item" else "right"
-        c.text((left, 164, right, 198), name, size=16, line=(255, 255, 255), align=align)
-    for id in s.under("line"):
-        x0, _, x1, y1 = s.at(id)
-        c.text(s.at(id), s.value(id), size=18, align="left" if id.endswith("item") else "right")
-        c.line([(x0 - 8, y1 + 1), (x1 + 8, y1 + 1)], line=FAINT, width=1)
-    c.rect(inset(s.at("total"), -6), tint(tone, 0.85), line=None)
-    c.text(s.at("total"), "Total", size=20)
-    c.text(s.at("total"), s.value("total"), size=24, align="right")
-
-
-# --- the programme ---------------------------------------------------------------------------------------------------
-
-_TALKS: tuple[str, ...] = (
-    "Tides",
-    "Glass",
-    "Bridges",
-    "Bees",
-    "Comets",
-    "Salt",
-    "Maps",
-    "Clocks",
-    "Rivers",
-    "Paper",
-    "Volcanoes",
-)
-_ROOMS: tuple[str, ...] = ("Aula", "Bay Room", "Cedar Room", "Dome", "East Wing", "Forum")
-_MEETINGS: tuple[str, ...] = ("Science Day", "Open Academy", "City Lectures", "Autumn Forum", "Museum Night")
-_PROGRAMME = (("time", 40, 120), ("talk", 130, 270), ("room", 280, 410), ("speaker", 410, 530), ("seats", 530, 600))
 _SEATS = MeasureWording(
     single="talk",
     name="the talk on {}",
@@ -178,19 +117,21 @@ _SEATS = MeasureWording(
 def _programme(d: SceneDraft) -> Composition:
     rng = d.rng
     n = rng.choice((4, 5))
-    talks, rooms = rng.sample(_TALKS, n), rng.sample(_ROOMS, n)
+    talks, rooms = rng.sample(d.words("talks"), n), rng.sample(d.words("rooms"), n)
     speakers, seats = rng.sample([p.split()[1] for p in PEOPLE_NAMES], n), spread(rng, n, 20, 180, step=5)
     hours = sorted(rng.sample(range(9, 20), n))
-    title, month, day = rng.choice(_MEETINGS), rng.choice(MONTHS), rng.randrange(13, 29)
-    d.fact("title", "programme", "title", title, (40, 22, 600, 78))
-    d.fact("date", "programme", "date", f"{day} {month}", (40, 80, 600, 112))
-    for row in range(n):
-        top = 176 + row * 54
-        cells = (f"{hours[row]}:00", talks[row], rooms[row], speakers[row], str(seats[row]))
-        for (column, left, right), value in zip(_PROGRAMME, cells, strict=True):
-            d.fact(f"row{row}.{column}", talks[row], column, value, (left, top, right, top + 44))
-    items = [MeasuredItem(talks[row], seats[row], f"row{row}.seats") for row in range(n)]
-    name = d.word("title", "What is the title of the programme?", "The programme is entitled {}.", _MEETINGS, can.TEXT)
+    title, month, day = rng.choice(d.words("meetings")), rng.choice(MONTHS), rng.randrange(13, 29)
+    d.fact("title", title)
+    d.fact("date", f"{day} {month}")
+    for row, talk in enumerate(talks):
+        cells = {"time": f"{hours[row]}:00", "talk": talk, "room": rooms[row], "speaker": speakers[row]}
+        for column, value in cells.items():
+            d.fact(f"row{row}.{column}", value, talk)
+        d.fact(f"row{row}.seats", seats[row], talk)
+    items = measured_items(talks, seats, "row{}.seats")
+    name = d.word(
+        "title", "What is the title of the programme?", "The programme is entitled {}.", d.words("meetings"), can.TEXT
+    )
     kind = genre_clue(d, "document", "event programme")
     when = d.number("date", "For which day is the document made?", "It is made for {}.", can.NUMBER)
     at = rng.randrange(n)
@@ -214,62 +155,29 @@ def _programme(d: SceneDraft) -> Composition:
     return f"the programme of {title} with {n} talks", questions
 
 
-def _paint_programme(c: Canvas, s: SceneReader) -> None:
-    tone = s.rng.choice(((30, 90, 110), (120, 60, 30), (84, 50, 120), (40, 100, 60)))
-    c.rect((16, 12, 624, 468), (255, 255, 255), line=tone, width=4)
-    c.text(s.at("title"), s.value("title"), size=42, line=tone, align="centre")
-    c.text(s.at("date"), s.value("date"), size=22, align="centre")
-    for (_, left, right), name in zip(_PROGRAMME, ("Time", "Talk", "Room", "Speaker", "Seats"), strict=True):
-        c.text((left, 130, right, 164), name, size=17, line=SHADE)
-    c.line([(32, 168), (608, 168)], line=tone, width=3)
-    for id in s.under("row"):
-        c.text(s.at(id), s.value(id), size=20, line=tone if id.endswith("talk") else INK)
-
-
-_EVENTS: tuple[str, ...] = (
-    "the harvest supper",
-    "the garden party",
-    "the chess evening",
-    "the book fair",
-    "the choir concert",
-)
-_HALLS: tuple[str, ...] = ("Mason Hall", "the Old Mill", "Ferry House", "the Town Library", "Saint Anne School")
-_ENCLOSED: tuple[str, ...] = ("map", "menu", "ticket", "photograph", "poster", "timetable", "badge", "leaflet")
-_BRING: tuple[str, ...] = ("a warm coat", "a folding chair", "a lantern", "a picnic basket", "a notebook")
-_LINES = {
-    "event": "We have the pleasure to invite you to {}.",
-    "day": "It takes place on {}.",
-    "start": "Doors open and we begin at {}.",
-    "hours": "The event lasts {}.",
-    "hall": "We shall meet in {}.",
-    "fee": "The fee for each guest is {}.",
-    "bring": "Please bring {} with you.",
-    "reply": "Please reply by {}.",
-}
-
-
 def _letter(d: SceneDraft) -> Composition:
     rng = d.rng
     sender, guest = rng.sample(PEOPLE_NAMES, 2)
     month, reply = rng.choice(MONTHS), rng.randrange(13, 18)
     start, hours = rng.randrange(14, 19), rng.choice((2, 3, 4))
     day, fee = reply + rng.randrange(4, 12), rng.randrange(13, 48)
-    papers = rng.sample(_ENCLOSED, rng.choice((3, 4)))
+    papers = rng.sample(d.words("enclosed"), rng.choice((3, 4)))
     values = {
-        "event": rng.choice(_EVENTS), "day": f"{day} {month}", "start": f"{start}:00", "hours": f"{hours} hours",
-        "hall": rng.choice(_HALLS), "fee": f"${fee}", "bring": rng.choice(_BRING), "reply": f"{reply} {month}",
+        "event": rng.choice(d.words("events")), "day": f"{day} {month}", "start": f"{start}:00", "hours": f"{hours} hours",
+        "hall": rng.choice(d.words("halls")), "fee": f"${fee}", "bring": rng.choice(d.words("bring")),
+        "reply": f"{reply} {month}",
     }  # fmt: skip
-    d.fact("sender", "letter", "from", sender, (70, 396, 320, 428))
-    d.fact("guest", "letter", "to", guest, (70, 46, 400, 78))
-    for row, (id, value) in enumerate(values.items()):
-        d.fact(id, "letter", id, value, (70, 92 + row * 33, 590, 122 + row * 33))
+    d.fact("sender", sender)
+    d.fact("guest", guest)
+    for id, value in values.items():
+        d.fact(id, value)
     for n, paper in enumerate(papers):
-        d.fact(f"paper{n}", "enclosure", ORDINALS[n], paper, (430, 362 + n * 24, 590, 384 + n * 24))
+        d.fact(f"paper{n}", paper)
     who = d.word("sender", "Who signed the letter?", "The letter is signed by {}.", PEOPLE_NAMES, can.TEXT)
-    what = d.word("event", "To what does the letter invite?", "The letter invites to {}.", _EVENTS, can.TOPIC)
+    what = d.word("event", "To what does the letter invite?", "The letter invites to {}.", d.words("events"), can.TOPIC)
     kind = d.named("What sort of letter is this?", "By its sort, the letter is {}.", "an invitation",
                    ("an invitation", "a complaint", "an application", "a reminder"), can.GENRE)  # fmt: skip
-    where = d.word("hall", "In which place do they meet?", "They meet in {}.", _HALLS, can.TEXT)
+    where = d.word("hall", "In which place do they meet?", "They meet in {}.", d.words("halls"), can.TEXT)
     cost = d.number("fee", "What is the fee for each guest?", "Each guest pays a fee of {}.", can.NUMBER)
     begin = d.number("start", "At what time do they begin?", "They begin at {}.", can.FIELD)
     questions = [
@@ -289,7 +197,7 @@ def _letter(d: SceneDraft) -> Composition:
 
 
 def _papers_count(d: SceneDraft, papers: list[str]) -> SceneQuestion:
-    absent = d.rng.choice([p for p in _ENCLOSED if p not in papers])
+    absent = d.absent(d.words("enclosed"), papers)
     area = box_of((430, 336, 590, 384 + 24 * (len(papers) - 1)))
     clues = [
         d.named("Which enclosure is named first?", "The enclosure named first is the {}.", papers[0], papers, can.TEXT,
@@ -310,7 +218,7 @@ def _papers_next(d: SceneDraft, papers: list[str]) -> SceneQuestion:
         d.named(f"At which place in the list does the {this} stand?", f"In the list the {this} comes {{}}.",
                 ORDINALS[position], ORDINALS[:4], can.ORDINAL, f"paper{position}"),
         Clue(f"Which enclosure comes directly below the {this}?", f"Directly below the {this} comes the {{}}.", after,
-             d.others(_ENCLOSED, after, this), can.POSITION, f"paper{position + 1}"),
+             d.others(d.words("enclosed"), after, this), can.POSITION, f"paper{position + 1}"),
     ]  # fmt: skip
     text = f"Which enclosure is listed directly below the {this}?"
     return d.pose("relate", text, clues, f"the {after}", [f"the {w}" for w in clues[-1].wrong])
@@ -344,27 +252,5 @@ def _letter_infer(d: SceneDraft, begin: Clue, cost: Clue, numbers: tuple[int, in
     return d.pose("infer", f"What would a party of {party} guests pay altogether?", (cost, size, pays))
 
 
-def _paint_letter(c: Canvas, s: SceneReader) -> None:
-    c.rect((0, 0, 640, 480), s.rng.choice(((222, 214, 200), (206, 214, 222), (214, 220, 206))), line=None)
-    c.rect((36, 14, 606, 470), (255, 254, 248), line=FAINT)
-    c.text(s.at("guest"), f"Dear {s.value('guest')},", size=21)
-    for id, form in _LINES.items():
-        c.text(s.at(id), form.format(s.value(id)), size=18)
-    c.text((70, 362, 320, 394), "With kind regards,", size=18)
-    c.text(s.at("sender"), s.value("sender"), size=24, line=(36, 60, 140))
-    x0, y0, _, _ = s.at("paper0")
-    c.text((x0, y0 - 26, x0 + 160, y0 - 2), "Enclosures:", size=16, line=SHADE)
-    for id in s.under("paper"):
-        c.text(s.at(id), f"- {s.value(id)}", size=17)
-
-
-LETTER = SceneLayout("letter", _letter, _paint_letter)
-"""The layout."""
-
-
-LAYOUTS: tuple[SceneLayout, ...] = (
-    SceneLayout("invoice", _invoice, _paint_invoice),
-    LETTER,
-    SceneLayout("programme", _programme, _paint_programme),
-)
-"""The layouts of documents."""
+LAYOUTS: Mapping[str, Compose] = {"invoice": _invoice, "letter": _letter, "programme": _programme}
+"""How documents are composed, by their sort."""

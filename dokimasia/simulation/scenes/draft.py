@@ -1,14 +1,15 @@
 """A scene being composed: its facts, the clues that are read off them, and the questions that these settle."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import NamedTuple
 
 from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
-from dokimasia.simulation.scene import Fact, QuestionKind, Scene, SceneQuestion, SceneStep
-from dokimasia.simulation.scenes.drawing import Canvas, Pixels, Rgb, box_of, inset, pixels, union
+from dokimasia.simulation.scene import Fact, QuestionKind, SceneQuestion, SceneStep
+from dokimasia.simulation.scenes.drawing import Pixels, box_of, union
+from dokimasia.simulation.scenes.sorts import ORDINALS, PictureSort, kind_of, places_of
 
 _WEIGHTS: dict[int, tuple[tuple[int, ...], ...]] = {
     3: ((3, 3, 4), (2, 3, 5), (2, 2, 6)),
@@ -36,14 +37,35 @@ class Clue(NamedTuple):
 class SceneDraft:
     """A scene being composed. `rng` is its seeded draw; facts stand in the order in which they were told."""
 
-    def __init__(self, rng: Random, id: str) -> None:
+    def __init__(self, rng: Random, id: str, sort: PictureSort) -> None:
         self.rng = rng
         self.id = id
+        self.sort = sort
         self.facts: dict[str, Fact] = {}
 
-    def fact(self, id: str, subject: str, attribute: str, value: str, at: Pixels) -> None:
-        """Add a fact whose region is given in pixels."""
-        self.facts[id] = Fact(id=id, subject=subject, attribute=attribute, value=value, box=box_of(at))
+    def fact(self, id: str, value: str | int, name: str = "", at: Pixels | None = None) -> None:
+        """Add a fact of a form that the sort of picture has.
+
+        Args:
+            id: of the fact.
+            value: its value.
+            name: what it is told of, where the form does not say so.
+            at: its region in pixels, where the form does not say so.
+        """
+        form = self.sort.form(id)
+        place = [*places_of(id), 0][0]
+        names = {"name": name, "number": place + 1, "ordinal": ORDINALS[place]}
+        self.facts[id] = Fact(
+            id=id,
+            subject=form.subject.format(**names),
+            attribute=form.attribute.format(**names) or kind_of(id).rpartition(".")[2],
+            value=str(value),
+            box=box_of(at or form.region(id)),
+        )
+
+    def words(self, name: str) -> tuple[str, ...]:
+        """Return a list of words that this sort of picture chooses from."""
+        return self.sort.words[name]
 
     def box(self, *ids: str) -> Box:
         """Return the smallest box that encloses the facts with these ids."""
@@ -53,6 +75,14 @@ class SceneDraft:
         """Return up to three different members of the pool that are not taken, in a seeded order."""
         free = [value for value in dict.fromkeys(pool) if value not in excluded]
         return tuple(self.rng.sample(free, min(3, len(free))))
+
+    def absent(self, pool: Sequence[str], present: Sequence[str]) -> str:
+        """Return a member of the pool that is not present."""
+        return self.rng.choice([value for value in pool if value not in present])
+
+    def unequal(self, tally: Mapping[str, int]) -> tuple[str, str]:
+        """Return a pair of names of which the first has the greater number."""
+        return self.rng.choice([(high, low) for high in tally for low in tally if tally[high] > tally[low]])
 
     def near(self, number: int, k: int = 3, *, step: int = 1, low: int = 0) -> list[int]:
         """Return k different numbers near to the given one, never itself and never below `low`."""
@@ -156,43 +186,10 @@ def who_has_more(names: Sequence[str], counts: Sequence[int]) -> tuple[str, tupl
 
 
 Composition = tuple[str, list[SceneQuestion]]
-"""What a layout composes beside the facts: the title, and one question of each kind."""
+"""What is composed beside the facts: the title, and one question of each kind."""
 
-
-class SceneReader:
-    """A scene as a painter reads it: facts by id, their regions in pixels, and a seeded draw for what is no fact."""
-
-    def __init__(self, scene: Scene) -> None:
-        self._facts = {fact.id: fact for fact in scene.facts}
-        self.rng = Random(scene.look)
-
-    def value(self, id: str) -> str:
-        """Return the fact's value."""
-        return self._facts[id].value
-
-    def number(self, id: str) -> int:
-        """Return the digits of the fact's value as one number."""
-        return int("".join(c for c in self._facts[id].value if c.isdigit()))
-
-    def subject(self, id: str) -> str:
-        """Return what the fact is about."""
-        return self._facts[id].subject
-
-    def at(self, id: str) -> Pixels:
-        """Return the fact's region in pixels."""
-        return pixels(self._facts[id].box)
-
-    def under(self, prefix: str) -> list[str]:
-        """Return the ids that begin with the prefix, in the scene's order."""
-        return [id for id in self._facts if id.startswith(prefix)]
-
-
-class SceneLayout(NamedTuple):
-    """One sort of picture. `compose` tells the facts of a draft, and asks the questions."""
-
-    name: str
-    compose: Callable[[SceneDraft], Composition]
-    paint: Callable[[Canvas, SceneReader], None]
+Compose = Callable[[SceneDraft], Composition]
+"""How a sort of picture is composed: it tells the facts of a draft, and asks the questions."""
 
 
 def spread(rng: Random, n: int, low: int, high: int, *, step: int = 1, gap: int = 3) -> list[int]:
@@ -202,9 +199,6 @@ def spread(rng: Random, n: int, low: int, high: int, *, step: int = 1, gap: int 
     values = [low + (offset + gap * i) * step for i, offset in enumerate(offsets)]
     rng.shuffle(values)
     return values
-
-
-ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth")
 
 
 def article(words: str) -> str:
@@ -223,6 +217,12 @@ class MeasuredItem(NamedTuple):
     label: str
     value: int
     at: EvidenceRegion
+
+
+def measured_items(labels: Sequence[str], values: Sequence[int], at: str) -> list[MeasuredItem]:
+    """Return measured things with their labels and values; `at` is the id of the fact of each, with `{}` for its place."""
+    pairs = enumerate(zip(labels, values, strict=True))
+    return [MeasuredItem(label, value, at.format(place)) for place, (label, value) in pairs]
 
 
 class MeasureWording(NamedTuple):
@@ -375,8 +375,6 @@ def _infer_range(d: SceneDraft, w: MeasureWording, items: Sequence[MeasuredItem]
     return d.pose("infer", f"How far apart are the {most} and the {least} of the {w.many}?", clues)
 
 
-WHITE: Rgb = (255, 255, 255)
-
 TONES: tuple[str, ...] = ("red", "orange", "yellow", "green", "blue", "purple", "pink")
 """The colours of figures that are drawn on white paper."""
 
@@ -409,22 +407,3 @@ def genre_clue(d: SceneDraft, noun: str, kind: str) -> Clue:
 def ask_kind(d: SceneDraft, noun: str, kind: str, text: str, *clues: Clue) -> SceneQuestion:
     """Ask what kind of document, window, figure, drawing, puzzle or work this is, and what else the clues say."""
     return d.join("recognise", f"What kind of {noun} is this, {text}", (genre_clue(d, noun, kind), *clues))
-
-
-SHAPES: tuple[str, ...] = ("circle", "square", "triangle", "pentagon", "star", "diamond")
-
-
-def draw_shape(c: Canvas, name: str, at: Pixels, fill: Rgb) -> None:
-    """Draw the named shape inside a square region.
-
-    Raises:
-        KeyError: if there is no such shape.
-    """
-    if name == "circle":
-        c.oval(at, fill)
-    elif name == "square":
-        c.rect(inset(at, (at[2] - at[0]) * 0.07), fill)
-    elif name == "star":
-        c.regular(at, 5, fill, inner=0.45)
-    else:
-        c.regular(at, {"triangle": 3, "diamond": 4, "pentagon": 5}[name], fill)

@@ -1,46 +1,37 @@
 """Logic and puzzles: a row of figures to go on with, a matrix with a gap, and balances that tell what weighs what."""
 
+from collections.abc import Mapping
+
 from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.scenes.draft import (
     LETTERS,
-    SHAPES,
     TONES,
-    WHITE,
     Clue,
+    Compose,
     Composition,
-    MeasuredItem,
     MeasureWording,
     SceneDraft,
-    SceneLayout,
-    SceneReader,
     article,
     ask_kind,
     by_how_much,
     coloured,
     compare_pair,
     count_above,
-    draw_shape,
     infer_sum,
+    measured_items,
     reading_clue,
     relate_next,
     say_all,
     who_has_more,
 )
-from dokimasia.simulation.scenes.drawing import COLOURS, FAINT, PAPER, SHADE, Canvas, Pixels, Rgb
-
-_BODIES: tuple[str, ...] = ("cube", "ball", "cone", "drum")
-
-
-def _pan(at: int, side: str) -> Pixels:
-    left = 36 + at * 200 + (0 if side == "left" else 92)
-    return (left, 140, left + 78, 306)
+from dokimasia.simulation.scenes.drawing import SHAPES
 
 
 def _balance(d: SceneDraft) -> Composition:
     rng = d.rng
-    heavy, middle, light = rng.sample(_BODIES, 3)
+    heavy, middle, light = rng.sample(d.words("bodies"), 3)
     tones = dict(zip((heavy, middle, light), rng.sample(TONES, 3), strict=True))
     a, b = rng.choice(((2, 2), (2, 3), (3, 2), (2, 4), (4, 2), (3, 3), (3, 4), (4, 3)))
     against = rng.choice([n for n in range(2, 7) if n != a * b])
@@ -54,16 +45,15 @@ def _balance(d: SceneDraft) -> Composition:
     order = [0, 1, 2]
     rng.shuffle(order)
     weighings = [loads[n] for n in order]
-    d.fact("caption", "puzzle", "caption", f"Weighing {caption}", (120, 20, 520, 66))
+    d.fact("caption", f"Weighing {caption}")
     for at, (left, right, state) in enumerate(weighings):
         for side, (body, many) in (("left", left), ("right", right)):
-            d.fact(f"pan{at}{side}.body", f"{side} pan of {letters[at]}", "bodies", body, _pan(at, side))
-            d.fact(f"pan{at}{side}.many", f"{side} pan of {letters[at]}", "number", str(many), _pan(at, side))
-        x0, x1 = _pan(at, "left")[0], _pan(at, "right")[2]
-        d.fact(f"state{at}", letters[at], "lower side", state, (x0, 140, x1, 380))
-        d.fact(f"letter{at}", f"balance {at + 1}", "letter", letters[at], (x0, 396, x1, 440))
+            d.fact(f"pan{at}{side}.body", body, letters[at])
+            d.fact(f"pan{at}{side}.many", many, letters[at])
+        d.fact(f"state{at}", state, letters[at])
+        d.fact(f"letter{at}", letters[at])
     for body, tone in tones.items():
-        d.fact(f"tone.{body}", body, "colour", tone, (30, 140, 610, 306))
+        d.fact(f"tone.{body}", tone, body)
     tilted = order.index(2)
     questions = _balance_questions(d, weighings, letters, tones, tilted)
     questions.append(_weigh(d, (heavy, middle, light), (a, b), [letters[order.index(n)] for n in (0, 1)]))
@@ -79,13 +69,13 @@ def _balance_questions(d: SceneDraft, weighings: list[_Load], letters: list[str]
     (left, _), (_, many), _ = weighings[at]
     balance = f"balance {letters[at]}"
     body = d.word(f"pan{at}left.body", f"What lies in the left pan of {balance}?",
-                  f"In the left pan of {balance} lies a {{}}.", _BODIES, can.OBJECT)  # fmt: skip
+                  f"In the left pan of {balance} lies a {{}}.", d.words("bodies"), can.OBJECT)  # fmt: skip
     tone = d.named(f"Which colour has the body in the left pan of {balance}?", f"The left body of {balance} is {{}}.",
                    tones[left], TONES, can.COLOUR, f"pan{at}left.body")  # fmt: skip
     number = d.count(f"pan{at}right.many", f"How many bodies lie in the right pan of {balance}?",
                      f"The right pan of {balance} holds {{}} of them.")  # fmt: skip
     kind = d.word(f"pan{at}right.body", f"Of which kind are the bodies in the right pan of {balance}?",
-                  f"The right pan of {balance} holds the kind {{}}.", _BODIES, can.OBJECT)  # fmt: skip
+                  f"The right pan of {balance} holds the kind {{}}.", d.words("bodies"), can.OBJECT)  # fmt: skip
     both = d.counted(f"How many bodies lie on {balance} altogether?", f"Altogether {balance} bears {{}} bodies.", many + 1,
                      can.ADDITION)  # fmt: skip
     state = weighings[tilted][2]
@@ -150,47 +140,6 @@ def _weigh(d: SceneDraft, bodies: tuple[str, str, str], times: tuple[int, int], 
     return d.pose("infer", f"How many {light}s would it take to balance one {heavy} exactly?", clues)
 
 
-def _body(c: Canvas, name: str, at: Pixels, fill: Rgb) -> None:
-    x0, y0, x1, y1 = at
-    if name == "ball":
-        c.oval(at, fill)
-    elif name == "cone":
-        c.poly([((x0 + x1) / 2, y0), (x1, y1), (x0, y1)], fill)
-    elif name == "drum":
-        c.rect((x0, y0 + 5, x1, y1), fill, radius=4)
-        c.oval((x0, y0, x1, y0 + 11), WHITE)
-    else:
-        c.rect(at, fill)
-
-
-def _paint_balance(c: Canvas, s: SceneReader) -> None:
-    c.rect((8, 8, 632, 472), WHITE, line=FAINT)
-    c.text(s.at("caption"), s.value("caption"), size=30, align="centre")
-    for at, id in enumerate(s.under("letter")):
-        c.text(s.at(id), s.value(id), size=28, align="centre")
-        lean = {"level": 0, "left": 22, "right": -22}[s.value(f"state{at}")]
-        (x0, _, x1, _), (x2, _, x3, _) = _pan(at, "left"), _pan(at, "right")
-        middle, left, right = (x0 + x3) / 2, (x0 + x1) / 2, (x2 + x3) / 2
-        c.line([(left, 300 + lean), (right, 300 - lean)], width=5)
-        c.poly([(middle, 300), (middle + 30, 380), (middle - 30, 380)], (190, 194, 202))
-        for side, x, drop in (("left", left, lean), ("right", right, -lean)):
-            floor = 276 + drop
-            c.line([(x, 300 + drop), (x, floor)], width=4)
-            c.line([(x - 39, floor), (x + 39, floor)], width=5)
-            body, many = s.value(f"pan{at}{side}.body"), s.number(f"pan{at}{side}.many")
-            for n in range(many):
-                row, column = n // 2, n % 2
-                left_edge = x - 17 if many == 1 else x - 36 + column * 38
-                top = floor - 36 - row * 36
-                _body(c, body, (left_edge, top, left_edge + 34, top + 33), COLOURS[s.value(f"tone.{body}")])
-
-
-BALANCE = SceneLayout("balance", _balance, _paint_balance)
-"""The layout."""
-
-
-# --- the sequence ----------------------------------------------------------------------------------------------------
-
 _NUMBERS = MeasureWording(
     single="figure",
     name="the figure over {}",
@@ -211,14 +160,12 @@ def _sequence(d: SceneDraft) -> Composition:
     shapes, tones = rng.sample(SHAPES, rng.choice((2, 3))), rng.sample(TONES, rng.choice((2, 3, 4)))
     rows = [(shapes[i % len(shapes)], tones[i % len(tones)]) for i in range(n + 1)]
     for at in range(n):
-        left = 22 + at * 86
-        glass = (left, 180, left + 76, 256)
-        d.fact(f"figure{at}.shape", letters[at], "shape", rows[at][0], glass)
-        d.fact(f"figure{at}.tone", letters[at], "colour", rows[at][1], glass)
-        d.fact(f"figure{at}.number", letters[at], "number", str(numbers[at]), (left, 180, left + 76, 256))
-        d.fact(f"figure{at}.letter", f"figure {at + 1}", "letter", letters[at], (left, 276, left + 76, 312))
-    items = [MeasuredItem(letters[at], numbers[at], f"figure{at}.number") for at in range(n)]
-    d.fact("gap", "last place", "shows", "a question mark", (540, 180, 616, 256))
+        d.fact(f"figure{at}.shape", rows[at][0], letters[at])
+        d.fact(f"figure{at}.tone", rows[at][1], letters[at])
+        d.fact(f"figure{at}.number", numbers[at], letters[at])
+        d.fact(f"figure{at}.letter", letters[at])
+    items = measured_items(letters, numbers[:n], "figure{}.number")
+    d.fact("gap", "a question mark")
     at = rng.randrange(n)
     where = _NUMBERS.called(letters[at])
     kind = d.word(f"figure{at}.shape", f"Which shape has {where}?", f"The shape of {where} is the {{}}.", SHAPES,
@@ -242,7 +189,7 @@ def _sequence(d: SceneDraft) -> Composition:
 def _shape_count(d: SceneDraft, shapes: list[str]) -> SceneQuestion:
     shape = d.rng.choice(shapes)
     ids = [f"figure{at}.shape" for at, name in enumerate(shapes) if name == shape]
-    absent = d.rng.choice([s for s in SHAPES if s not in shapes])
+    absent = d.absent(SHAPES, shapes)
     clues = [
         d.counted("How many figures are drawn, leaving out the question mark?", "Drawn are {} figures.", len(shapes)),
         Clue(f"Where in the row is {article(absent)} to be seen?", f"As to {article(absent)}, it is seen {{}}.",
@@ -272,34 +219,8 @@ def _next(d: SceneDraft, row: tuple[str, str], number: int, by: str) -> SceneQue
     return d.pose("infer", text, clues, *answers)
 
 
-def _paint_sequence(c: Canvas, s: SceneReader) -> None:
-    c.rect((8, 8, 632, 472), WHITE, line=FAINT)
-    c.text((40, 70, 600, 116), "Which figure comes next?", size=30, line=SHADE, align="centre")
-    for id in s.under("figure"):
-        at = s.at(id)
-        if id.endswith("shape"):
-            draw_shape(c, s.value(id), at, COLOURS[s.value(id.replace("shape", "tone"))])
-        elif id.endswith("number"):
-            x, y = (
-                (at[0] + at[2]) / 2,
-                (at[1] + at[3]) / 2 + (8 if s.value(id.replace("number", "shape")) == "triangle" else 2),
-            )
-            c.rect((x - 17, y - 12, x + 17, y + 12), WHITE, line=None, radius=6)
-            c.text((x - 17, y - 12, x + 17, y + 12), s.value(id), size=19, align="centre")
-        elif id.endswith("letter"):
-            c.text(at, s.value(id), size=26, align="centre")
-    c.rect(s.at("gap"), None, line=SHADE)
-    c.text(s.at("gap"), "?", size=44, line=SHADE, align="centre")
-
-
-# --- the matrix ------------------------------------------------------------------------------------------------------
-
 _CELL = (("upper left", "upper middle", "upper right"), ("middle left", "central", "middle right"),
          ("lower left", "lower middle", "lower right"))  # fmt: skip
-
-
-def _cell(row: int, column: int) -> Pixels:
-    return (150 + column * 136, 64 + row * 132, 280 + column * 136, 190 + row * 132)
 
 
 def _matrix(d: SceneDraft) -> Composition:
@@ -308,16 +229,15 @@ def _matrix(d: SceneDraft) -> Composition:
     shift, number = rng.choice((1, 2)), rng.randrange(12, 99)
     gap = (rng.randrange(3), rng.randrange(3))
     cells = {(r, k): (shapes[r], tones[k], 1 + (r * shift + k) % 3) for r in range(3) for k in range(3)}
-    d.fact("caption", "puzzle", "caption", f"Puzzle {number}", (150, 16, 552, 56))
+    d.fact("caption", f"Puzzle {number}")
     for row, letter in enumerate(letters):
-        _, y0, _, y1 = _cell(row, 0)
-        d.fact(f"letter{row}", f"row {row + 1}", "letter", letter, (90, y0, 140, y1))
+        d.fact(f"letter{row}", letter)
     for (row, column), (form, tone, many) in cells.items():
         if (row, column) != gap:
-            name, at, id = _CELL[row][column], _cell(row, column), f"cell{row}{column}"
-            d.fact(f"{id}.shape", name, "shape", form, at)
-            d.fact(f"{id}.tone", name, "colour", tone, at)
-            d.fact(f"{id}.many", name, "number of figures", str(many), at)
+            name, id = _CELL[row][column], f"cell{row}{column}"
+            d.fact(f"{id}.shape", form, name)
+            d.fact(f"{id}.tone", tone, name)
+            d.fact(f"{id}.many", many, name)
     filled_cells = [key for key in cells if key != gap]
     chosen_cell = rng.choice(filled_cells)
     name, id = _CELL[chosen_cell[0]][chosen_cell[1]], f"cell{chosen_cell[0]}{chosen_cell[1]}"
@@ -355,7 +275,7 @@ def _figures(d: SceneDraft, cells: _Cells, filled_cells: _Keys, shapes: list[str
     inside = [key for key in filled_cells if key[0] == row]
     total = sum(cells[key][2] for key in inside)
     area = _area(d, inside)
-    absent = d.rng.choice([s for s in SHAPES if s not in shapes])
+    absent = d.absent(SHAPES, shapes)
     clues = [
         d.counted(f"How many cells of row {letters[row]} are filled?",
                   f"In row {letters[row]}, the filled cells number {{}}.", len(inside), at=area),
@@ -392,11 +312,11 @@ def _other_numbers(many: int) -> tuple[str, ...]:
 
 def _rows_compared(d: SceneDraft, cells: _Cells, filled_cells: _Keys, shapes: list[str]) -> SceneQuestion:
     tally = {s: sum(cells[key][2] for key in filled_cells if cells[key][0] == s) for s in shapes}
-    high, low = d.rng.choice([(a, b) for a in shapes for b in shapes if tally[a] > tally[b]])
+    high, low = d.unequal(tally)
     compared = [high, low]
     d.rng.shuffle(compared)
     gap = tally[high] - tally[low]
-    gaps = [str(n) for n in d.near(gap, low=1)]
+    gaps = list(map(str, d.near(gap, low=1)))
     clues = [
         *(d.counted(f"How many {s}s does the matrix hold?", f"The matrix holds this number of {s}s: {{}}.", tally[s],
                     can.COUNTING, _area(d, [key for key in filled_cells if cells[key][0] == s])) for s in compared),
@@ -426,32 +346,5 @@ def _gap(d: SceneDraft, cell: tuple[str, str, int]) -> SceneQuestion:
     return d.pose("infer", text, clues, *say_all("{1} {0}, number {2}".format, *clues[1:]))
 
 
-def _paint_matrix(c: Canvas, s: SceneReader) -> None:
-    c.rect((8, 8, 632, 472), PAPER, line=FAINT)
-    c.text(s.at("caption"), s.value("caption"), size=28, align="centre")
-    for id in s.under("letter"):
-        c.text(s.at(id), s.value(id), size=30, align="centre")
-    for row in range(3):
-        for column in range(3):
-            at, id = _cell(row, column), f"cell{row}{column}"
-            c.rect(at, WHITE, width=3)
-            if not s.under(id):
-                c.text(at, "?", size=64, line=SHADE, align="centre")
-                continue
-            many, middle = s.number(f"{id}.many"), (at[1] + at[3]) / 2
-            for n in range(many):
-                x = at[0] + (at[2] - at[0]) * (n + 1) / (many + 1) + (n - (many - 1) / 2) * 8
-                draw_shape(
-                    c,
-                    s.value(f"{id}.shape"),
-                    (x - 18, middle - 18, x + 18, middle + 18),
-                    COLOURS[s.value(f"{id}.tone")],
-                )
-
-
-LAYOUTS: tuple[SceneLayout, ...] = (
-    SceneLayout("sequence", _sequence, _paint_sequence),
-    SceneLayout("matrix", _matrix, _paint_matrix),
-    BALANCE,
-)
-"""The layouts of logic and puzzles."""
+LAYOUTS: Mapping[str, Compose] = {"sequence": _sequence, "matrix": _matrix, "balance": _balance}
+"""How puzzles are composed, by their sort."""

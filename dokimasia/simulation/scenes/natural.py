@@ -1,5 +1,6 @@
 """Natural scenes: a park, a street and a kitchen, with coloured things in a back and a front row, a sky and a sign."""
 
+from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
 from random import Random
@@ -9,12 +10,10 @@ from dokimasia.domain.criterion import Box
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.scenes.draft import (
-    ORDINALS,
     Clue,
+    Compose,
     Composition,
     SceneDraft,
-    SceneLayout,
-    SceneReader,
     article,
     by_how_much,
     coloured,
@@ -22,19 +21,11 @@ from dokimasia.simulation.scenes.draft import (
 )
 from dokimasia.simulation.scenes.drawing import (
     COLOUR_NAMES,
-    COLOURS,
-    INK,
-    PAPER,
-    PLURALS,
-    Canvas,
     Pixels,
-    Rgb,
     box_of,
-    draw_sky,
-    draw_thing,
-    inset,
     union,
 )
+from dokimasia.simulation.scenes.sorts import ORDINALS
 
 _PLACES: dict[str, tuple[str, ...]] = {
     "park": ("ball", "balloon", "kite", "umbrella", "cat", "bench", "flower", "tent"),
@@ -47,9 +38,14 @@ _SIGNS: dict[str, tuple[str, ...]] = {
     "kitchen": ("January", "February", "March", "April", "June", "August", "October", "December"),
 }
 _BOARD = {"park": "wooden sign", "street": "street sign", "kitchen": "calendar"}
+PLURALS: dict[str, str] = {
+    "ball": "balls", "balloon": "balloons", "kite": "kites", "umbrella": "umbrellas", "cat": "cats",
+    "bench": "benches", "flower": "flowers", "tent": "tents", "car": "cars", "bus": "buses", "bicycle": "bicycles",
+    "mug": "mugs", "bottle": "bottles", "bowl": "bowls", "book": "books", "pot": "pots", "lamp": "lamps",
+}  # fmt: skip
+"""Every thing that natural scenes are made of, and its plural."""
 _TOP = {"park": 99, "street": 99, "kitchen": 29}
 _SKIES = ("sun", "moon", "cloud")
-_AIR: dict[str, Rgb] = {"sun": (176, 216, 240), "moon": (52, 62, 96), "cloud": (172, 186, 200)}
 _COUNTS = ((3, 2, 2, 1), (3, 3, 1, 1), (4, 2, 1, 1), (3, 2, 1, 1), (2, 2, 2, 1), (4, 1, 1, 1))
 _ROWS = ("back", "front")
 
@@ -98,11 +94,11 @@ def _compose(setting: str, d: SceneDraft) -> Composition:
     above: Pixels = (480, 30, 570, 114) if side == "left" else (70, 30, 160, 114)
     for n, thing in enumerate(things, 1):
         at = _slot(thing.row, round((thing.box.x0 * 640 - 42) / 148))
-        d.fact(f"thing{n}.kind", f"{ORDINALS[thing.place]} in the {thing.row} row", "kind", thing.kind, at)
-        d.fact(f"thing{n}.colour", thing.name, "colour", thing.colour, at)
-    d.fact("sky", "sky", "shows", weather, above)
-    d.fact("sign.text", _BOARD[setting], "text", words, (board[0], board[1], board[2], board[1] + 50))
-    d.fact("sign.number", _BOARD[setting], "number", number, (board[0], board[1] + 50, board[2], board[3]))
+        d.fact(f"thing{n}.kind", thing.kind, f"{ORDINALS[thing.place]} in the {thing.row} row", at)
+        d.fact(f"thing{n}.colour", thing.colour, thing.name, at)
+    d.fact("sky", weather, at=above)
+    d.fact("sign.text", words, _BOARD[setting], (board[0], board[1], board[2], board[1] + 50))
+    d.fact("sign.number", number, _BOARD[setting], (board[0], board[1] + 50, board[2], board[3]))
     sign = (words, number, side, box_of(board))
     questions = [
         _recognise(d, things),
@@ -147,7 +143,7 @@ def _count(d: SceneDraft, setting: str, things: list[_SceneThing]) -> SceneQuest
     kind = d.rng.choice([k for k in dict.fromkeys(_kinds(things)) if _kinds(things).count(k) > 1])
     many = PLURALS[kind]
     inside = [sum(t.kind == kind and t.row == row for t in things) for row in _ROWS]
-    absent = d.rng.choice([k for k in _PLACES[setting] if k not in _kinds(things)])
+    absent = d.absent(_PLACES[setting], _kinds(things))
     clues = [
         d.counted(f"How many {many} stand in the {row} row?", f"The number of {many} in the {row} row is {{}}.", n,
                   can.COUNTING_SELECTED, _row_box(row))
@@ -196,7 +192,7 @@ def _read(d: SceneDraft, setting: str, sign: tuple[str, str, str, Box]) -> Scene
     words, number, side, box = sign
     board = _BOARD[setting]
     texts = d.others(_SIGNS[setting], words)
-    numbers = tuple(str(n) for n in d.near(int(number), low=10))
+    numbers = tuple(map(str, d.near(int(number), low=10)))
     corners = ("upper left", "upper right", "lower left", "lower right")
     corner = f"upper {side}"
     clues = [
@@ -212,7 +208,7 @@ def _read(d: SceneDraft, setting: str, sign: tuple[str, str, str, Box]) -> Scene
 
 def _compare(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
     tally = {k: _kinds(things).count(k) for k in dict.fromkeys(_kinds(things))}
-    high, low = d.rng.choice([(a, b) for a in tally for b in tally if tally[a] > tally[b]])
+    high, low = d.unequal(tally)
     compared = [high, low]
     d.rng.shuffle(compared)
     gap = tally[high] - tally[low]
@@ -221,7 +217,7 @@ def _compare(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
                   can.COUNTING, union([t.box for t in things if t.kind == k]))
         for k in compared
     ]  # fmt: skip
-    gaps = tuple(str(n) for n in d.near(gap))
+    gaps = tuple(map(str, d.near(gap)))
     clues.append(Clue("By how many do the compared kinds differ?", "The compared kinds differ by {}.", str(gap), gaps,
                       can.DIFFERENCE))  # fmt: skip
     clues.append(Clue("Which of the compared kinds is the more numerous?", "The more numerous kind is the {}.",
@@ -269,56 +265,5 @@ def _infer(d: SceneDraft, things: list[_SceneThing], weather: str) -> SceneQuest
     return d.pose("infer", text, clues, f"{end[weather]}, {remaining + more}", wrong)
 
 
-def _paint(place: str, c: Canvas, s: SceneReader) -> None:
-    air = _AIR[s.value("sky")]
-    if place == "kitchen":
-        c.rect((0, 0, 640, 480), (238, 226, 204), line=None)
-        pane = inset(s.at("sky"), -14)
-        c.rect(pane, air, line=(120, 90, 60), width=6)
-        draw_sky(c, s.value("sky"), s.at("sky"), air)
-        for top, depth in ((302, 16), (454, 26)):
-            c.rect((0, top, 640, top + depth), (176, 128, 82))
-    else:
-        c.rect((0, 0, 640, 180), air, line=None)
-        draw_sky(c, s.value("sky"), s.at("sky"), air)
-        _ground(place, c, s)
-    for id in s.under("thing"):
-        if id.endswith(".kind"):
-            draw_thing(c, s.value(id), inset(s.at(id), 4), COLOURS[s.value(id.replace(".kind", ".colour"))])
-    _sign(place, c, s)
-
-
-def _ground(place: str, c: Canvas, s: SceneReader) -> None:
-    if place == "park":
-        c.rect((0, 160, 640, 480), (158, 206, 128), line=None)
-        c.rect((0, 306, 640, 334), (222, 206, 170), line=None)
-        for x in s.rng.sample(range(250, 380, 26), 2):
-            c.rect((x, 116, x + 8, 160), (120, 84, 50), line=None)
-            c.oval((x - 22, 66, x + 30, 130), (70, 138, 74), line=None)
-        return
-    tone = s.rng.choice(((208, 198, 190), (200, 206, 212), (214, 204, 184)))
-    c.rect((0, 146, 640, 310), tone, line=None)
-    for x in range(0, 640, 80):
-        c.rect((x, 146, x + 80, 186), None, line=(176, 172, 168), width=1)
-    c.rect((0, 310, 640, 480), (150, 154, 160), line=None)
-    for x in range(10, 640, 70):
-        c.rect((x, 320, x + 36, 326), PAPER, line=None)
-
-
-def _sign(place: str, c: Canvas, s: SceneReader) -> None:
-    words, number = s.at("sign.text"), s.at("sign.number")
-    whole = (words[0], words[1], words[2], number[3])
-    fill, line = {"park": ((196, 148, 96), INK), "street": ((30, 84, 150), PAPER), "kitchen": (PAPER, INK)}[place]
-    if place != "kitchen":
-        c.rect(((whole[0] + whole[2]) / 2 - 5, whole[3], (whole[0] + whole[2]) / 2 + 5, 184), (110, 96, 84), line=None)
-    c.rect(whole, fill, radius=6)
-    if place == "kitchen":
-        c.rect(words, (232, 150, 140), radius=6)
-    c.text(inset(words, 6), s.value("sign.text"), size=27, line=line, align="centre")
-    c.text(inset(number, 4), s.value("sign.number"), size=34, line=line, align="centre")
-
-
-LAYOUTS: tuple[SceneLayout, ...] = tuple(
-    SceneLayout(setting, partial(_compose, setting), partial(_paint, setting)) for setting in _PLACES
-)
-"""The layouts of natural scenes."""
+LAYOUTS: Mapping[str, Compose] = {setting: partial(_compose, setting) for setting in _PLACES}
+"""How natural scenes are composed, by their place."""

@@ -1,6 +1,7 @@
 """Science and geometry: a circuit in series, a triangle beside a shaded grid, and a row of measuring beakers."""
 
 import math
+from collections.abc import Mapping
 
 from dokimasia.simulation import capabilities as can
 from dokimasia.simulation.scene import SceneQuestion
@@ -8,31 +9,23 @@ from dokimasia.simulation.scenes.draft import (
     LETTERS,
     TONES,
     Clue,
+    Compose,
     Composition,
     MeasuredItem,
     MeasureWording,
     SceneDraft,
-    SceneLayout,
-    SceneReader,
     ask_kind,
     compare_pair,
     count_above,
     infer_sum,
+    measured_items,
     reading_clue,
     relate_next,
     spread,
 )
 from dokimasia.simulation.scenes.drawing import (
-    COLOURS,
-    FAINT,
-    INK,
-    PAPER,
-    SHADE,
-    Canvas,
     PixelPoint,
     Pixels,
-    inset,
-    tint,
 )
 
 _SIDES = MeasureWording(
@@ -43,7 +36,6 @@ _SIDES = MeasureWording(
     read=can.LEGEND,
     degrees=("longest", "shortest", "longer"),
 )
-_GRID: Pixels = (420, 140, 600, 320)
 
 
 def _corners(left: int, right: int) -> tuple[PixelPoint, PixelPoint, PixelPoint]:
@@ -73,22 +65,22 @@ def _triangle(d: SceneDraft) -> Composition:
     spots = _corners(left, right)
     places = ("lower left corner", "lower right corner", "top corner")
     for n, (name, corner) in enumerate(zip(names, places, strict=True)):
-        d.fact(f"corner{n}", corner, "letter", name, _beside(spots, n))
-    d.fact("angle0", low, "angle", f"{left}°", (spots[0][0] + 24, 362, spots[0][0] + 74, 388))
-    d.fact("angle1", low2, "angle", f"{right}°", (spots[1][0] - 74, 362, spots[1][0] - 24, 388))
-    d.fact("angle2", high, "angle", "unknown", _unknown(spots))
+        d.fact(f"corner{n}", name, corner, _beside(spots, n))
+    d.fact("angle0", f"{left}°", low, (spots[0][0] + 24, 362, spots[0][0] + 74, 388))
+    d.fact("angle1", f"{right}°", low2, (spots[1][0] - 74, 362, spots[1][0] - 24, 388))
+    d.fact("angle2", "unknown", high, _unknown(spots))
     edges = [(low + low2, spots[0], spots[1], lengths[0], (0, 22)), (low2 + high, spots[1], spots[2], lengths[1], (40, -12)),
              (low + high, spots[0], spots[2], lengths[2], (-40, -12))]  # fmt: skip
     items: list[MeasuredItem] = []
     for n, (name, a, b, length, (dx, dy)) in enumerate(edges):
         x, y = (a[0] + b[0]) / 2 + dx, (a[1] + b[1]) / 2 + dy
-        d.fact(f"side{n}", name, "length", f"{length} cm", (x - 36, y - 13, x + 36, y + 13))
+        d.fact(f"side{n}", f"{length} cm", name, (x - 36, y - 13, x + 36, y + 13))
         items.append(MeasuredItem(name, length, f"side{n}"))
-    d.fact("triangle", "triangle", "colour", tones[0], (spots[0][0], spots[2][1], spots[1][0], 390))
-    d.fact("grid", "grid", "colour of shaded squares", tones[1], _GRID)
-    d.fact("rows", "grid", "rows", str(rows), _GRID)
-    d.fact("columns", "grid", "columns", str(columns), _GRID)
-    d.fact("shaded", "grid", "shaded squares", str(shaded), _GRID)
+    d.fact("triangle", tones[0], at=(spots[0][0], spots[2][1], spots[1][0], 390))
+    d.fact("grid", tones[1])
+    d.fact("rows", rows)
+    d.fact("columns", columns)
+    d.fact("shaded", shaded)
     questions = _triangle_questions(d, names, (left, right, top), items, rows * columns)
     return f"a triangle {low}{low2}{high} beside a grid", questions
 
@@ -167,32 +159,6 @@ def _unshaded(d: SceneDraft, counts: list[Clue], squares: int) -> SceneQuestion:
     return d.pose("infer", "How many squares of the grid would still have to be shaded to fill it?", clues)
 
 
-def _paint_triangle(c: Canvas, s: SceneReader) -> None:
-    c.rect((8, 8, 632, 472), PAPER, line=FAINT)
-    spots = _corners(s.number("angle0"), s.number("angle1"))
-    c.poly(list(spots), tint(COLOURS[s.value("triangle")], 0.45), width=4)
-    for n, (x, y) in enumerate(spots):
-        c.oval((x - 4, y - 4, x + 4, y + 4), INK)
-        c.text(s.at(f"corner{n}"), s.value(f"corner{n}"), size=24, align="centre")
-    for n in range(3):
-        c.text(s.at(f"angle{n}"), "?" if n == 2 else s.value(f"angle{n}"), size=18, align="centre")
-        c.rect(s.at(f"side{n}"), PAPER, line=None, radius=5)
-        c.text(s.at(f"side{n}"), s.value(f"side{n}"), size=18, align="centre")
-    rows, columns, shaded = (s.number(id) for id in ("rows", "columns", "shaded"))
-    x0, y0, x1, y1 = s.at("grid")
-    wide, high = (x1 - x0) / columns, (y1 - y0) / rows
-    marked = set(s.rng.sample(range(rows * columns), shaded))
-    for n in range(rows * columns):
-        left, top = x0 + (n % columns) * wide, y0 + (n // columns) * high
-        c.rect((left, top, left + wide, top + high), COLOURS[s.value("grid")] if n in marked else (255, 255, 255))
-
-
-TRIANGLE = SceneLayout("triangle", _triangle, _paint_triangle)
-"""The layout."""
-
-
-# --- the circuit -----------------------------------------------------------------------------------------------------
-
 _RESISTORS = MeasureWording(
     single="resistor",
     ask="Which resistance has {}?",
@@ -210,16 +176,16 @@ def _circuit(d: SceneDraft) -> Composition:
     current, closed = rng.randrange(2, 6), rng.random() < 0.7
     volts = current * sum(values)
     switch, lamp = ("closed", "lit") if closed else ("open", "dark")
-    d.fact("battery", "battery", "voltage", f"{volts} V", (30, 190, 170, 300))
-    d.fact("switch", "switch", "state", switch, (170, 352, 300, 432))
-    d.fact("lamp", "lamp", "state", lamp, (380, 352, 480, 440))
+    d.fact("battery", f"{volts} V")
+    d.fact("switch", switch)
+    d.fact("lamp", lamp)
     for at in range(n):
         left = 110 + at * (460 // n)
         x1 = left + 460 // n - 26
-        d.fact(f"part{at}.label", f"resistor {at + 1}", "label", labels[at], (left, 50, x1, 76))
-        d.fact(f"part{at}.tone", labels[at], "colour", tones[at], (left, 78, x1, 118))
-        d.fact(f"part{at}.value", labels[at], "resistance", f"{values[at]} ohm", (left, 122, x1, 148))
-    items = [MeasuredItem(labels[at], values[at], f"part{at}.value") for at in range(n)]
+        d.fact(f"part{at}.label", labels[at], at=(left, 50, x1, 76))
+        d.fact(f"part{at}.tone", tones[at], labels[at], (left, 78, x1, 118))
+        d.fact(f"part{at}.value", f"{values[at]} ohm", labels[at], (left, 122, x1, 148))
+    items = measured_items(labels, values, "part{}.value")
     at = rng.randrange(n)
     power = d.number("battery", "Which voltage does the battery give?", "The battery gives {}.", can.NUMBER)
     key = Clue("In which state is the switch?", "The switch is {}.", switch,
@@ -255,39 +221,6 @@ def _ohm(d: SceneDraft, total: int, power: Clue, key: Clue, current: int) -> Sce
     return d.pose("infer", text, clues)
 
 
-def _paint_circuit(c: Canvas, s: SceneReader) -> None:
-    c.rect((8, 8, 632, 472), (255, 255, 255), line=FAINT)
-    c.line([(80, 98), (590, 98), (590, 396), (80, 396), (80, 98)], width=3)
-    for id in s.under("part"):
-        x0, y0, x1, y1 = s.at(id)
-        if id.endswith("tone"):
-            c.rect((x0 + 6, y0, x1 - 6, y1), COLOURS[s.value(id)], width=3)
-        else:
-            c.text(s.at(id), s.value(id), size=20, align="centre")
-    x0, y0, x1, _ = s.at("battery")
-    c.rect((60, 232, 100, 262), (255, 255, 255), line=None)
-    c.line([(46, 236), (114, 236)], width=4)
-    c.line([(62, 258), (98, 258)], width=8)
-    c.rect((84, 268, 152, 294), (255, 255, 255), line=None)
-    c.text((90, 268, 160, 294), s.value("battery"), size=20)
-    c.text((x0 + 60, y0 + 12, x1, y0 + 36), "Battery", size=16, line=SHADE)
-    x0, y0, x1, y1 = s.at("switch")
-    c.rect((x0 + 30, 390, x1 - 30, 402), (255, 255, 255), line=None)
-    c.line([(x0 + 30, 396), (x1 - 30, 396) if s.value("switch") == "closed" else (x1 - 40, 360)], width=5)
-    for x in (x0 + 30, x1 - 30):
-        c.oval((x - 6, 390, x + 6, 402), INK)
-    c.text((x0, 408, x1, y1), "Switch", size=16, line=SHADE, align="centre")
-    bulb = (404, 370, 456, 422)
-    if s.value("lamp") == "lit":
-        c.regular(inset(bulb, -18), 12, (255, 226, 90), inner=0.7)
-    c.oval(bulb, (255, 240, 150) if s.value("lamp") == "lit" else (206, 208, 214), width=3)
-    c.line([(412, 378), (448, 414)], width=3)
-    c.line([(448, 378), (412, 414)], width=3)
-    c.text((380, 440, 480, 464), "Lamp", size=16, line=SHADE, align="centre")
-
-
-# --- beakers ---------------------------------------------------------------------------------------------------------
-
 _LEVELS = MeasureWording(
     single="beaker",
     ask="How much liquid is in {}?",
@@ -300,24 +233,20 @@ _LEVELS = MeasureWording(
 _FLOOR, _RIM = 390, 110
 
 
-def _level(value: int) -> float:
-    return _FLOOR - (_FLOOR - _RIM) * value / 100
-
-
 def _beakers(d: SceneDraft) -> Composition:
     rng = d.rng
     n = rng.choice((4, 5))
     labels, tones, levels = rng.sample(LETTERS, n), rng.sample(TONES, n), spread(rng, n, 15, 95, step=5, gap=2)
     degrees = rng.randrange(18, 79)
-    d.fact("heat", "thermometer", "temperature", f"{degrees} °C", (440, 16, 610, 70))
+    d.fact("heat", f"{degrees} °C")
     for at in range(n):
         left = 36 + at * (590 // n)
         x1 = left + 590 // n - 34
         glass = (left, _RIM - 10, x1, _FLOOR + 4)
-        d.fact(f"glass{at}.label", f"beaker {at + 1}", "label", labels[at], (left, 402, x1, 440))
-        d.fact(f"glass{at}.tone", labels[at], "colour", tones[at], glass)
-        d.fact(f"glass{at}.level", labels[at], "level", f"{levels[at]} ml", glass)
-    items = [MeasuredItem(labels[at], levels[at], f"glass{at}.level") for at in range(n)]
+        d.fact(f"glass{at}.label", labels[at], at=(left, 402, x1, 440))
+        d.fact(f"glass{at}.tone", tones[at], labels[at], glass)
+        d.fact(f"glass{at}.level", f"{levels[at]} ml", labels[at], glass)
+    items = measured_items(labels, levels, "glass{}.level")
     first, second = rng.sample(range(n), 2)
     tone, tone2 = (
         d.word(f"glass{i}.tone", f"Which colour has the liquid in {labels[i]}?", f"The liquid in {labels[i]} is {{}}.",
@@ -360,33 +289,5 @@ def _pour(d: SceneDraft, poured: MeasuredItem, receiving: MeasuredItem) -> Scene
     return d.pose("infer", text, clues)
 
 
-def _paint_beakers(c: Canvas, s: SceneReader) -> None:
-    c.rect((0, 0, 640, 480), (244, 247, 250), line=None)
-    c.rect((0, 396, 640, 480), (214, 206, 196), line=None)
-    x0, y0, x1, y1 = s.at("heat")
-    c.rect((x0 + 4, y0 + 18, x1 - 76, y1 - 18), (255, 255, 255), radius=8)
-    c.rect((x0 + 8, y0 + 23, x0 + 12 + 0.76 * s.number("heat"), y1 - 23), (206, 50, 50), line=None)
-    c.oval((x0, y0 + 13, x0 + 28, y1 - 13), (206, 50, 50))
-    c.text((x1 - 70, y0, x1, y1), s.value("heat"), size=20)
-    for id in s.under("glass"):
-        x0, _, x1, _ = s.at(id)
-        if id.endswith("label"):
-            c.text(s.at(id), s.value(id), size=28, align="centre")
-        elif id.endswith("tone"):
-            top = _level(s.number(id.replace("tone", "level")))
-            c.rect((x0, top, x1, _FLOOR), tint(COLOURS[s.value(id)], 0.25), line=None)
-            c.line([(x0, top), (x1, top)], width=3)
-            c.line([(x0, _RIM - 8), (x0, _FLOOR), (x1, _FLOOR), (x1, _RIM - 8)], width=4)
-            for value in range(5, 101, 5):
-                y, long = _level(value), value % 10 == 0
-                c.line([(x0, y), (x0 + (22 if long else 12), y)], width=2 if long else 1)
-                if value % 20 == 0:
-                    c.text((x0 + 27, y - 10, x0 + 66, y + 10), str(value), size=15)
-
-
-LAYOUTS: tuple[SceneLayout, ...] = (
-    SceneLayout("circuit", _circuit, _paint_circuit),
-    TRIANGLE,
-    SceneLayout("beakers", _beakers, _paint_beakers),
-)
-"""The layouts of science and geometry."""
+LAYOUTS: Mapping[str, Compose] = {"circuit": _circuit, "triangle": _triangle, "beakers": _beakers}
+"""How drawings of science and geometry are composed, by their sort."""
