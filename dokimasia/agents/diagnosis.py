@@ -41,6 +41,7 @@ def pick_salient(subject: str, tables: str, *, row_of: Callable[[str], str | Non
         {"subject": subject or ALL_MODELS, "tables": tables},
         ("tables",),
         lambda text: _known(parse_picks(text), row_of),
+        form="[<id of the table>:<number of the row>]",
     )
 
 

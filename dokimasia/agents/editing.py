@@ -11,7 +11,14 @@ from dokimasia.domain.perturbation import EditCheck, EditInstruction
 from dokimasia.domain.ports import Gateway
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed
-from dokimasia.parsing.blindspots.edits import parse_edit_check, parse_edit_instruction
+from dokimasia.parsing.blindspots.edits import (
+    EditCheckReply,
+    InstructionReply,
+    UnsuitedReply,
+    parse_edit_check,
+    parse_edit_instruction,
+)
+from dokimasia.parsing.declared import blank
 from dokimasia.prompts import lines_text
 from dokimasia.tools.comparing import changed_share
 
@@ -43,6 +50,7 @@ def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[Edi
         shown=("prompt", "image", "dimension"),
         parse=partial(parse_edit_instruction, unnamed=(dimension.name, dimension.title)),
         images=sample.images[:1],
+        form=blank(InstructionReply, UnsuitedReply),
     )
 
 
@@ -54,6 +62,7 @@ def check_edit(before: ImageRef, after: ImageRef, told: EditInstruction) -> Ask[
         shown=("image", "edited image", "instruction"),
         parse=parse_edit_check,
         images=(before, after),
+        form=blank(EditCheckReply),
     )
 
 

@@ -11,6 +11,9 @@ from dokimasia.domain.sample import Sample
 from dokimasia.parsing.hints import hints_form, parse_hints, parse_leaks
 from dokimasia.prompts import lines_text
 
+LEAK_FORM = "Verdict: [[leak]]\nVerdict: [[clean]]"
+"""The empty form for people."""
+
 OWN_ANSWER_LIMIT = 20_000
 """Characters of a peer's own answer that it is shown again."""
 
@@ -54,6 +57,7 @@ def judge_leaks(sample: Sample, text: str, secrets: Sequence[str]) -> Ask[Sequen
         shown=("question", "secrets", "text"),
         parse=partial(parse_leaks, checked=text),
         parse_again=partial(parse_leaks, checked=text, strict=False),
+        form=LEAK_FORM,
     )
 
 

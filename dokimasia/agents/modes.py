@@ -20,6 +20,20 @@ from dokimasia.prompts import lines_text
 
 NO_MODES = "none yet"
 
+NOTE_FORM = """<number> | commission | "<phrase of the answer>" | <note>
+<number> | omission | <note>
+<number> | nothing"""
+SORTING_FORM = """mode <number> | <notes>
+new commission | <name> | <definition> | <notes>
+new omission | <name> | <definition> | <notes>
+loose | <notes>"""
+MERGING_FORM = """merge | <numbers> | <name> | <definition>
+reword | <number> | <name> | <definition>"""
+ASSIGNMENT_FORM = """<point> | <mode of commission> | "<phrase of the answer>"
+<point> | <mode of omission>
+<point> | none"""
+"""Empty forms for people."""
+
 
 class AnswerPoints(NamedTuple):
     """The points of one answer as a reader sees them, in their order; `silent` are the places (from 1) that it passes over."""
@@ -58,6 +72,7 @@ def note_failures(shown: AnswerPoints) -> Ask[Notes]:
         read,
         parse_again=partial(read, strict=False),
         images=shown.sample.images,
+        form=NOTE_FORM,
     )
 
 
@@ -71,6 +86,7 @@ def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
         ("modes", "notes"),
         read,
         parse_again=partial(read, strict=False),
+        form=SORTING_FORM,
     )
 
 
@@ -82,7 +98,12 @@ def merge_modes(modes: Sequence[Mode], examples: Sequence[Sequence[str]]) -> Ask
     )
     read = partial(parse_changes, modes=_known(modes))
     return Ask(
-        "modes_merge", {"modes": lines_text(rows)}, ("modes", "notes"), read, parse_again=partial(read, strict=False)
+        "modes_merge",
+        {"modes": lines_text(rows)},
+        ("modes", "notes"),
+        read,
+        parse_again=partial(read, strict=False),
+        form=MERGING_FORM,
     )
 
 
@@ -104,6 +125,7 @@ def assign_modes(shown: AnswerPoints, modes: Sequence[Mode], *, repeat: int = 0)
         parse_again=partial(read, strict=False),
         images=shown.sample.images,
         repeat=repeat,
+        form=ASSIGNMENT_FORM,
     )
 
 

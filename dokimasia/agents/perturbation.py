@@ -9,13 +9,20 @@ from dokimasia.domain.blindspots import NEUTRAL, ErrorDimension
 from dokimasia.domain.perturbation import Dimension, PerturbationTarget, Rewritten, TextChange
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.parsing.blindspots.perturbed import (
+    ChangeCheckReply,
+    HarmlessReply,
+    NoneReply,
+    PassagesReply,
+    RewriteReply,
+    WrongGoldReply,
     parse_change_check,
     parse_gold,
     parse_gold_check,
     parse_passages,
     parse_rewrite,
 )
-from dokimasia.parsing.perturbation import parse_perturbations
+from dokimasia.parsing.declared import blank
+from dokimasia.parsing.perturbation import NotPlantedReply, PlantedReply, parse_perturbations
 from dokimasia.prompts import lines_text
 from dokimasia.prompts.dimensions import dimensions, error_dimensions
 
@@ -57,6 +64,7 @@ def plant_errors(
         parse_again=partial(read, lenient=True),
         images=images,
         repeat=repeat,
+        form=f"[{blank(PlantedReply)}, {blank(NotPlantedReply)}]",
     )
 
 
@@ -75,7 +83,8 @@ def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
     if sample.reference_text is not None:
         inputs["reference_answer"] = sample.reference_text
         shown.append("reference_answer")
-    return Ask("gold_check", inputs, shown, parse=partial(parse_gold_check, gold=answer), images=sample.images)
+    read = partial(parse_gold_check, gold=answer)
+    return Ask("gold_check", inputs, shown, parse=read, images=sample.images, form=blank(WrongGoldReply))
 
 
 def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[Rewritten]:
@@ -86,13 +95,18 @@ def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[
     """
     name = dimension.name
     if name == NEUTRAL:
-        prompt, parse = "harmless_rewrite", partial(parse_rewrite, gold=gold, neutral=True)
+        prompt, form, parse = (
+            "harmless_rewrite",
+            blank(HarmlessReply, NoneReply),
+            partial(parse_rewrite, gold=gold, neutral=True),
+        )
     elif dimension.whole:
-        prompt, parse = "error_throughout", partial(parse_rewrite, gold=gold)
+        prompt, form, parse = "error_throughout", blank(RewriteReply, NoneReply), partial(parse_rewrite, gold=gold)
     else:
-        prompt, parse = "error_in_passages", partial(parse_passages, gold=gold)
+        prompt, form, parse = "error_in_passages", blank(PassagesReply, NoneReply), partial(parse_passages, gold=gold)
     inputs = {**question_inputs(sample), "answer": gold, "dimension": dimensions_text([dimension])}
-    return Ask(prompt, inputs, ("image", "question", "gold", "dimension"), parse=parse, images=sample.images)
+    shown = ("image", "question", "gold", "dimension")
+    return Ask(prompt, inputs, shown, parse=parse, images=sample.images, form=form)
 
 
 def check_change(
@@ -109,6 +123,7 @@ def check_change(
         ("image", "question", "gold", "perturbed"),
         parse=partial(parse_change_check, names=[one.name for one in among]),
         images=sample.images,
+        form=blank(ChangeCheckReply),
     )
 
 

@@ -15,6 +15,18 @@ from dokimasia.parsing.assessment import parse_rubric_assessment
 from dokimasia.parsing.rubrics import parse_cross_check, parse_easy_wrong, parse_must_right, parse_repaired
 from dokimasia.prompts import lines_text
 
+_WRITTEN = '"statement": "<The response must ...>", "kind": "<the kind>", "evidence": "<words of the golden caption>"'
+MUST_RIGHT_FORM = f"[{{{_WRITTEN}}}, <two to four more>]"
+EASY_WRONG_FORM = (
+    '[{"statement": "<The response must ... or must not ...>", "polarity": "<positive or negative>", "kind": "<the kind>", '
+    '"evidence": "<words of the golden caption>", "responses": [<numbers>]}, <more, or none>]'
+)
+REPAIR_FORM = (
+    f'[{{"n": <number>, {_WRITTEN}, "responses": [<numbers>]}}, '
+    '{"n": <number of one that is given up>, "drop": true}]'
+)
+"""Empty forms for people."""
+
 
 def rubrics_text(rubrics: Sequence[Rubric]) -> str:
     """Return rubrics as a model is shown them: a JSON array, an object a line, numbered from 1; `[]` for none."""
@@ -36,6 +48,7 @@ def write_must_right(sample: Sample, caption: str, domain: Domain) -> Ask[Sequen
         shown=("image", "caption") if sample.images else ("caption",),
         parse=parse_must_right,
         images=sample.images,
+        form=MUST_RIGHT_FORM,
     )
 
 
@@ -46,6 +59,7 @@ def mine_easy_wrong(caption: str, responses: Sequence[str]) -> Ask[Sequence[Writ
         {"caption": caption, "responses": responses_text(responses)},
         shown=("caption", "responses"),
         parse=partial(parse_easy_wrong, n_responses=len(responses)),
+        form=EASY_WRONG_FORM,
     )
 
 
@@ -80,6 +94,7 @@ def repair_rubrics(
         {"caption": caption, "rubrics": listed, "problems": "\n".join(lines), **pool},
         shown=("caption", "rubrics", *pool),
         parse=partial(parse_repaired, named=set(problems), mined=mined, n_responses=len(responses)),
+        form=REPAIR_FORM,
     )
 
 
@@ -94,6 +109,10 @@ def cross_check(rubrics: Sequence[Rubric], caption: str) -> Ask[Sequence[Checked
         shown=("caption", "rubrics"),
         parse=partial(parse_cross_check, expected=len(rubrics)),
         count=len(rubrics),
+        form="\n".join(
+            f"{n} | passes: <yes or no> | atomic: <yes or no> | decidable: <yes or no>"
+            for n in range(1, len(rubrics) + 1)
+        ),
     )
 
 

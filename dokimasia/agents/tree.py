@@ -99,6 +99,7 @@ def judge_merges(rows: Sequence[MergeRow]) -> Ask[GroupingReply]:
         shown=("capabilities",),
         parse=partial(_read_merges, expected=len(rows), strict=True),
         parse_again=partial(_read_merges, expected=len(rows), strict=False),
+        form="same: <number>, <number>\nvague: <number> | <better name>\nvague: <number>",
     )
 
 

@@ -1,14 +1,68 @@
 """Atomic criteria: the JSON array of questions, ground truths, weights and anchors of a judge (ATOM, section 3.1)."""
 
-from collections.abc import Callable
-from typing import Any, cast
+from typing import Annotated, Any, cast
+
+from pydantic import BeforeValidator, ValidationInfo
 
 from dokimasia.domain.criterion import WEIGHT_TOTAL, Anchor, Box, Criterion
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.declared import JsonReply, Text, only_value, read_fields
 from dokimasia.parsing.json_finder import find_json
-from dokimasia.parsing.reply import field_text, short, spoken
+from dokimasia.parsing.reply import short, spoken, tried
 
 _WHOLE_IMAGE = frozenset({"whole image", "whole", "the whole image", "whole_image", "image", ""})
+
+
+def _plain(stated: object) -> object:
+    """Return a text without space around it, and a whole number that stands in place of one as its digits."""
+    if isinstance(stated, str):
+        return stated.strip()
+    return str(stated) if type(stated) is int else stated
+
+
+def _weight(weight: Any) -> int:
+    if isinstance(weight, float) and weight.is_integer():
+        weight = int(weight)
+    if type(weight) is not int or not 1 <= weight <= WEIGHT_TOTAL:
+        raise ValueError(f"the weight {short(repr(weight))} is not an integer from 1 to {WEIGHT_TOTAL}")
+    return weight
+
+
+def _anchor(value: Any, info: ValidationInfo) -> Anchor:
+    """Return an anchor; none at all, or one that names no box, is the whole image."""
+    image_count: int = info.context or 0
+    if value is None or (isinstance(value, str) and value.strip().casefold() in _WHOLE_IMAGE):
+        return Anchor()
+    if not isinstance(value, dict):
+        raise ValueError('the anchor is neither an object nor "whole image"')
+    fields = cast("dict[str, Any]", value)
+    image, box = fields.get("image", 0), fields.get("box")
+    if image is None or image_count == 0:
+        image = 0
+    if type(image) is not int or not 0 <= image < max(1, image_count):
+        raise ValueError(f"the anchor's image {short(repr(image))} is none of the {image_count}, counted from 0")
+    if image_count == 0 or box is None or (isinstance(box, str) and box.strip().casefold() in _WHOLE_IMAGE):
+        return Anchor(image=image)
+    corners = cast("list[Any]", box) if isinstance(box, list) else []
+    if len(corners) != 4 or not all(type(corner) in (int, float) and 0 <= corner <= 1 for corner in corners):
+        raise ValueError("the box is not four fractions from 0 to 1, [x0, y0, x1, y1]")
+    x0, y0, x1, y1 = (float(corner) for corner in corners)
+    if x1 <= x0 or y1 <= y0:
+        raise ValueError("the box needs x0 < x1 and y0 < y1")
+    return Anchor(image=image, box=Box(x0=x0, y0=y0, x1=x1, y1=y1))
+
+
+_Text = Annotated[Text, BeforeValidator(_plain)]
+
+
+class CriterionReply(JsonReply):
+    """A criterion as a judge writes it; nothing said of whether it is the final answer means that it is not."""
+
+    question: _Text
+    ground_truth: _Text
+    weight: Annotated[int, BeforeValidator(_weight)]
+    anchor: Annotated[Anchor, BeforeValidator(_anchor)] = Anchor()
+    final: bool | None = None
 
 
 def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
@@ -25,24 +79,15 @@ def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
         UnparsableReply: there is no such JSON, there are different ones, or a field does not hold what it should. The
             reason names all that is wrong, by criterion and field.
     """
-    found = find_json(spoken(text), lambda value: _rows(value) is not None)
-    if not found:
-        raise UnparsableReply("there is no complete JSON array of criteria")
-    rows = _rows(found[0]) or []
-    if any(_rows(other) != rows for other in found[1:]):
-        raise UnparsableReply("there is more than one JSON array of criteria, and they differ")
+    found = [_rows(value) for value in find_json(spoken(text), lambda value: _rows(value) is not None)]
+    rows: list[dict[str, Any]] = only_value(found, "JSON array with criteria")
     if len(rows) > WEIGHT_TOTAL:
         raise UnparsableReply(f"there are {len(rows)} criteria, far more than were asked for")
-    criteria: list[Criterion] = []
     problems: list[str] = []
-    for number, row in enumerate(rows, start=1):
-        try:
-            criteria.append(_criterion(row, number, image_count))
-        except UnparsableReply as problem:
-            problems.append(problem.reason)
+    criteria = [tried(problems, _criterion, row, number, image_count) for number, row in enumerate(rows, start=1)]
     if problems:
         raise UnparsableReply("; ".join(problems))
-    return tuple(criteria)
+    return tuple(criterion for criterion in criteria if criterion is not None)
 
 
 def _rows(value: Any) -> list[dict[str, Any]] | None:
@@ -56,68 +101,11 @@ def _rows(value: Any) -> list[dict[str, Any]] | None:
 
 
 def _criterion(row: dict[str, Any], number: int, image_count: int) -> Criterion:
-    reads: dict[str, Callable[[], Any]] = {
-        "question": lambda: _text(row, "question", number),
-        "ground_truth": lambda: _text(row, "ground_truth", number),
-        "weight": lambda: _weight(row.get("weight"), number),
-        "anchor": lambda: _anchor(row.get("anchor"), number, image_count),
-        "final": lambda: _final(row.get("final"), number),
-    }
-    fields: dict[str, Any] = {}
-    problems: list[str] = []
-    for name, read in reads.items():
-        try:
-            fields[name] = read()
-        except UnparsableReply as problem:
-            problems.append(problem.reason)
-    if problems:
-        raise UnparsableReply("; ".join(problems))
-    return Criterion(**fields)
-
-
-def _weight(weight: Any, number: int) -> int:
-    if isinstance(weight, float) and weight.is_integer():
-        weight = int(weight)
-    if type(weight) is not int or not 1 <= weight <= WEIGHT_TOTAL:
-        raise UnparsableReply(
-            f"criterion {number}: the weight {short(repr(weight))} is not an integer from 1 to {WEIGHT_TOTAL}"
-        )
-    return weight
-
-
-def _final(final: Any, number: int) -> bool:
-    """Read whether it is the final answer; nothing said means no."""
-    if final is None or isinstance(final, bool):
-        return bool(final)
-    raise UnparsableReply(f"criterion {number}: 'final' is {short(repr(final))}, neither true nor false")
-
-
-def _text(row: dict[str, Any], field: str, number: int) -> str:
-    value: object = row.get(field)
-    value = str(value) if type(value) is int else value
-    return field_text(value, field, f"criterion {number}").strip()
-
-
-def _anchor(value: Any, number: int, image_count: int) -> Anchor:
-    """Read an anchor; none at all, or one that names no box, is the whole image."""
-    if value is None or (isinstance(value, str) and value.strip().casefold() in _WHOLE_IMAGE):
-        return Anchor()
-    if not isinstance(value, dict):
-        raise UnparsableReply(f'criterion {number}: the anchor is neither an object nor "whole image"')
-    fields = cast("dict[str, Any]", value)
-    image, box = fields.get("image", 0), fields.get("box")
-    if image is None or image_count == 0:
-        image = 0
-    if type(image) is not int or not 0 <= image < max(1, image_count):
-        raise UnparsableReply(
-            f"criterion {number}: the anchor's image {short(repr(image))} is none of the {image_count}, counted from 0"
-        )
-    if image_count == 0 or box is None or (isinstance(box, str) and box.strip().casefold() in _WHOLE_IMAGE):
-        return Anchor(image=image)
-    corners = cast("list[Any]", box) if isinstance(box, list) else []
-    if len(corners) != 4 or not all(type(corner) in (int, float) and 0 <= corner <= 1 for corner in corners):
-        raise UnparsableReply(f"criterion {number}: the box is not four fractions from 0 to 1, [x0, y0, x1, y1]")
-    x0, y0, x1, y1 = (float(corner) for corner in corners)
-    if x1 <= x0 or y1 <= y0:
-        raise UnparsableReply(f"criterion {number}: the box needs x0 < x1 and y0 < y1")
-    return Anchor(image=image, box=Box(x0=x0, y0=y0, x1=x1, y1=y1))
+    read = read_fields(CriterionReply, row, f"criterion {number}", about=image_count)
+    return Criterion(
+        question=read.question,
+        ground_truth=read.ground_truth,
+        weight=read.weight,
+        anchor=read.anchor,
+        final=bool(read.final),
+    )

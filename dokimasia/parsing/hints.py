@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from dokimasia.domain.refinement import FoundLeak
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.reply import matches, short, spoken
 from dokimasia.parsing.verdicts import either
@@ -18,6 +19,8 @@ MAX_HINT = 4_000
 
 WAYS = ("said", "reworded", "described", "left over", "worked out", "spelt out")
 """How a passage may give something away, in the words of the prompt."""
+
+LEAK_EXAMPLE = FormExample('Leak: "the number of boats, one fewer than four" | by: worked out')
 
 _BLANK = "(your hint on point {n})"
 _TAG = re.compile(r"<(/?)hint(?:[ _-]{0,3}(?:n\s?=\s?)?[\"']?(\d{1,3})[\"']?)?\s{0,9}>", re.IGNORECASE | re.ASCII)

@@ -26,8 +26,9 @@ _GAP = rf"[ \t*_`{LEFT_OUT}]{{0,9}}"
 _SCORE = re.compile(
     rf"(?:^[ \t]{{0,9}}(?:[-+*]|[0-9]{{1,2}}[.)])[ \t]{{1,3}}[*_`]{{0,3}})?"
     rf"\b(?:response|assistant){_GAP}\b(?P<name>[A-Z]|[0-9]{{1,3}})(?:['\u2019]s)?{_GAP}(?:\bvisual{_GAP})?"
-    rf"\bfactuality{_GAP}score{_GAP}(?:[:=|]|\bis\b:?){_GAP}\[{{0,2}}{_GAP}"
-    r"(?P<score>[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9})(?:[ \t*_`]{0,9}\]{1,2})?(?:[ \t*_`]{0,9}(?:/|out of)[ \t]{0,3}10)?",
+    rf"\bfactuality{_GAP}score{_GAP}(?:[:=|]|\bis\b:?){_GAP}(?P<angle><)?\[{{0,2}}{_GAP}"
+    r"(?P<score>[0-9]{1,9}(?:\.[0-9]{1,9})?|\.[0-9]{1,9})(?(angle)>)(?:[ \t*_`]{0,9}\]{1,2})?"
+    r"(?:[ \t*_`]{0,9}(?:/|out of)[ \t]{0,3}10)?",
     FLAGS | re.MULTILINE,
 )
 _SCORED = re.compile(r"\bfactuality[^\n0-9]{0,9}\bscores?\b[^\n]{0,99}?\d", re.IGNORECASE)

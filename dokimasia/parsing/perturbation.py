@@ -1,10 +1,16 @@
 """Planted errors as a perturbing model reports them: the changes of each, checked against the text that they change."""
 
+import json
 import re
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any, ClassVar, Literal, cast
+
+from pydantic import Field
 
 from dokimasia.domain.perturbation import TextChange, spans
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.declared import JsonReply, checked, only_value, read_fields, read_numbered
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.reply import NAMED, is_unicode, short, spoken
 
@@ -15,10 +21,58 @@ MAX_WORDS = 60
 Changes = tuple[TextChange, ...]
 
 
+class ChangeReply(JsonReply):
+    """Words of a text, and the words in their place."""
+
+    original: str = Field(description="words of the text")
+    new: str = Field(description="the words in their place")
+
+
+def made_changes(changes: Sequence[ChangeReply], text: str) -> Changes:
+    """Return changes as they can be made in a text.
+
+    Raises:
+        UnparsableReply: there is none, or one of them cannot be made.
+    """
+    if not changes:
+        raise UnparsableReply('it has neither "changes" nor "none": true')
+    if len(changes) > MAX_CHANGES:
+        raise UnparsableReply(f"it has {len(changes)} changes, more than one error takes ({MAX_CHANGES})")
+    made = tuple(_change(change, text) for change in changes)
+    try:
+        spans(text, made)
+    except ValueError as problem:
+        raise UnparsableReply(str(problem)) from None
+    return made
+
+
+def _checked(changes: list[ChangeReply], text: str) -> list[ChangeReply]:
+    made_changes(changes, text)
+    return changes
+
+
+class PlantedReply(JsonReply):
+    """An error that is planted."""
+
+    example: ClassVar[FormExample] = FormExample(
+        '[{"n": 1, "changes": [{"original": "three boats lie at the jetty", "new": "four boats lie at the jetty"}]}, '
+        '{"n": 2, "none": true}]'
+    )
+
+    n: int = Field(description="number")
+    changes: Annotated[list[ChangeReply], checked(_checked)] = Field(default=[], description="", validate_default=True)
+
+
+class NotPlantedReply(JsonReply):
+    """An error that cannot be planted."""
+
+    n: int = Field(description="number of an error that cannot be planted")
+    none: Literal[True] = Field(examples=[True])
+
+
 def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool = False) -> tuple[Changes, ...]:
     """Return the changes that plant each error in a text, in order; no change for an error that cannot be planted.
 
-    The form is a JSON array of objects with `n`, from 1, and `changes`, each with `original` and `new`, or with `none`.
     What comes back quotes the text exactly, also where the reply broke its lines otherwise.
 
     Args:
@@ -32,32 +86,23 @@ def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool =
             do not stand in the text exactly once, changes overlap, or one changes nothing or too much. The reason names
             all that is wrong.
     """
-    found = find_json(spoken(reply), _is_array)
-    if not found:
-        raise UnparsableReply('there is no complete JSON array of objects with "n"')
-    if any(other != found[0] for other in found[1:]):
-        raise UnparsableReply("there is more than one such JSON array, and they differ")
-    planted: dict[int, Changes] = {}
-    problems: dict[str, None] = {}
-    for row in cast("list[dict[str, Any]]", found[0]):
-        number = row["n"]
-        if type(number) is not int or not 1 <= number <= expected:
-            problems[f"n is {short(repr(number))}, but the errors are 1 to {expected}"] = None
-            continue
-        if number in planted:
-            problems[f"error {number} is there twice"] = None
-            continue
-        planted[number] = ()
+
+    def read(row: Mapping[str, object], number: int) -> Changes:
+        if row.get("none") is True and not row.get("changes"):
+            return ()
         try:
-            planted[number] = () if row.get("none") is True and not row.get("changes") else parse_changes(row, text)
-        except UnparsableReply as problem:
-            if not lenient:
-                problems[f"error {number}: {problem.reason}"] = None
-    missing = [number for number in range(1, expected + 1) if number not in planted]
-    if missing and not lenient:
-        problems[f"there is no object for error {', '.join(map(str, missing[:NAMED]))}"] = None
-    if problems and not (lenient and planted):
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
+            return made_changes(read_fields(PlantedReply, row, f"error {number}", about=text).changes, text)
+        except UnparsableReply:
+            if lenient:
+                return ()
+            raise
+
+    rows = only_value(find_json(spoken(reply), _is_array), 'JSON array with objects that have an "n"')
+    if rows == json.loads(PlantedReply.example.text):
+        raise UnparsableReply("it is the example, which is about another text")
+    planted, faults = read_numbered(rows, range(1, expected + 1), "error", read)
+    if faults and not (lenient and planted):
+        raise UnparsableReply("; ".join(faults[:NAMED]))
     return tuple(planted.get(number, ()) for number in range(1, expected + 1))
 
 
@@ -66,30 +111,9 @@ def _is_array(value: Any) -> bool:
     return bool(rows) and all(isinstance(row, dict) and "n" in row for row in rows)
 
 
-def parse_changes(row: dict[str, Any], text: str) -> Changes:
-    """Return the changes of one error, each as it can be made in the text.
-
-    Raises:
-        UnparsableReply: there is none, or one of them cannot be made in the text.
-    """
-    listed = row.get("changes")
-    if not isinstance(listed, list) or not listed:
-        raise UnparsableReply('it has neither "changes" nor "none": true')
-    rows = cast("list[Any]", listed)
-    if len(rows) > MAX_CHANGES:
-        raise UnparsableReply(f"it has {len(rows)} changes, more than one error takes ({MAX_CHANGES})")
-    changes = tuple(_change(row, text) for row in rows)
-    try:
-        spans(text, changes)
-    except ValueError as problem:
-        raise UnparsableReply(str(problem)) from None
-    return changes
-
-
-def _change(row: Any, text: str) -> TextChange:
-    fields = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
-    original, new = fields.get("original"), fields.get("new")
-    if not (isinstance(original, str) and original.strip() and isinstance(new, str) and new.strip()):
+def _change(change: ChangeReply, text: str) -> TextChange:
+    original, new = change.original, change.new
+    if not (original.strip() and new.strip()):
         raise UnparsableReply('a change has no "original" or no "new" words')
     if not is_unicode(new):
         raise UnparsableReply('"new" holds half a character (a lone surrogate)')

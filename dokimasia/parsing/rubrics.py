@@ -1,8 +1,10 @@
 """Rubrics as judges write them: must-right, easy-wrong and mended ones as JSON, and a panel's verdicts line by line."""
 
 import re
-from collections.abc import Collection, Iterable
-from typing import Any, cast
+from collections.abc import Collection, Iterable, Mapping
+from typing import Annotated, Any, ClassVar, cast
+
+from pydantic import BeforeValidator, Field
 
 from dokimasia.domain.rubric import (
     ERROR_KINDS,
@@ -16,12 +18,33 @@ from dokimasia.domain.rubric import (
     polarity_of,
 )
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.declared import JsonReply, Sentence, checked, only_value, read_fields, read_numbered
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, field_text, listed, short, spoken
+from dokimasia.parsing.reply import DECORATION, NAMED, listed, short, spoken, tried
 
 MAX_STATEMENT = 1_000
 """Characters of a statement; what is longer is no atomic one."""
+
+EXAMPLE = FormExample(
+    '[{"statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
+    '"evidence": "three boats lie at the jetty"}, {"statement": "The response must say that the red boat lies on the '
+    'left.", "kind": "position", "evidence": "the red one on the left"}, {"statement": "The response must give the '
+    'words of the sign as \\"NO SWIMMING\\".", "kind": "text", "evidence": "a sign reads \\"NO SWIMMING\\""}]'
+)
+MINED_EXAMPLE = FormExample(
+    '[{"statement": "The response must say that three boats lie at the jetty.", "polarity": "positive", "kind": "count", '
+    '"evidence": "three boats lie at the jetty", "responses": [2, 5]}, {"statement": "The response must not say that a '
+    'flag flies on the red boat.", "polarity": "negative", "kind": "object", "evidence": "", "responses": [4]}]'
+)
+
+REPAIR_EXAMPLE = FormExample(
+    '[{"n": 21, "statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
+    '"evidence": "three boats lie at the jetty"}, {"n": 23, "statement": "The response must not say that a flag flies on '
+    'the red boat.", "kind": "object", "evidence": "", "responses": [2, 5]}, {"n": 26, "drop": true}]'
+)
+CHECK_EXAMPLE = FormExample("21 | passes: yes | atomic: no | decidable: yes")
 
 _KINDS: dict[str, ErrorKind] = {kind: kind for kind in ERROR_KINDS}
 _FIELDS = ("passes", "atomic", "decidable")
@@ -36,6 +59,58 @@ _ANSWER = re.compile(
     r"\b(?P<field>passes|true|atomic|decidable)\s{0,4}[:=]\s{0,4}[\[<]?(?P<said>[A-Za-z]{1,20})[\]>]?",
     re.IGNORECASE | re.ASCII,
 )
+
+
+def _atomic(statement: str, _about: object) -> str:
+    if len(statement) > MAX_STATEMENT:
+        raise UnparsableReply(f"a statement of {len(statement)} characters is no single point")
+    return statement
+
+
+def _kind(stated: object) -> ErrorKind | None:
+    """Return a kind in its one spelling; None where none is given."""
+    kind = _KINDS.get(stated.strip().casefold()) if isinstance(stated, str) else None
+    if kind is None and stated is not None:
+        raise ValueError(f"the kind {short(repr(stated))} is none of {', '.join(ERROR_KINDS)}")
+    return kind
+
+
+def _polarity(stated: Any) -> Polarity | None:
+    if stated and stated not in ("positive", "negative"):
+        raise ValueError(f"the polarity {short(repr(stated))} is neither positive nor negative")
+    return stated or None
+
+
+def _text_or_nothing(stated: object) -> object:
+    return stated or ""
+
+
+def _pooled(responses: list[Any], count: int) -> list[int]:
+    """Return the numbers of responses of a pool of so many."""
+    if not responses:
+        raise UnparsableReply("the field 'responses' names no response of the pool")
+    for number in responses:
+        if type(number) is not int or not 1 <= number <= count:
+            raise UnparsableReply(f"response {short(repr(number))} is not in the pool, which has 1 to {count}")
+    return sorted(set(responses))
+
+
+class RubricReply(JsonReply):
+    """A rubric as a judge writes it."""
+
+    example: ClassVar[FormExample] = FormExample(f"{EXAMPLE.text}\n{MINED_EXAMPLE.text}\n{REPAIR_EXAMPLE.text}")
+    quoted: ClassVar[tuple[str, ...]] = ("evidence",)
+
+    statement: Annotated[Sentence, checked(_atomic)]
+    polarity: Annotated[Polarity | None, BeforeValidator(_polarity)] = None
+    kind: Annotated[ErrorKind | None, BeforeValidator(_kind)] = None
+    evidence: Annotated[str, BeforeValidator(_text_or_nothing)] = ""
+
+
+class MinedReply(RubricReply):
+    """A rubric that is drawn from the errors of a pool of responses."""
+
+    responses: Annotated[list[Any], checked(_pooled)] = Field(default=[], validate_default=True)
 
 
 def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
@@ -88,24 +163,13 @@ def parse_repaired(
         UnparsableReply: a rubric that was named is missing or stands there twice, one that was not named is there, or a
             field does not hold what it should. The reason names all that is wrong.
     """
-    mended: dict[int, WrittenRubric | None] = {}
-    problems: list[str] = []
-    for row in _only(text):
-        number = cast("dict[str, Any]", row).get("n") if isinstance(row, dict) else None
-        if type(number) is not int or number not in named:
-            problems.append(f"n is {short(repr(number))}, none of the rubrics to mend: {listed(named)}")
-            continue
-        if number in mended:
-            problems.append(f"rubric {number} is mended twice")
-            continue
-        fields = cast("dict[str, Any]", row)
-        mended[number] = None
-        if fields.get("drop") is not True:
-            asked = n_responses if number in mined else 0
-            mended[number] = _noted(fields, number, asked, problems)
-    missing = [number for number in named if number not in mended]
-    if missing:
-        problems.append(f"nothing is said of rubric {listed(missing)}")
+
+    def read(row: Mapping[str, object], number: int) -> WrittenRubric | None:
+        if row.get("drop") is True:
+            return None
+        return _written(row, number, n_responses if number in mined else 0)
+
+    mended, problems = read_numbered(_only(text), sorted(named), "rubric", read)
     _raise_all(problems)
     return mended
 
@@ -168,13 +232,9 @@ def _answers(rest: str, number: int) -> CheckedRubric:
 def _only(text: str) -> list[Any]:
     """Return the one array of rubrics of a reply."""
     found = [_rows(value) or [] for value in find_json(spoken(text), lambda value: _rows(value) is not None)]
-    if not found:
-        if re.search(r"\[\s{0,99}\]", text):
-            return []
-        raise UnparsableReply("there is no complete JSON array of rubrics")
-    if any(other != found[0] for other in found[1:]):
-        raise UnparsableReply("there is more than one JSON array of rubrics, and they differ")
-    return found[0]
+    if not found and re.search(r"\[\s{0,99}\]", text):
+        return []
+    return only_value(found, "JSON array with rubrics")
 
 
 def _rows(value: Any) -> list[Any] | None:
@@ -190,18 +250,9 @@ def _rows(value: Any) -> list[Any] | None:
 
 def _all_written(rows: list[Any], n_responses: int, problems: list[str]) -> tuple[WrittenRubric, ...]:
     """Return all rubrics of a reply, unless there are problems, whose reasons are added to those that are known."""
-    found = [_noted(row, number, n_responses, problems) for number, row in enumerate(rows, start=1)]
+    found = [tried(problems, _written, row, number, n_responses) for number, row in enumerate(rows, start=1)]
     _raise_all(problems)
-    return tuple(one for one in found if one is not None)
-
-
-def _noted(row: Any, number: int, n_responses: int, problems: list[str]) -> WrittenRubric | None:
-    """Return a rubric; what is wrong with it is added to the problems, so that all can be named at once."""
-    try:
-        return _written(row, number, n_responses)
-    except UnparsableReply as problem:
-        problems.append(problem.reason)
-        return None
+    return tuple(rubric for rubric in found if rubric is not None)
 
 
 def _raise_all(problems: Iterable[str]) -> None:
@@ -210,44 +261,11 @@ def _raise_all(problems: Iterable[str]) -> None:
         raise UnparsableReply("; ".join(named))
 
 
-def _written(row: Any, number: int, n_responses: int) -> WrittenRubric:
-    if isinstance(row, str):
-        statement = _statement(row, number)
-        return WrittenRubric(statement, polarity_of(statement))
-    fields = cast("dict[str, Any]", row)
-    statement = _statement(fields.get("statement"), number)
-    stated = fields.get("polarity") or polarity_of(statement)
-    if stated not in {"positive", "negative"}:
-        raise UnparsableReply(f"rubric {number}: the polarity {short(repr(stated))} is neither positive nor negative")
-    evidence: Any = fields.get("evidence") or ""
-    if not isinstance(evidence, str):
-        raise UnparsableReply(f"rubric {number}: the field 'evidence' is no text")
-    kind: Any = fields.get("kind")
-    if kind is not None and (not isinstance(kind, str) or kind.strip().casefold() not in _KINDS):
-        raise UnparsableReply(f"rubric {number}: the kind {short(repr(kind))} is none of {', '.join(ERROR_KINDS)}")
-    return WrittenRubric(
-        statement=statement,
-        polarity=cast("Polarity", stated),
-        kind=None if kind is None else _KINDS[kind.strip().casefold()],
-        evidence=evidence.strip(),
-        responses=_responses(fields.get("responses"), number, n_responses) if n_responses else (),
-    )
-
-
-def _statement(value: Any, number: int) -> str:
-    plain = " ".join(field_text(value, "statement", f"rubric {number}").split())
-    if len(plain) > MAX_STATEMENT:
-        raise UnparsableReply(f"rubric {number}: a statement of {len(plain)} characters is no single point")
-    return plain
-
-
-def _responses(value: Any, number: int, n_responses: int) -> tuple[int, ...]:
-    if not isinstance(value, list) or not value:
-        raise UnparsableReply(f"rubric {number}: the field 'responses' names no response of the pool")
-    named = cast("list[Any]", value)
-    for one in named:
-        if type(one) is not int or not 1 <= one <= n_responses:
-            raise UnparsableReply(
-                f"rubric {number}: response {short(repr(one))} is not in the pool, which has 1 to {n_responses}"
-            )
-    return tuple(sorted(set(named)))
+def _written(row: object, number: int, n_responses: int) -> WrittenRubric:
+    """Return a rubric; a bare statement has no response, and a polarity that is not given is read off the statement."""
+    fields = {"statement": row} if isinstance(row, str) else cast("Mapping[str, object]", row)
+    model = MinedReply if n_responses and not isinstance(row, str) else RubricReply
+    read = read_fields(model, fields, f"rubric {number}", about=n_responses)
+    responses = tuple(read.responses) if isinstance(read, MinedReply) else ()
+    polarity = read.polarity or polarity_of(read.statement)
+    return WrittenRubric(read.statement, polarity, read.kind, read.evidence.strip(), responses)

@@ -15,6 +15,12 @@ _NAMED = re.compile(r"(?:([0-9]{1,9})[.):]\s{0,9})?(?:candidate\s{0,9})?#?([0-9]
 _CRITIQUE = re.compile(r"<\s{0,9}candidate_([0-9]{1,9})_critique\s{0,9}>", re.IGNORECASE | re.ASCII)
 _REWRITE = re.compile(r"<\s{0,9}rewrite\s{0,9}>", re.IGNORECASE | re.ASCII)
 _END = re.compile(r"<\s{0,9}/\s{0,9}rewrite\s{0,9}>", re.IGNORECASE | re.ASCII)
+_LEFT = re.compile(
+    r"(?:none|nothing|n/?a|left out|-|\u2013|\u2014|\.\.\.|\u2026|else the better description, whole"
+    r"|the number of the candidate that you ranked first, if it stays as it is)?\.?",
+    re.IGNORECASE,
+)
+"""What stands in the alternative that was not used: the form's own words, or a word for nothing."""
 _BETWEEN = re.compile(r"[,;>\n]| and ")
 
 
@@ -126,7 +132,13 @@ def _rewrite(judged: str) -> str:
     endings = _first(_END, inside, MAX_MATCHES)
     if not endings:
         raise UnparsableReply("<rewrite> is not closed: there is no </rewrite>")
-    return written(inside[: endings[-1].start()])
+    return _chosen(inside[: endings[-1].start()])
+
+
+def _chosen(stated: str) -> str:
+    """Return what one of two alternatives holds; empty where it is left as the form has it, or says that it is left out."""
+    text = written(stated)
+    return "" if _LEFT.fullmatch(text) else text
 
 
 def _around_rewrite(judged: str) -> str:
@@ -140,7 +152,7 @@ def _around_rewrite(judged: str) -> str:
 
 def _keep(around: str, n: int) -> int:
     """Return the number of the candidate to keep; 0 if none is named."""
-    stated = [one for one in tagged(around, "keep") if written(one) or bare(one)[:1].isdigit()]
+    stated = [kept for kept in tagged(around, "keep") if _chosen(kept) or bare(kept)[:1].isdigit()]
     return _number(only(stated, "<keep>"), n, "what is kept") if stated else 0
 
 

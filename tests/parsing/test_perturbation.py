@@ -46,9 +46,9 @@ def test_one_error_may_take_several_changes_and_break_lines_otherwise() -> None:
         ([error(1, ("left cat", "w " * 61))], "more than 60 words"),
         ([error(1, ("left cat", "right cat"), ("The left", "The right"))], "two changes overlap"),
         ([error(1)], 'neither "changes" nor "none"'),
-        ([{"n": 1, "changes": ["x"]}], 'no "original"'),
+        ([{"n": 1, "changes": ["x"]}], "error 1: 'changes' holds 'x', which is no object"),
         ([error(7, ("left", "right"))], "n is 7, but the errors are 1 to 1; there is no object for error 1"),
-        ([error(1, ("left", "right"))] * 2, "error 1 is there twice"),
+        ([error(1, ("left", "right"))] * 2, "error 1 stands there twice"),
         (["1"], "no complete JSON array"),
     ],
 )

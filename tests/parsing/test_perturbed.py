@@ -150,7 +150,7 @@ def test_a_gold_answer_is_the_whole_reply() -> None:
         ({"right": False, "words": "LEFT one is  black", "why": "It is\ngrey."}, ("LEFT one is  black", "It is grey.")),
         ({"right": False, "words": "a dog", "why": "It is a cat."}, "'a dog' does not stand in the answer"),
         ({"right": False, "words": "", "why": ""}, "the field 'words' is missing"),
-        ({"right": "yes"}, '"right" is neither true nor false'),
+        ({"right": "yes"}, "'right' is 'yes', neither true nor false"),
         ({"wrong": True}, 'no complete JSON object with "right"'),
     ],
 )
@@ -180,12 +180,12 @@ def test_a_check_of_a_change_is_read() -> None:
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"kind": "shape"}, "'kind' is 'shape', and no name of the list"),
-        ({"kind": 3}, "'kind' is 3"),
-        ({"also": ["shape"]}, "'also' holds 'shape'"),
+        ({"kind": "shape"}, "'shape' is no name of the list"),
+        ({"kind": 3}, "the field 'kind' is missing, empty, or no text"),
+        ({"also": ["shape"]}, "'shape' is no name of the list"),
         ({"also": "object"}, "'also' is no list"),
         ({"also": [["object"]]}, "'also' holds ['object']"),
-        ({"worse": "true"}, "'worse' is neither true nor false"),
+        ({"worse": "true"}, "'worse' is 'true', neither true nor false"),
         ({"why": ""}, "the field 'why' is missing"),
     ],
 )

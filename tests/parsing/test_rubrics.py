@@ -114,10 +114,10 @@ def test_repaired_rubrics_answer_each_that_was_named() -> None:
     found = parse_repaired(text, {2, 4})
     assert found[4] is None
     assert found[2] is not None
-    for named, reason in (({2}, "n is 4"), ({2, 4, 5}, "nothing is said of rubric 5")):
+    for named, reason in (({2}, "n is 4"), ({2, 4, 5}, "there is no object for rubric 5")):
         with pytest.raises(UnparsableReply, match=reason):
             parse_repaired(text, named)
-    with pytest.raises(UnparsableReply, match="mended twice"):
+    with pytest.raises(UnparsableReply, match="stands there twice"):
         parse_repaired(json.dumps([{"n": 2, "drop": True}] * 2), {2})
 
 

@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.failure_modes.notes import NONE, UNSEEN, WORD, said_lines
 from dokimasia.parsing.reply import NAMED, listed, short
 
@@ -14,6 +15,21 @@ NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)
 
 FEWEST_NOTES = 2
 """Notes that a mode is made from, at least."""
+
+SORTING_EXAMPLE = FormExample(
+    """mode 2 | 3, 8
+new commission | Counts reflections as objects | The answer counts the mirror image of an object in water or glass as one \
+more object. Partly hidden objects that are counted twice do not belong to this mode. | 2, 5
+new omission | Overlooks lettering at the edge | The answer does not mention words near the border of the image that settle \
+the point. Words that it misreads do not belong to this mode. | 4, 6, 9
+loose | 1, 7"""
+)
+MERGING_EXAMPLE = FormExample(
+    """merge | 22, 25 | Counts reflections as objects | The answer counts the mirror image of an object in water or glass as \
+one more object. Partly hidden objects that are counted twice do not belong to this mode.
+reword | 28 | Gives a value to its neighbour | The answer gives the value of one row, bar or line to the one beside it. \
+Values that occur nowhere in the image do not belong to this mode."""
+)
 
 _UNDER = re.compile(r"mode\s{0,4}(?P<mode>[0-9]{1,6})\b[^|\n]{0,200}\|\s{0,4}(?P<notes>.*)", re.IGNORECASE)
 _NEW = re.compile(r"new\s{0,4}[|:]?\s{0,4}(?P<kind>commission|omission)\s{0,4}\|(?P<rest>.+)", re.IGNORECASE)
@@ -77,6 +93,8 @@ def parse_sorting(
             said = True
             kind: ModeKind = "commission" if match["kind"].casefold() == "commission" else "omission"
             name, definition, last = _worded(match["rest"])
+            SORTING_EXAMPLE.refuse(name, "the name of a new mode")
+            SORTING_EXAMPLE.refuse(definition, "the definition of a new mode")
             numbers = faults.of_kind(faults.taken(last, line), notes, kind, f"'{short(name)}'")
             wrong = [
                 *_wording(name, definition),
@@ -120,6 +138,8 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
         said = True
         first, _, rest = match["rest"].partition("|")
         name, _, definition = (part.strip() for part in rest.partition("|"))
+        MERGING_EXAMPLE.refuse(name, "the name of a mode")
+        MERGING_EXAMPLE.refuse(definition, "the definition of a mode")
         numbers = faults.taken(first, line)
         wrong = list(_wording(name, definition))
         kinds: list[ModeKind] = list(dict.fromkeys(modes[number - 1][0] for number in numbers))

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, TypeVar
 
 from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.own import own
 from dokimasia.parsing.phrases import MISQUOTED, passage, unquoted, without_quote
 from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
@@ -14,6 +15,17 @@ T = TypeVar("T")
 
 MOST_NOTE_WORDS = 60
 """What is let pass is more than what is asked for, so that a word too many sends no reply back."""
+
+NOTES_EXAMPLE = FormExample(
+    """21 | commission | "four boats lie at the jetty" | counts the reflection of the red boat as a fourth boat
+22 | omission | overlooks the sign at the end of the jetty, which gives the hours
+23 | nothing"""
+)
+ASSIGNMENTS_EXAMPLE = FormExample(
+    """21 | 3 | "four boats lie at the jetty"
+22 | 5
+23 | none"""
+)
 
 UNSEEN = re.compile(
     r"\b(?:hallucinat\w*|careless\w*|inattenti\w*|sloppy|lazy|laziness"
@@ -181,6 +193,8 @@ def said_lines(text: str, *words: str) -> Iterator[str]:
 def _note(text: str) -> str:
     note = " ".join(text.strip().strip("|").split())
     words = WORD.findall(note)
+    if NOTES_EXAMPLE.holds(note):
+        raise ValueError(f"the note is that of the example: {short(note)}")
     if len(words) < 2:
         raise ValueError("the note is missing")
     if len(words) > MOST_NOTE_WORDS:

@@ -4,9 +4,16 @@ import re
 from typing import NamedTuple
 
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.own import own
 from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
 from dokimasia.parsing.trees.proposals import capability_name
+
+EXAMPLE = FormExample(
+    """same: 34, 31
+vague: 36 | Counting Reflected Objects
+vague: 39"""
+)
 
 _KEYWORD = re.compile(r"\b(?:same|vague|none)\b", re.IGNORECASE | re.ASCII)
 _LINE = re.compile(r"(?P<kind>same|vague)\s{0,4}[:=|-]\s{0,4}(?P<numbers>[0-9].{0,4000})", re.IGNORECASE | re.ASCII)
@@ -70,6 +77,7 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
                 problems[f"there is no capability {number}: they are numbered 1 to {expected}"] = None
         numbers = [number for number in numbers if 1 <= number <= expected]
         if about_vague:
+            EXAMPLE.refuse(named[0] if named else "", "a better name")
             vague |= dict.fromkeys(numbers)
             try:
                 name = _better_name(named[0], len(numbers)) if named and numbers else ""

@@ -1,0 +1,263 @@
+"""A role's reply as a pydantic model: its empty form, its JSON schema and its reader all come from the declaration.
+
+A field says by its `description` what the empty form has in its place, and by its type what may stand there. All that is
+wrong with a reply is named at once.
+"""
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from types import NoneType, UnionType
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, cast, get_args, get_origin
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, ValidationInfo
+from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
+
+from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.examples import FormExample, is_placeholder
+from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.reply import is_unicode, listed, short, spoken
+
+
+class JsonReply(BaseModel):
+    """A reply that is one JSON object, or one of the objects that it holds.
+
+    Attributes:
+        known_by: the fields of which any makes an object one of this reply.
+        example: the reply as the prompt shows it, on another matter.
+        quoted: the fields that hold words of what was shown, which an example may have by chance.
+        last: the field that describes the others, and so comes after them.
+    """
+
+    model_config = ConfigDict(frozen=True, strict=True)
+
+    known_by: ClassVar[tuple[str, ...]] = ()
+    example: ClassVar[FormExample] = FormExample("")
+    quoted: ClassVar[tuple[str, ...]] = ()
+    last: ClassVar[str] = ""
+
+
+T = TypeVar("T")
+M = TypeVar("M", bound=JsonReply)
+
+
+def checked(check: Callable[[Any, Any], Any]) -> AfterValidator:
+    """Return a validator that reads a field by a function of its value and of what the reply is about.
+
+    The function returns the value that is kept, and raises UnparsableReply with what is wrong.
+    """
+
+    def validate(value: object, info: ValidationInfo) -> object:
+        try:
+            return check(value, info.context)
+        except UnparsableReply as problem:
+            raise ValueError(problem.reason) from None
+
+    return AfterValidator(validate)
+
+
+def _stated(text: str, info: ValidationInfo) -> str:
+    """Return a text that says something and can be stored."""
+    if not text.strip():
+        raise ValueError(f"the field '{info.field_name}' is missing, empty, or no text")
+    if not is_unicode(text):
+        raise ValueError(f"the field '{info.field_name}' holds half a character (a lone surrogate)")
+    return text
+
+
+def _written(text: str, info: ValidationInfo) -> str:
+    """Return a text that says something and is no placeholder."""
+    text = _stated(text, info)
+    if is_placeholder(text):
+        raise ValueError(f"the field '{info.field_name}' holds a placeholder of the form: {short(text)}")
+    return text
+
+
+def _on_one_line(text: str, info: ValidationInfo) -> str:
+    return " ".join(_written(text, info).split())
+
+
+def at_most(most: int) -> AfterValidator:
+    """Return a validator that refuses a text of more words."""
+
+    def validate(text: str, info: ValidationInfo) -> str:
+        if len(text.split()) > most:
+            raise ValueError(f"the {info.field_name} has {len(text.split())} words, more than {most}")
+        return text
+
+    return AfterValidator(validate)
+
+
+Text = Annotated[str, AfterValidator(_stated)]
+"""Text as it stands, which may be anything."""
+Words = Annotated[str, AfterValidator(_written)]
+"""Text that is no placeholder."""
+Sentence = Annotated[str, AfterValidator(_on_one_line)]
+"""The same on one line."""
+
+
+def read_object(text: str, *models: type[M], about: object = None) -> M:
+    """Return the one object that a reply holds, as the first of the models that knows it.
+
+    Args:
+        text: the model's reply.
+        models: the alternatives; one that is left as the form has it, beside another that is filled in, says nothing.
+        about: what the fields are checked against.
+
+    Raises:
+        UnparsableReply: there is no such object, there are several that differ, or fields do not hold what they should:
+            all of them are named.
+    """
+    names = [name for model in models for name in model.known_by]
+
+    def wanted(value: object) -> bool:
+        return isinstance(value, dict) and any(name in value for name in names)
+
+    rows = find_json(spoken(text), wanted)
+    if len(models) > 1:
+        rows = models[0].example.chosen(rows, names)
+    quoted = " or ".join(f'"{name}"' for name in names)
+    row = only_value(rows, f"JSON object with {quoted}")
+    stated = [model for model in models if any(name in row for name in model.known_by)]
+    if len(stated) > 1:
+        raise UnparsableReply(f"{quoted.replace(' or ', ' and ')} exclude each other")
+    (model,) = stated
+    return read_fields(model, row, about=about)
+
+
+def only_value(values: Sequence[object], what: str) -> Any:
+    """Return the value that a reply states, the last of several that are equal.
+
+    Raises:
+        UnparsableReply: there is none, or there are several that differ.
+    """
+    if not values:
+        raise UnparsableReply(f"there is no complete {what}")
+    if any(value != values[-1] for value in values):
+        raise UnparsableReply(f"there is more than one such {what.partition(' with ')[0]}, and they differ")
+    return values[-1]
+
+
+def read_fields(model: type[M], row: Mapping[str, object], whose: str = "", *, about: object = None) -> M:
+    """Return an object's fields as the model declares them.
+
+    Args:
+        model: the declaration.
+        row: the object.
+        whose: how a reason names the object, such as `rubric 2`; empty where the reply has one alone.
+        about: what the fields are checked against.
+
+    Raises:
+        UnparsableReply: fields do not hold what they should; the reason names each.
+    """
+    faults = dict[str, None]()
+    if model.example.text:
+        faults |= dict.fromkeys(_of_the_form(model, row))
+    try:
+        fields = model.model_validate(row, context=about)
+    except ValidationError as problem:
+        faults |= dict.fromkeys(_fault(error) for error in problem.errors(include_url=False))
+        fields = None
+    if faults or fields is None:
+        raise UnparsableReply("; ".join(f"{whose}: {fault}" if whose else fault for fault in faults))
+    return fields
+
+
+def _of_the_form(model: type[JsonReply], row: Mapping[str, object]) -> Iterator[str]:
+    """Yield what is wrong with an object that was copied from the example, or whose description was written first."""
+    for name, value in row.items():
+        if isinstance(value, str) and name not in model.quoted and model.example.holds(value):
+            yield f"the field '{name}' is that of the example, which is about another matter"
+    order = list(row)
+    if model.last in row and order.index(model.last) < max(order.index(name) for name in model.known_by if name in row):
+        yield f"the {model.last} stands before what it describes; it comes last"
+
+
+def _fault(error: ErrorDetails) -> str:
+    """Return what is wrong with a field, for the model that wrote it."""
+    name = next((step for step in reversed(error["loc"]) if isinstance(step, str)), "")
+    stated = short(repr(error["input"]))
+    if error["type"] == "value_error":  # what a validator found
+        return str(error.get("ctx", {}).get("error", error["msg"]))
+    if error["type"] == "string_type" and isinstance(error["loc"][-1], int):
+        return f"'{name}' holds {stated}, which is no text"
+    if error["type"] in {"missing", "string_type"}:
+        return f"the field '{name}' is missing, empty, or no text"
+    if error["type"] == "bool_type":
+        return f"'{name}' is {stated}, neither true nor false"
+    if error["type"] in {"list_type", "tuple_type"}:
+        return f"'{name}' is no list"
+    if error["type"] == "model_type":
+        return f"'{name}' holds {stated}, which is no object"
+    return f"'{name}' is {stated}, not what was asked for"
+
+
+def read_numbered(
+    rows: Iterable[object], numbers: Collection[int], things: str, read: Callable[[Mapping[str, object], int], T]
+) -> tuple[dict[int, T], list[str]]:
+    """Return what objects say of numbered things, each by its `n`, and all that is wrong with them.
+
+    Args:
+        rows: the objects.
+        numbers: the numbers that were asked about.
+        things: what the things are called, such as `error`.
+        read: reads what an object says of the thing of a number, or raises UnparsableReply.
+    """
+    found: dict[int, T] = {}
+    seen: set[int] = set()
+    faults: list[str] = []
+    for row in rows:
+        fields: Mapping[str, object] = cast("Mapping[str, object]", row) if isinstance(row, Mapping) else {}
+        number = fields.get("n")
+        if type(number) is not int or number not in numbers:
+            faults.append(f"n is {short(repr(number))}, but the {things}s are {_among(numbers)}")
+        elif number in seen:
+            faults.append(f"{things} {number} stands there twice")
+        else:
+            seen.add(number)
+            try:
+                found[number] = read(fields, number)
+            except UnparsableReply as problem:
+                faults.append(problem.reason)
+    missing = [number for number in numbers if number not in seen]
+    if missing:
+        faults.append(f"there is no object for {things} {listed(missing)}")
+    return found, faults
+
+
+def _among(numbers: Collection[int]) -> str:
+    return f"1 to {len(numbers)}" if sorted(numbers) == list(range(1, len(numbers) + 1)) else listed(numbers)
+
+
+def blank(*models: type[JsonReply]) -> str:
+    """Return the empty form of a reply, an alternative a line: in angle brackets what each field is to hold.
+
+    Examples:
+        >>> class Check(JsonReply):
+        ...     right: bool = Field(description="true or false")
+        ...     words: str = Field(description="the wrong words")
+        >>> blank(Check)
+        '{"right": <true or false>, "words": "<the wrong words>"}'
+    """
+    return "\n".join(_blank(model) for model in models)
+
+
+def _blank(model: type[JsonReply]) -> str:
+    fields = ", ".join(f'"{name}": {_place(field)}' for name, field in model.model_fields.items())
+    return f"{{{fields}}}"
+
+
+def _place(field: FieldInfo) -> str:
+    if field.examples:
+        return json.dumps(field.examples[0])
+    kind: Any = field.annotation
+    inner = get_args(kind)
+    if get_origin(kind) is Union or isinstance(kind, UnionType):
+        kind = next(member for member in inner if member is not NoneType)
+        inner = get_args(kind)
+    if get_origin(kind) in {list, tuple} and isinstance(inner[0], type) and issubclass(inner[0], JsonReply):
+        return f"[{blank(inner[0])}]"
+    place = f"<{field.description}>"
+    if get_origin(kind) in {list, tuple}:
+        return f"[{place}]"
+    return f'"{place}"' if kind is str or get_origin(kind) is Literal else place
