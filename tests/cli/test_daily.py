@@ -167,7 +167,7 @@ def test_a_terminal_is_asked_before_a_run_goes(verb: Verb, evaluated: str, monke
 
 def test_resume_asks_anew_what_failed(verb: Verb, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A finished run with refusals is mended by --retry-failed; show still tells what had failed."""
-    write_world(tmp_path / "world.jsonl", 6, 2)
+    write_world(tmp_path / "world.jsonl", 6, 3)
     monkeypatch.setattr(
         "dokimasia.simulation.serving.transport.SimTransport",
         lambda **_: SimTransport(faults=Faults(rates={"content_filter": 0.4})),

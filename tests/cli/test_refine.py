@@ -14,7 +14,7 @@ from dokimasia.simulation.world import write_world
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with an evaluation of two models on ten questions."""
     folder = tmp_path_factory.mktemp("refine")
-    write_world(folder / "w.jsonl", 10, 5)
+    write_world(folder / "w.jsonl", 10, 6)
     options = ["--judge", "sim/judge", "--models", "sim/strong,sim/weak", "--home", str(folder / "home"), "--json"]
     assert run(["evaluate", str(folder / "w.jsonl"), *options]) == 0
     return folder / "home"
@@ -61,7 +61,8 @@ def test_one_sample_is_shown(home: Path, capsys: pytest.CaptureFixture[str]) -> 
     """A sample is shown with what each arm was told and came to."""
     said(capsys, "refine", "last", "--home", home)
     listed = shown(capsys, "runs", "--home", home)
-    sample = "natural-5000000-count"
+    exported, _ = said(capsys, "export", listed[0]["id"], "--home", home)
+    sample = json.loads(exported.splitlines()[0])["id"]
     out, _ = said(capsys, "show", listed[0]["id"], "--sample", sample, "--home", home)
     assert f"sample {sample}" in out
     assert "before · " in out

@@ -153,12 +153,12 @@ async def test_readers_are_told_no_score_no_model_and_no_group(
 
 
 async def test_a_coder_at_random_agrees_by_chance(settings: Settings, evaluated: Callable[[], Any]) -> None:
-    """The kappa of a coder who names any mode is near 0, and its interval holds 0."""
+    """The kappa of a coder who names any mode is near 0, and its interval holds 0 where the data allow one."""
     found = (await analysed(await evaluated(), settings, coder="sim/judge-random")).summary
     said = found["agreement"]
     assert not found["same_coder"]
     assert abs(said["kappa"]) < 0.15
-    assert said["low"] < 0 < said["high"]
+    assert said["no_interval"] or said["low"] < 0 < said["high"]
     assert all(one["met"]["k"] == 0 for one in found["modes"])
 
 

@@ -27,7 +27,7 @@ EDITOR, PERTURBER, CHECKER = "sim/editor", "sim/judge", "sim/judge-noisy"
 def test_a_perturbing_of_images_killed_comes_to_the_same(tmp_path: Path, transport: str) -> None:
     """A run that dies between calls gives what one that never died gives, of all dimensions; no committed call is sent again."""
     data, log, config = tmp_path / "prompts.jsonl", tmp_path / "server.log", tmp_path / "dokimasia.toml"
-    write_gold(data, 1, 4, of_texts=False)
+    write_gold(data, 1, 6, of_texts=False)
     with running_server(latency=0.01, log_path=log) as url:
         tables = [MODEL.format(name=name, url=url, transport=transport) for name in (EDITOR, PERTURBER, CHECKER)]
         config.write_text("".join(tables))
