@@ -48,7 +48,7 @@ class Made:
 
     def __init__(self, folder: Path) -> None:
         self.home, self.data, self.file = folder / "home", folder / "data.jsonl", folder / "rubrics.jsonl"
-        write_described(self.data, 14, 8)
+        write_described(self.data, 21, 3)
         self.settings = load_settings(home=self.home, cwd=folder, env={})
         request = ReviewRequest(data=self.data, panel=PANEL)
         self.review = asyncio.run(review(request, settings=self.settings)).run
