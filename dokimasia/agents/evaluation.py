@@ -9,12 +9,12 @@ from dokimasia.agents import schemas
 from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.criterion import CriteriaCheck, CriteriaSet, Criterion, ReferenceChain
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.chains import parse_chain
-from dokimasia.parsing.checkpoints import parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check
+from dokimasia.parsing.criterion_scores import parse_criterion_scores
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import choices_text, lines_text
 
@@ -121,7 +121,7 @@ def examine_criteria(sample: Sample, chain: ReferenceChain, criteria: Sequence[C
     )
 
 
-def score_checkpoints(
+def score_criteria(
     sample: Sample,
     criteria: CriteriaSet,
     response: str,
@@ -130,7 +130,7 @@ def score_checkpoints(
     show_image: bool = False,
     published: bool = False,
     repeat: int = 0,
-) -> Ask[Sequence[Checkpoint]]:
+) -> Ask[Sequence[CriterionScore]]:
     """A judge scores all criteria of one response in a single call: 1 to 5 (fully agrees), in the order of the criteria.
 
     Of a criterion that the response does not speak of it may say so, which counts 1; with `published` it is not asked to
@@ -141,7 +141,7 @@ def score_checkpoints(
     """
     show_image = show_image and bool(sample.images)
     expected = len(criteria.criteria)
-    parse = partial(parse_checkpoints, expected=paths if any(paths) else expected)
+    parse = partial(parse_criterion_scores, expected=paths if any(paths) else expected)
     return Ask(
         "checkpoints_published" if published else "checkpoints",
         {**question_inputs(sample), "criteria": criteria_text(criteria, paths), **answer_inputs("response", response)},
@@ -153,7 +153,7 @@ def score_checkpoints(
             *(("image",) if show_image else ()),
         ),
         parse=partial(schemas.silence_unasked, parse) if published else parse,
-        structured=schemas.checkpoint_scores(expected, published=published),
+        structured=schemas.criterion_scores(expected, published=published),
         images=sample.images if show_image else (),
         tools=True,
         count=expected,

@@ -11,8 +11,8 @@ from dokimasia.agents.rubrics import responses_text
 from dokimasia.domain.criterion import Criterion, ReferenceChain
 from dokimasia.domain.judging.judgements import ComparedCriteria
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.criterion_scores import parse_scores
 from dokimasia.parsing.judging.replies import (
     AspectScore,
     parse_aspect_scores,
@@ -71,7 +71,7 @@ def score_compared(sample: Sample, criteria: ComparedCriteria, response: str, *,
         "scan_scores",
         {**question_inputs(sample), "criteria": listed, **answer_inputs("response", response)},
         _seen(sample, "criteria", shown_as("response", response)),
-        partial(parse_checkpoint_scores, expected=len(criteria.criteria)),
+        partial(parse_scores, expected=len(criteria.criteria)),
         images=sample.images,
         count=len(criteria.criteria),
         repeat=repeat,

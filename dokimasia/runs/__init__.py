@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dokimasia.runs.estimate import Asking, Estimate, added_up
     from dokimasia.runs.figures import failures, paid, simulated
-    from dokimasia.runs.method import Addition, Method, later, lazily
+    from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
     from dokimasia.runs.plans import AnyOrder, DataPlan, JudgedPlan, OutsideIdentity, RunPlan, prompts_used
     from dokimasia.runs.requests import DataRequest, Judge, Models, Option, RunRequest
     from dokimasia.runs.session import Accepted, Session
     from dokimasia.runs.work import Item, Job, Stage
 
-_HOMES: dict[str, str] = {
+_MODULES: dict[str, str] = {
     **dict.fromkeys(("Asking", "Estimate", "added_up"), "estimate"),
     **dict.fromkeys(("failures", "paid", "simulated"), "figures"),
-    **dict.fromkeys(("Addition", "Method", "later", "lazily"), "method"),
+    **dict.fromkeys(("Addition", "Method", "lazy_value", "lazy_function"), "method"),
     **dict.fromkeys(("AnyOrder", "DataPlan", "JudgedPlan", "OutsideIdentity", "RunPlan", "prompts_used"), "plans"),
     **dict.fromkeys(("DataRequest", "Judge", "Models", "Option", "RunRequest"), "requests"),
     **dict.fromkeys(("Accepted", "Session"), "session"),
@@ -47,8 +47,8 @@ __all__ = [
     "Stage",
     "added_up",
     "failures",
-    "later",
-    "lazily",
+    "lazy_function",
+    "lazy_value",
     "paid",
     "prompts_used",
     "simulated",
@@ -56,9 +56,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'dokimasia.runs' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"dokimasia.runs.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"dokimasia.runs.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

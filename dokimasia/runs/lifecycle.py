@@ -20,12 +20,12 @@ from dokimasia.runs.outcome import (
     End,
     check_measures,
     describe_spending,
-    finish,
     is_still_waiting,
     note_end,
     outcome_of,
     outcome_of_error,
     pending_people,
+    settle_status,
 )
 from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
 from dokimasia.runs.plans import RunPlan, reached_now
@@ -259,7 +259,7 @@ async def carry_out(
                 if retry:
                     answered = count_calls(home, run.id)
                 observer.planned(run.id, expected.model_copy(update={"answered": answered}))
-                job = Job(method.name, session, run, plan, request, services, observer)
+                job = Job(session, run, plan, request, services, observer)
                 left: FailureKind | None = None
                 try:
                     async for stage in method.stages(job):
@@ -271,7 +271,7 @@ async def carry_out(
                 if left is None and method.ended is not None:
                     await method.ended(job)
             held_open = left is None and job.held_open
-            row = await finish(home, run, left="budget" if held_open else left, record=not job.held_open)
+            row = await settle_status(home, run, left="budget" if held_open else left, record=not job.held_open)
             if row.status in ("done", "waiting"):
                 await services.people.withdraw_others()
             complete = held_open or row.status == "done"

@@ -34,26 +34,26 @@ def shipped_prompts(request: RunRequest, given: Any = None) -> PromptLibrary:
     return default_library().overridden(*request.prompts)
 
 
-def later(module: str, name: str) -> Callable[[], Any]:
-    """Return what gives a module's value when it is asked for, so that a method loads nothing before it is used."""
+def lazy_value(module: str, name: str) -> Callable[[], Any]:
+    """Return a function that imports a module and returns its value of that name."""
     return lambda: getattr(importlib.import_module(module), name)
 
 
-def lazily(module: str, name: str) -> Callable[..., Any]:
-    """Return what calls a module's function, and loads the module at the first call."""
-
-    def call(*arguments: Any, **options: Any) -> Any:
-        return getattr(importlib.import_module(module), name)(*arguments, **options)
-
-    return call
+def lazy_function(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that calls a module's function of that name; the module is imported at the first call."""
+    function = lazy_value(module, name)
+    return lambda *arguments, **options: function()(*arguments, **options)
 
 
-def one_walk(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample]]]":
-    """Return the stages of a method that walks every sample once through the graph of a module, loaded when it is asked for."""
+def graph_stages(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample]]]":
+    """Return the `stages` of a method with a single one, in which each sample goes once through a graph.
+
+    `graph` is the graph's module below `dokimasia.graphs`, imported when the stage begins.
+    """
 
     async def stages(job: "Job[Any]") -> "AsyncIterator[Stage[Sample]]":
         module: Any = importlib.import_module(f"dokimasia.graphs.{graph}")
-        yield job.each(module)
+        yield job.graph_stage(module)
 
     return stages
 
@@ -95,7 +95,7 @@ class Addition(NamedTuple):
     groups: Callable[[Home, Run], Mapping[str, SampleGroup]] | None = None
 
 
-PLAIN = later("dokimasia.report.sections.plain", "DRAWING")
+PLAIN = lazy_value("dokimasia.report.sections.plain", "DRAWING")
 """Draws the figures as they are."""
 
 
@@ -199,7 +199,9 @@ class Method(Generic[Q, P]):
     retry: str | None = None
 
     def __post_init__(self) -> None:
-        """Take `graphs` for every plan where `graphs_of` is not given."""
+        """Fill in the defaults that depend on other fields."""
+        if not self.row_kind:
+            object.__setattr__(self, "row_kind", self.name)
         if self.graphs:
             graphs = dict(self.graphs)
             object.__setattr__(self, "graphs_of", lambda plan: graphs)

@@ -194,7 +194,7 @@ def _too_many(home: Home, run: Run, limit: str | None) -> str:
     return f"{sentence}, more than half" if 2 * failed > count else ""
 
 
-async def finish(home: Home, run: Run, *, left: FailureKind | None = None, record: bool = True) -> Run:
+async def settle_status(home: Home, run: Run, *, left: FailureKind | None = None, record: bool = True) -> Run:
     """Mark a run as done; as waiting where people alone are waited for; as interrupted where else something is left open.
 
     `left` is what kept its stages from their end. Returns its row.

@@ -19,7 +19,7 @@ from dokimasia.storage.deletion import Deleted, delete_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import (
     Run,
-    SqliteRunStore,
+    SqliteValueStore,
     add_samples,
     count_samples,
     create_run,
@@ -56,7 +56,7 @@ async def persist_run(
     """
     plan = accepted.plan
     check_prices({name: plan.models[name] for name in accepted.estimate.models}, max_cost=request.max_cost)
-    store = SqliteRunStore(home)
+    store = SqliteValueStore(home)
     for value in accepted.values:
         await store.put(value)
     while True:

@@ -28,7 +28,7 @@ from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.asking import QueuedPeople
-from dokimasia.storage.runs import HomeRows, SqliteRunStore
+from dokimasia.storage.runs import HomeRows, SqliteValueStore
 from dokimasia.storage.spending import Spending, spending_recorder, spent_by
 from dokimasia.tools.reducing import reduce_image
 
@@ -43,7 +43,7 @@ class Services:
     """What a run works with: the way to models, the store of values, and where graphs keep their steps."""
 
     gateway: ModelGateway
-    store: SqliteRunStore
+    store: SqliteValueStore
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
     people: QueuedPeople
@@ -250,7 +250,7 @@ async def open_services(
         saver = await shared.saver()
         ways = transports or transports_for_models(specs, library)
         reduce = ReducedImages(home.blobs, reduce_image, home=home)
-        store, local = SqliteRunStore(home), LocalExecutor(saver, observer.steps)
+        store, local = SqliteValueStore(home), LocalExecutor(saver, observer.steps)
         ledger = SqliteLedger(home)
         if workers:
             from dokimasia.distribution.driver import RemoteCallLedger

@@ -81,7 +81,6 @@ class Job(Generic[P]):
     """A run at work.
 
     Attributes:
-        kind: the default kind of its result rows; a method may write rows of other kinds.
         session: what it was accepted with.
         run: its row.
         plan: what it is.
@@ -95,7 +94,6 @@ class Job(Generic[P]):
         held_open: whether the run stays unfinished although its stages are done, since a person has to do something.
     """
 
-    kind: str
     session: Session
     run: Run
     plan: P
@@ -179,7 +177,7 @@ class Job(Generic[P]):
     def _turns(self) -> asyncio.Semaphore:
         return asyncio.Semaphore(max(AT_ONCE, 2 * self.width) // PART)
 
-    def finished(self, item: str) -> ResultRow | None:
+    def stored_row(self, item: str) -> ResultRow | None:
         """Return an item's result from before, counted as restored, or None where it is still to be done."""
         row = get_result(self.home, self.run.id, item) if self._begun else None
         if row is not None:
@@ -213,7 +211,7 @@ class Job(Generic[P]):
             self._threads[item] = thread
         return await self.services.engine.execute(GraphRun(graph, inputs, item, context, thread))
 
-    async def finish(self, *rows: ResultRow) -> None:
+    async def commit(self, *rows: ResultRow) -> None:
         """Commit results, count them, and close the threads that they came from."""
         await record_results(self.home, rows)
         for row in rows:
@@ -233,9 +231,9 @@ class Job(Generic[P]):
     def row(self, sample: Sample | None, item: str, **fields: Any) -> ResultRow:
         """Return a result row of this run, of a sample where it belongs to one."""
         names = {"sample_id": ""} if sample is None else {"sample_id": sample.id, "sample_digest": sample.digest}
-        return ResultRow(**{"run_id": self.run.id, "item": item, "kind": self.kind, **names, **fields})
+        return ResultRow(**{"run_id": self.run.id, "item": item, "kind": self.run.method, **names, **fields})
 
-    def each(
+    def graph_stage(
         self, graph: GraphFile, items: Callable[[Sample], Iterable[Item]] = one_item, *, per_sample: int = 1
     ) -> Stage[Sample]:
         """Return the stage in which every sample's items are walked through a graph, each to one row.
@@ -248,8 +246,8 @@ class Job(Generic[P]):
             for number, item in enumerate(items(sample)):
                 if number % PART == 0:
                     await asyncio.sleep(0)  # on a resume all may be finished, and nothing else awaits
-                if self.finished(item.name) is None:
-                    await self.finish(await self._walk_to_row(graph, sample, item))
+                if self.stored_row(item.name) is None:
+                    await self.commit(await self._walk_to_row(graph, sample, item))
             self.progress.samples_done += 1
 
         return Stage(self.samples(), do, items=self.progress.samples * per_sample)

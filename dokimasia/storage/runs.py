@@ -300,8 +300,8 @@ class HomeRows:
         return rows[0] if rows else None
 
 
-class SqliteRunStore:
-    """The `RunStore` of a home: every domain value under its content id, once.
+class SqliteValueStore:
+    """The `ValueStore` of a home: every domain value under its content id, once.
 
     Recent values stay in memory, so that what was just put costs no query to get. Reading works on a home that is open
     for reading, too.

@@ -27,7 +27,7 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
         job.progress.samples_done += 1
 
     async def answers(sample: Sample, items: list[AnswerItem]) -> None:
-        left = [item for item in items if job.finished(item.name) is None]
+        left = [item for item in items if job.stored_row(item.name) is None]
         response_ids: dict[str, str] = {}
         if responses is not None:
             existing = {item.name: await responses.kept(sample, item, job.context.store) for item in left}
@@ -36,7 +36,7 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
             left = [item for item in left if item.name in response_ids]
         left.sort(key=lambda item: job.attempt(item.name))
         for attempt, several in groupby(left, key=lambda item: job.attempt(item.name)):
-            await job.finish(*await _walk(job, sample, list(several), attempt, response_ids))
+            await job.commit(*await _walk(job, sample, list(several), attempt, response_ids))
 
     yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
 

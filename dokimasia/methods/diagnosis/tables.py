@@ -25,7 +25,7 @@ from dokimasia.runs.reading.comparison import SampleRef, match_places
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import events, record_event
-from dokimasia.storage.runs import Run, SqliteRunStore, run_samples
+from dokimasia.storage.runs import Run, SqliteValueStore, run_samples
 
 EVENT = "diagnosed"
 SHORT_ID = 8
@@ -109,7 +109,7 @@ async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
     id = value_id(diagnosis)
     if stored_diagnosis_id(home, run) == id:
         return False
-    await SqliteRunStore(home, run.id).put(diagnosis)
+    await SqliteValueStore(home, run.id).put(diagnosis)
     await record_event(
         home,
         run.id,

@@ -39,7 +39,7 @@ async def _write_reports(job: Job[WordsPlan]) -> None:
     """
     diagnosis, progress = written_from(job.home, job.run), job.progress
     subjects = subjects_of(diagnosis)
-    unwritten = [subject for subject in subjects if job.finished(item_of(subject)) is None]
+    unwritten = [subject for subject in subjects if job.stored_row(item_of(subject)) is None]
     steps_done = progress.done + (STEPS - 1) * len(subjects)
     progress.samples = len(diagnosis.models)
 
@@ -56,7 +56,7 @@ async def _write_reports(job: Job[WordsPlan]) -> None:
             context = context.at_attempt(attempt)
         state = await job.walk(cast("GraphFile", diagnosis_graph), {}, thread, context=context)
         progress.done = steps_done
-        await job.finish(*_rows(job, unwritten, cast("diagnosis_graph.State", state)))
+        await job.commit(*_rows(job, unwritten, cast("diagnosis_graph.State", state)))
         await job.close(thread)
     progress.done = steps_done + len(unwritten)
     progress.samples_done = progress.samples

@@ -33,9 +33,9 @@ async def compare_with(job: Job[P], sample: Sample, items: Iterable[AnswerItem],
         return job.attempt(item.name)
 
     async def walk_part(part: list[AnswerItem]) -> None:
-        unfinished = sorted((item for item in part if job.finished(item.name) is None), key=attempt_of)
+        unfinished = sorted((item for item in part if job.stored_row(item.name) is None), key=attempt_of)
         for attempt, group in groupby(unfinished, key=attempt_of):
-            await job.finish(*await _walk(job, sample, list(group), attempt, opponent))
+            await job.commit(*await _walk(job, sample, list(group), attempt, opponent))
 
     await job.in_parts(items, walk_part)
 

@@ -50,7 +50,7 @@ from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
-from dokimasia.storage.runs import Run, SqliteRunStore
+from dokimasia.storage.runs import Run, SqliteValueStore
 from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, usage_of
 
 LOWEST, HIGHEST = ATOMS
@@ -586,7 +586,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
         StorageError: a stored value is missing or damaged.
     """
     judge = run.plan_as(EvaluationPlan).judge_name
-    store = SqliteRunStore(home, run.id)
+    store = SqliteValueStore(home, run.id)
     lines: list[dict[str, Any]] = []
     for row in rows:
         line: dict[str, Any] = dict.fromkeys(COLUMNS)

@@ -67,7 +67,7 @@ from dokimasia.storage.results import results
 from dokimasia.storage.retries import Retry, earlier_outcomes
 from dokimasia.storage.runs import (
     Run,
-    SqliteRunStore,
+    SqliteValueStore,
     criteria_weights,
     judgement_scores,
     judgement_stated,
@@ -1089,7 +1089,11 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
 
 
 async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, Any]], dict[str, ImageRef]]:
-    stored, rows, store = samples_of(home, run.id, ids), rows_by_sample(home, run.id, ids), SqliteRunStore(home, run.id)
+    stored, rows, store = (
+        samples_of(home, run.id, ids),
+        rows_by_sample(home, run.id, ids),
+        SqliteValueStore(home, run.id),
+    )
     earlier: dict[str, list[Retry]] = {}
     for retry in earlier_outcomes(home, run.id):
         earlier.setdefault(retry.failed.sample_id, []).append(retry)

@@ -22,7 +22,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import Corrections, corrections_of
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.retries import Retry, earlier_outcomes
-from dokimasia.storage.runs import Run, SqliteRunStore
+from dokimasia.storage.runs import Run, SqliteValueStore
 
 
 async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
@@ -30,11 +30,11 @@ async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     sample = samples_of(home, run.id, [sample_id])[sample_id]
     rows, corrected = rows_shown(home, run, sample_id), corrections_of(home, run.id)
     earlier = [retry for retry in earlier_outcomes(home, run.id) if retry.failed.sample_id == sample_id]
-    return await view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier, corrected=corrected)
+    return await view_of(SqliteValueStore(home, run.id), run, sample, rows=rows, earlier=earlier, corrected=corrected)
 
 
 async def view_of(
-    store: SqliteRunStore,
+    store: SqliteValueStore,
     run: Run,
     sample: Sample,
     *,
@@ -63,7 +63,7 @@ async def view_of(
     return view
 
 
-async def _replay_view(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
+async def _replay_view(store: SqliteValueStore, row: ResultRow) -> dict[str, Any]:
     return {
         **_ending(row),
         "chain": await _value(store, ReferenceChain, row.chain_id),
@@ -73,7 +73,7 @@ async def _replay_view(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
     }
 
 
-async def _coverage_view(store: SqliteRunStore, sample: Sample, row: ResultRow) -> dict[str, Any] | None:
+async def _coverage_view(store: SqliteValueStore, sample: Sample, row: ResultRow) -> dict[str, Any] | None:
     if row.criteria_id is None:
         return None
     coverage = sample_coverage(sample, await store.get(CriteriaSet, row.criteria_id))
@@ -82,7 +82,7 @@ async def _coverage_view(store: SqliteRunStore, sample: Sample, row: ResultRow) 
     return coverage.model_dump(mode="json", exclude={"sample"}) | {"share": coverage.share}
 
 
-async def _answer_view(store: SqliteRunStore, row: ResultRow, corrected: Corrections) -> dict[str, Any]:
+async def _answer_view(store: SqliteValueStore, row: ResultRow, corrected: Corrections) -> dict[str, Any]:
     view = {
         "model": shown_name(row.model, row.arm),
         "repeat": row.repeat,
@@ -101,12 +101,12 @@ async def _answer_view(store: SqliteRunStore, row: ResultRow, corrected: Correct
     return view
 
 
-async def _looks(store: SqliteRunStore, row: ResultRow) -> list[dict[str, Any]]:
+async def _looks(store: SqliteValueStore, row: ResultRow) -> list[dict[str, Any]]:
     """Return the judge's looks with tools, in order."""
     return [(await store.get(Look, id)).model_dump(mode="json") for id in row.value_ids]
 
 
-async def _value(store: SqliteRunStore, type_: type[Value], id: str | None) -> dict[str, Any] | None:
+async def _value(store: SqliteValueStore, type_: type[Value], id: str | None) -> dict[str, Any] | None:
     return None if id is None else (await store.get(type_, id)).model_dump(mode="json")
 
 

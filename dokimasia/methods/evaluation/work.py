@@ -73,10 +73,10 @@ class EvaluationWork:
         replay: ResultRow | None = None
         if self._plan.judge is not None:
             item = replay_item(sample.id)
-            replay = self._job.finished(item)
+            replay = self._job.stored_row(item)
             if replay is None:
                 replay = await self._replay_row(sample, item)
-                await self._job.finish(replay)
+                await self._job.commit(replay)
         await self._job.in_parts(self._plan.items(sample.id), partial(self._answers, sample, replay))
         self._job.progress.samples_done += 1
 
@@ -127,13 +127,13 @@ class EvaluationWork:
             final_state = await self._score(sample, replay, states)
             for item, state in zip(open_items, final_state["items"], strict=True):
                 rows.append(await self._answer_row(sample, item, replay, state))
-        await self._job.finish(*rows)
+        await self._job.commit(*rows)
 
     async def _begin_answer(
         self, sample: Sample, item: AnswerItem, replay: ResultRow | None
     ) -> "ResultRow | AnswerState | None":
         """Return the row of an answer that needs no call, or else its graph inputs; None if there is nothing to do."""
-        if self._job.finished(item.name) is not None:
+        if self._job.stored_row(item.name) is not None:
             return None
         if replay is not None and replay.outcome == "failed":
             reason = f"no criteria for this sample: {replay.reason}"[:500]

@@ -27,8 +27,8 @@ def _matching_stage(job: Job[FingerprintPlan]) -> Stage[tuple[str, FingerprintTa
     job.progress.samples = len(trials)
 
     async def do(trial: tuple[str, FingerprintTask]) -> None:
-        if job.finished(item_of(trial[1])) is None:
-            await job.finish(await _match(job, report_rows, *trial))
+        if job.stored_row(item_of(trial[1])) is None:
+            await job.commit(await _match(job, report_rows, *trial))
         job.progress.samples_done += 1
 
     return Stage(trials, do, items=len(trials))

@@ -12,7 +12,7 @@ from dokimasia.agents.evaluation import (
     examine_criteria,
     extract_criteria,
     judge_equivalence,
-    score_checkpoints,
+    score_criteria,
     write_chain,
 )
 from dokimasia.agents.judging import (
@@ -463,4 +463,4 @@ def _response_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[Any]]:
         elif method == "atom-no-decomposition":
             yield score_aspects(sample, CHAIN, RESPONSE, show_image=plan.show_image)
         else:
-            yield score_checkpoints(sample, CRITERIA, RESPONSE, show_image=plan.show_image, published=published)
+            yield score_criteria(sample, CRITERIA, RESPONSE, show_image=plan.show_image, published=published)

@@ -104,28 +104,28 @@ class JudgingWork:
         def attempt_of(unit: JudgingUnit) -> int:
             return self._job.attempt(unit.name)
 
-        unfinished = [unit for unit in units if self._job.finished(unit.name) is None]
+        unfinished = [unit for unit in units if self._job.stored_row(unit.name) is None]
         rests_on = [bases[basis] for basis in RESTS_ON[method]]
         failed = next((row for row in rests_on if row.outcome == "failed"), None)
         if failed is not None:
-            await self._job.finish(*(self._unjudged(sample, unit, failed, responses) for unit in unfinished))
+            await self._job.commit(*(self._unjudged(sample, unit, failed, responses) for unit in unfinished))
             return
         for attempt, group in groupby(sorted(unfinished, key=attempt_of), key=attempt_of):
             at_attempt = context.at_attempt(attempt) if attempt else context
             if method == "batch":
                 for unit in group:
-                    await self._job.finish(await self._rank_batch(sample, unit, responses, at_attempt))
+                    await self._job.commit(await self._rank_batch(sample, unit, responses, at_attempt))
             else:
                 basis = rests_on[-1] if rests_on else None
                 rows = await self._judge_responses(sample, method, list(group), responses, basis, at_attempt)
-                await self._job.finish(*rows)
+                await self._job.commit(*rows)
 
     async def _basis_row(
         self, basis: Basis, sample: Sample, judge: str, context: Context, bases: Mapping[Basis, ResultRow]
     ) -> ResultRow:
         """Return the row of a basis, made if it does not exist; `bases` are those made already."""
         name = basis_item(basis, judge, sample.id)
-        row = self._job.finished(name)
+        row = self._job.stored_row(name)
         if row is not None:
             return row
         chain = bases.get("chain")
@@ -135,7 +135,7 @@ class JudgingWork:
             row = await self._replay(basis, sample, name, context, chain)
         else:
             row = await self._make_criteria(basis, sample, name, context)
-        await self._job.finish(row)
+        await self._job.commit(row)
         return row
 
     async def _make_criteria(self, basis: Basis, sample: Sample, name: str, context: Context) -> ResultRow:

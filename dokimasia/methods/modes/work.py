@@ -36,7 +36,7 @@ async def _make(job: Job[ModesPlan], answers: Sequence[AnswerAtoms]) -> None:
     Raises:
         CallFailed: the budget is used up; everything finished is stored.
     """
-    if job.finished(BOOK) is not None:
+    if job.stored_row(BOOK) is not None:
         return
     services = {service.name: getattr(job.context, service.name) for service in fields(Context)}
     made_on = tuple(sorted({image_mark(answer.cluster) for answer in answers}))
@@ -49,7 +49,7 @@ async def _make(job: Job[ModesPlan], answers: Sequence[AnswerAtoms]) -> None:
     if ids:
         _, book = ids
         calls = find_values(job.home, NoteBook, [book])[book].calls
-    await job.finish(job.row(None, BOOK, kind=BOOK, value_ids=ids, calls=calls, **ending(state)))
+    await job.commit(job.row(None, BOOK, kind=BOOK, value_ids=ids, calls=calls, **ending(state)))
     await job.close(thread)
 
 
@@ -58,7 +58,7 @@ def _coding(job: Job[ModesPlan], answers: Sequence[AnswerAtoms], modes: str, kin
     coder = job.plan.judge if kind == NAME else job.plan.coder
 
     async def code(answer: AnswerAtoms) -> None:
-        numbers = [number for number in answer.numbers if job.finished(item_of(kind, answer, number)) is None]
+        numbers = [number for number in answer.numbers if job.stored_row(item_of(kind, answer, number)) is None]
         if numbers:
             attempt = max(job.attempt(item_of(kind, answer, number)) for number in numbers)
             inputs = {
@@ -71,7 +71,7 @@ def _coding(job: Job[ModesPlan], answers: Sequence[AnswerAtoms], modes: str, kin
             thread = f"{kind}/{answer.key}"
             context = job.context.at_attempt(attempt)
             state = await job.walk(cast("GraphFile", mode_coding), inputs, thread, context=context)
-            await job.finish(*(_row(job, kind, answer, number, state) for number in numbers))
+            await job.commit(*(_row(job, kind, answer, number, state) for number in numbers))
             await job.close(thread)
         job.progress.samples_done += 1
 

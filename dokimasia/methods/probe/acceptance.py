@@ -18,7 +18,7 @@ from dokimasia.agents.evaluation import (
     examine_criteria,
     extract_criteria,
     judge_equivalence,
-    score_checkpoints,
+    score_criteria,
     write_chain,
 )
 from dokimasia.agents.rubrics import assess_response, write_must_right
@@ -360,7 +360,7 @@ def _asks_in_use(evaluator: Evaluator, sample: Sample) -> Iterator[Ask[Any]]:
         yield write_chain(sample)
         yield extract_criteria(sample, CHAIN, count=counted(COUNT))
         yield examine_criteria(sample, CHAIN, CRITERIA.criteria)
-        yield score_checkpoints(sample, CRITERIA, PERTURBED)
+        yield score_criteria(sample, CRITERIA, PERTURBED)
     elif evaluator == "gated":
         yield write_must_right(sample, GOLD, domain_of(sample) or DOMAINS[0])
         yield assess_response(sample, RubricSet(sample_id=sample.id, rubrics=(RUBRIC,)), PERTURBED)

@@ -113,13 +113,13 @@ async def _item(
     peers: Peers,
 ) -> None:
     item = item_name(answer, arm)
-    if job.finished(item) is not None:
+    if job.stored_row(item) is not None:
         return
     inputs = {**answer_inputs, "arm": arm}
     if arm == "peer":
         inputs["peers"] = peers.get(answer.key, {})
     state = await job.walk(REFINEMENT, inputs, item)
-    await job.finish(await _row(job, sample, answer, arm, state["steps"]))
+    await job.commit(await _row(job, sample, answer, arm, state["steps"]))
 
 
 async def _row(

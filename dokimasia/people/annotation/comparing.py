@@ -34,7 +34,7 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUni
     if method.scale is None:
         raise ConfigError(f"run {run.id}: {method.title} has no judge's scores that could be held against people's")
     low, high = method.scale
-    kind = method.row_kind or method.name
+    kind = method.row_kind
     stretch = (scale[1] - scale[0]) / (high - low)
     return {
         name: {

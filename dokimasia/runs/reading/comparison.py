@@ -32,7 +32,6 @@ from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated
 from dokimasia.runs.measures import limits, mean, mean_bounds, paired_difference, rounded
 from dokimasia.runs.plans import identity
-from dokimasia.runs.reading.exporting import row_kind_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow, results
@@ -641,7 +640,7 @@ def compare_runs(
     if scale:
         sides = {run.id: (read or sides_of)(home, run) for run in both}
     else:
-        rows = {run.id: results(home, run.id, kind=row_kind_of(method)) for run in both}
+        rows = {run.id: results(home, run.id, kind=method.row_kind) for run in both}
     names = [sorted(sides[run.id]) if scale else _models(rows[run.id]) for run in (first, second)]
     _check(first, second, names, models)
     wanted = [models] if models is not None else [(name, name) for name in names[0] if name in names[1]]
@@ -724,7 +723,7 @@ def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
     stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
     method = method_of(run)
-    rows, judged = results(home, run.id, kind=row_kind_of(method)), bool(method.read(run)[0].judge_name)
+    rows, judged = results(home, run.id, kind=method.row_kind), bool(method.read(run)[0].judge_name)
     rubrics = None if method.rubrics is None else method.rubrics(home, run)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in rows:

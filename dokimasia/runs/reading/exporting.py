@@ -161,14 +161,9 @@ def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:
     return method.forms[form](home, run)
 
 
-def row_kind_of(method: Method[Any, Any]) -> str:
-    """Return the kind of rows that stand for what a method's runs came to."""
-    return method.row_kind or method.name
-
-
 def exported(method: Method[Any, Any], rows: Sequence[ResultRow]) -> list[ResultRow]:
     """Return the rows that stand for what a method's runs came to, without those that only prepare others."""
-    kind = row_kind_of(method)
+    kind = method.row_kind
     return [row for row in rows if row.kind == kind]
 
 
