@@ -1,14 +1,14 @@
 """The life-cycle of a run, once for every method: accept, estimate, carry out, interrupt, resume, retry, fork, show.
 
-The names below are what a method of one's own is made from; each is loaded when it is first used.
+The names below are those that a plug-in's method needs; each is imported when it is first used.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dokimasia.runs.estimate import Asking, Estimate, added_up
-    from dokimasia.runs.figures import failures, paid, simulated
+    from dokimasia.runs.estimate import Estimate, ExpectedCalls, total_estimate
+    from dokimasia.runs.figures import calls_and_costs, failure_counts, simulated_names
     from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
     from dokimasia.runs.plans import AnyOrder, DataPlan, JudgedPlan, OutsideIdentity, RunPlan, prompts_used
     from dokimasia.runs.requests import DataRequest, Judge, Models, Option, RunRequest
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from dokimasia.runs.work import Item, Job, Stage
 
 _MODULES: dict[str, str] = {
-    **dict.fromkeys(("Asking", "Estimate", "added_up"), "estimate"),
-    **dict.fromkeys(("failures", "paid", "simulated"), "figures"),
+    **dict.fromkeys(("ExpectedCalls", "Estimate", "total_estimate"), "estimate"),
+    **dict.fromkeys(("failure_counts", "calls_and_costs", "simulated_names"), "figures"),
     **dict.fromkeys(("Addition", "Method", "lazy_value", "lazy_function"), "method"),
     **dict.fromkeys(("AnyOrder", "DataPlan", "JudgedPlan", "OutsideIdentity", "RunPlan", "prompts_used"), "plans"),
     **dict.fromkeys(("DataRequest", "Judge", "Models", "Option", "RunRequest"), "requests"),
@@ -29,10 +29,10 @@ __all__ = [
     "Accepted",
     "Addition",
     "AnyOrder",
-    "Asking",
     "DataPlan",
     "DataRequest",
     "Estimate",
+    "ExpectedCalls",
     "Item",
     "Job",
     "Judge",
@@ -45,13 +45,13 @@ __all__ = [
     "RunRequest",
     "Session",
     "Stage",
-    "added_up",
-    "failures",
+    "calls_and_costs",
+    "failure_counts",
     "lazy_function",
     "lazy_value",
-    "paid",
     "prompts_used",
-    "simulated",
+    "simulated_names",
+    "total_estimate",
 ]
 
 

@@ -13,7 +13,7 @@ from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.requests import DataRequest, Invocation, RunRequest
-from dokimasia.runs.services import check_prices, check_workers, is_at_work, sharing
+from dokimasia.runs.services import check_prices, check_workers, is_at_work, share_services
 from dokimasia.runs.session import Accepted, hash_of
 from dokimasia.storage.deletion import Deleted, delete_run
 from dokimasia.storage.home import Home
@@ -79,7 +79,7 @@ async def persist_run(
 
 def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
     """Return the row of an accepted run; plan and request, from which it can go on, are among its options."""
-    places = [(position.sample_id, position.sample) for position in accepted.places]
+    places = [(place.sample_id, place.value_id) for place in accepted.places]
     stored_as = accepted.request or request
     options: dict[str, Any] = {
         "plan": plan,
@@ -133,7 +133,7 @@ def check_samples(home: Home, run: Run) -> None:
     Raises:
         InputError: the samples that are there are not all that the run was accepted with.
     """
-    stored = [(sample.sample_id, sample.sample) for sample in run_samples(home, run.id)]
+    stored = [(sample.sample_id, sample.value_id) for sample in run_samples(home, run.id)]
     if hash_of(stored) != run.options["samples"]:
         raise InputError(
             f"run {run.id} was stopped before all of its samples were kept ({len(stored)} are): give the command that began "
@@ -197,7 +197,7 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     if home.checkpoints.is_file():
         from dokimasia.storage.checkpoints import sweep_orphans  # loads LangGraph
 
-        async with sharing(home) as shared:
+        async with share_services(home) as shared:
             await sweep_orphans(await shared.saver(), live_threads(home))
     return deleted
 

@@ -55,7 +55,7 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any 
     id = run_id(method, accepted.plan)
     return {
         "run": id,
-        **expected(accepted),
+        **estimate_json(accepted),
         **({} if request.fresh else _begun(settings, id)),
         "prompts": {prompt.name: _messages(prompt) for prompt in prompts},
     }
@@ -93,7 +93,7 @@ def _begun(settings: Settings, id: str) -> dict[str, Any]:
     return {}
 
 
-def expected(accepted: Accepted[Any]) -> dict[str, Any]:
+def estimate_json(accepted: Accepted[Any]) -> dict[str, Any]:
     """Return an estimate, ready for JSON, and which models are sent no images larger than how many pixels a side."""
     estimate = accepted.estimate
     sides = {

@@ -13,10 +13,10 @@ from dokimasia.storage.runs import RunStatus
 
 T = TypeVar("T")
 
-FEW = 3
+FAILURES_TO_STOP = 3
 """So many failed calls to a model, without an answer between them, say that it cannot be reached."""
 
-LOOK = 0.5
+CHECK_INTERVAL = 0.5
 """Seconds between two looks: at the home, and at who is still asked."""
 
 _HOPELESS = frozenset(("auth", "connection"))
@@ -114,14 +114,14 @@ class FailFastGateway(ModelGateway):
             f"{name} cannot be reached: {reason.removeprefix(f'{name}: ').rstrip('.')}. Mend that, then give the same "
             "command again: what is finished is kept (--max-failures 100% goes on without)"
         )
-        if len(waiters) >= FEW:
+        if len(waiters) >= FAILURES_TO_STOP:
             self._stop.fail(problem)
         waiting, calls = waiters[-1], -1
         while not (waiting.done() or self._stop.asked):
             if self._asked == calls and self._asking <= sum(map(len, self._held.values())):
                 self._stop.fail(problem)
             calls = self._asked
-            await asyncio.wait([waiting], timeout=LOOK)
+            await asyncio.wait([waiting], timeout=CHECK_INTERVAL)
         if self._stop.asked:
             raise Interrupted(f"{name}: stopped before the call was answered")
 
@@ -152,7 +152,7 @@ async def unless_stopped(stop: Stop, work: Coroutine[Any, Any, T]) -> T:
 async def watch_home(home: Home, stop: Stop) -> None:
     """Stop the run within a second once its home was deleted or moved: nothing that is paid for could be found again."""
     while True:
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(CHECK_INTERVAL)
         if not home.in_place:
             stop.fail(home_gone(home), at_once=True)
             return

@@ -73,7 +73,7 @@ class Option:
     hidden: bool = False
 
 
-def called(text: str) -> str:
+def check_label(text: str) -> str:
     """Return a name or a tag of a run, checked to be one.
 
     Raises:
@@ -84,7 +84,9 @@ def called(text: str) -> str:
     return text
 
 
-Called = Annotated[str, AfterValidator(called), WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"})]
+RunLabel = Annotated[
+    str, AfterValidator(check_label), WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"})
+]
 """A name or a tag of a run."""
 
 LIMITS = ("max_cost", "max_calls", "max_tokens")
@@ -166,10 +168,10 @@ class Invocation(Value):
     address: Annotated[str | None, Option(metavar="auto|ray://HOST:PORT")] = Field(
         default=None, description="The Ray cluster that the workers run on (default: one of this machine)."
     )
-    name: Annotated[Called | None, Option(label=True)] = Field(
+    name: Annotated[RunLabel | None, Option(label=True)] = Field(
         default=None, description="Call the run so: a name serves wherever its id does."
     )
-    tags: Annotated[tuple[Called, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
+    tags: Annotated[tuple[RunLabel, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
         default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."
     )
 

@@ -66,7 +66,7 @@ class Candidates(NamedTuple):
     left_out: list[str]
 
 
-def read_given(paths: Sequence[Path]) -> Responses | None:
+def read_answer_files(paths: Sequence[Path]) -> Responses | None:
     """Return the answers of all files together, None where none is named.
 
     Raises:
@@ -166,7 +166,7 @@ def check_unchanged(paths: Sequence[Path], hashed: str | None, run: str) -> None
     Raises:
         DataError: one has changed.
     """
-    responses = read_given(paths)
+    responses = read_answer_files(paths)
     if responses is not None and responses.hash != hashed:
         have = "has" if len(paths) == 1 else "have"
         raise DataError(

@@ -157,7 +157,7 @@ def keys_of(settings: Settings, specs: Mapping[str, ModelSpec]) -> dict[str, str
 
 
 @dataclass(eq=False)
-class Shared:
+class SharedServices:
     """What the runs that are at work over one open home at the same time have in common.
 
     Attributes:
@@ -191,13 +191,13 @@ class Shared:
         await self._stack.aclose()
 
 
-_SHARED: WeakKeyDictionary[Home, Shared] = WeakKeyDictionary()
+_SHARED: WeakKeyDictionary[Home, SharedServices] = WeakKeyDictionary()
 
 
 @asynccontextmanager
-async def sharing(home: Home) -> AsyncIterator[Shared]:
+async def share_services(home: Home) -> AsyncIterator[SharedServices]:
     """Give what the runs over an open home share; the last who holds it closes it. For one event loop."""
-    shared = _SHARED.setdefault(home, Shared(home))
+    shared = _SHARED.setdefault(home, SharedServices(home))
     shared.users += 1
     try:
         yield shared
@@ -246,7 +246,7 @@ async def open_services(
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await import_filed(home)
     people = QueuedPeople(home, run, specs)
-    async with sharing(home) as shared, AsyncExitStack() as stack:
+    async with share_services(home) as shared, AsyncExitStack() as stack:
         saver = await shared.saver()
         ways = transports or transports_for_models(specs, library)
         reduce = ReducedImages(home.blobs, reduce_image, home=home)

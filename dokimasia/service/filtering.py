@@ -12,7 +12,7 @@ from dokimasia.operations.operation import RequestRefused
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
-from dokimasia.runs.reading.inspection import SampleGrouping, groupings
+from dokimasia.runs.reading.inspection import SampleGrouping, sample_groupings
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, count_corrections
 from dokimasia.storage.reading.browsing import ANY, Facets, Order, SampleQuery, facets
@@ -107,7 +107,7 @@ def _facets(home: Home, run_id: str, kind: str, changes: tuple[Any, ...]) -> Fac
 
 @lru_cache(maxsize=32)
 def _groupings(home: Home, run_id: str, changes: tuple[Any, ...]) -> Sequence[SampleGrouping]:
-    return groupings(home, get_run(home, run_id))
+    return sample_groupings(home, get_run(home, run_id))
 
 
 def filter_of(parameters: Mapping[str, str], filterable: FilterableRun) -> Filter:

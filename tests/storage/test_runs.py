@@ -169,7 +169,7 @@ async def test_samples_keep_their_order(home: Home, sample: Callable[..., Sample
     ids = await add_samples(home, "run1", iter(samples))
     assert ids == [value_id(each) for each in samples] == await add_samples(home, "run1", samples)
     places = run_samples(home, "run1")
-    assert [(place.position, place.sample_id, place.sample) for place in places] == [
+    assert [(place.position, place.sample_id, place.value_id) for place in places] == [
         (position, each.id, value_id(each)) for position, each in enumerate(samples)
     ]
     assert list(load_samples(home, "run1")) == samples

@@ -8,7 +8,7 @@ from dokimasia.graphs import diagnosis as diagnosis_graph
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.methods.diagnosis.request import REPORT, WordsPlan, item_of, subjects_of, written_from
-from dokimasia.runs.work import Job, Stage, ending, one_stage
+from dokimasia.runs.work import Job, Stage, outcome_fields, single_stage
 from dokimasia.storage.results import ResultRow
 
 THREAD = "reports"
@@ -20,7 +20,7 @@ STEPS = 3
 
 def stages(job: Job[WordsPlan]) -> AsyncIterator[Stage[Any]]:
     """Yield the only stage: the reports."""
-    return one_stage(reports_stage(job))
+    return single_stage(reports_stage(job))
 
 
 def reports_stage(job: Job[Any]) -> Stage[str]:
@@ -74,5 +74,5 @@ def _rows(job: Job[WordsPlan], subjects: Iterable[str], state: "diagnosis_graph.
             model=subject,
             value_ids=tuple(id for id in ids if id is not None),
             calls=tuple(state.get("calls", {}).get(subject, ())),
-            **ending({"failed": kind, "reason": reason}),
+            **outcome_fields({"failed": kind, "reason": reason}),
         )

@@ -41,7 +41,7 @@ from dokimasia.report.labels import label, ticks
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, cell, column, computed, name_column, table
 from dokimasia.runs.reading.correlations import directions, untested
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples
@@ -454,7 +454,7 @@ async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> Re
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows if row.sample_id))
     failed = {row.sample_id for row in rows if row.failure}
-    shown_ids, selection = chosen(run, ids, failed, samples)
+    shown_ids, selection = select_samples(run, ids, failed, samples)
     items = [item for id in shown_ids for item in duel_items(home, run, id)]
     shown_images = {
         image.sha256: image

@@ -32,7 +32,7 @@ from dokimasia.report.fields import (
     Used,
 )
 from dokimasia.runs.figure_models import DataFigures, Judge
-from dokimasia.runs.figures import costs, counted, forked_from, heading, shown_name
+from dokimasia.runs.figures import costs, counts_by_name, forked_from, heading, shown_name
 from dokimasia.runs.measures import (
     bounds_over_failures,
     coverage,
@@ -489,7 +489,7 @@ def _hand_corrections(home: Home, run: Run, *, judged: bool) -> HandCorrections 
     return HandCorrections(
         answers=len(answers),
         of=sum(row.sample_id not in corrections.left_out for row in rows),
-        by=counted(correction.who for correction in (*answers, *left_out)),
+        by=counts_by_name(correction.who for correction in (*answers, *left_out)),
         left_out=tuple(
             SampleLeftOut(sample=correction.sample, who=correction.who, reason=correction.reason)
             for correction in left_out

@@ -58,7 +58,7 @@ from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed, name_column, table
 from dokimasia.runs.measures import mean
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, answer_of
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, samples_of
 from dokimasia.storage.excerpts import rows_of as rows_by_sample
 from dokimasia.storage.home import Home
@@ -1068,14 +1068,14 @@ def samples(data: ReportData) -> Section | None:
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the report data with what only the page shows: differences, repeats and some samples, failures first."""
-    refs = [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
+    refs = [SampleRef(sample.sample_id, sample.digest, sample.cluster) for sample in run_samples(home, run.id)]
     parts = judgement_scores(home, run.id), judgement_stated(home, run.id), criteria_weights(home, run.id)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in results(home, run.id):
         if row.kind == "score" and not row.arm:
             answers.setdefault(row.model, []).append(answer_of(row, *parts))
     sides = {name: ComparisonSide.of(refs, answers[name]) for name in data.ranked() if name in answers}
-    ids, selection = chosen(run, [ref.sample_id for ref in refs], failed_samples(home, run.id), samples)
+    ids, selection = select_samples(run, [ref.sample_id for ref in refs], failed_samples(home, run.id), samples)
     views, images = await _views(home, run, ids)
     return replace(
         data,

@@ -16,7 +16,7 @@ from dokimasia.report.browser import looks_of
 from dokimasia.report.data import Cut
 from dokimasia.report.overlay import look_text, region_text
 from dokimasia.report.verdicts import NOT_STATED, corrected_of, final_of, left_out_of, spoken_scores, verdict_tone
-from dokimasia.runs.figures import rows_shown, shown_name
+from dokimasia.runs.figures import ordered_rows, shown_name
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import Corrections, corrections_of
@@ -28,7 +28,7 @@ from dokimasia.storage.runs import Run, SqliteValueStore
 async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     """Return everything that a run has on a sample, ready for JSON."""
     sample = samples_of(home, run.id, [sample_id])[sample_id]
-    rows, corrected = rows_shown(home, run, sample_id), corrections_of(home, run.id)
+    rows, corrected = ordered_rows(home, run, sample_id), corrections_of(home, run.id)
     earlier = [retry for retry in earlier_outcomes(home, run.id) if retry.failed.sample_id == sample_id]
     return await view_of(SqliteValueStore(home, run.id), run, sample, rows=rows, earlier=earlier, corrected=corrected)
 

@@ -17,8 +17,8 @@ from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.methods.evaluation.forking import ResumePoint, judge_agreed, points_of_fork
 from dokimasia.methods.evaluation.plan import EvaluationPlan, replay_item
 from dokimasia.runs.plans import AnswerItem
-from dokimasia.runs.responses import read_given
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.responses import read_answer_files
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.criteria import CollectedCriteria, load_collection
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow
@@ -60,7 +60,7 @@ class EvaluationWork:
             for mapping in mappings(job.home, job.plan.tree):
                 if mapping.leaf is not None:
                     self._leaves[mapping.criterion] = mapping.leaf
-        self._responses = read_given(job.request.responses)
+        self._responses = read_answer_files(job.request.responses)
         self._points: Mapping[str, ResumePoint] = points_of_fork(job.home, job.run.id, job.plan)
 
     async def sample(self, sample: Sample) -> None:
@@ -77,7 +77,7 @@ class EvaluationWork:
             if replay is None:
                 replay = await self._replay_row(sample, item)
                 await self._job.commit(replay)
-        await self._job.in_parts(self._plan.items(sample.id), partial(self._answers, sample, replay))
+        await self._job.in_batches(self._plan.items(sample.id), partial(self._answers, sample, replay))
         self._job.progress.samples_done += 1
 
     async def _replay_row(self, sample: Sample, item: str) -> ResultRow:
@@ -192,7 +192,7 @@ class EvaluationWork:
         return self._row(
             sample,
             item,
-            **ending(ended),
+            **outcome_fields(ended),
             **judged,
             criteria_id=criteria_id,
             response_id=ended.get("response") or None,

@@ -32,7 +32,7 @@ from dokimasia.methods.judging.request import (
     response_texts,
     units_of,
 )
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow
 
@@ -88,7 +88,7 @@ class JudgingWork:
             bases[basis] = await self._basis_row(basis, sample, judge, context, bases)
         for method in self._plan.asking_methods:
             units = units_of(self._plan, method, judge, sample.id, responses)
-            await self._job.in_parts(units, partial(self._judge_units, sample, method, responses, bases, context))
+            await self._job.in_batches(units, partial(self._judge_units, sample, method, responses, bases, context))
 
     async def _judge_units(
         self,
@@ -147,7 +147,7 @@ class JudgingWork:
         at_attempt = context.at_attempt(attempt) if attempt else context
         state = await self._job.walk(CRITERIA_MAKING, inputs, name, context=at_attempt)
         values = {"value_ids": (state["result"],)} if state.get("result") else {}
-        return self._new_basis_row(sample, name, calls=tuple(state.get("calls", ())), **values, **ending(state))
+        return self._new_basis_row(sample, name, calls=tuple(state.get("calls", ())), **values, **outcome_fields(state))
 
     async def _replay(
         self, basis: Basis, sample: Sample, name: str, context: Context, chain: ResultRow | None
@@ -186,7 +186,7 @@ class JudgingWork:
         state = await self._job.walk(BATCH_RANKING, inputs, unit.name, context=context)
         values = {"value_ids": (state["result"],)} if state.get("result") else {}
         calls = tuple(state.get("calls", ()))
-        return self._job.row(sample, unit.name, repeat=unit.draw, calls=calls, **values, **ending(state))
+        return self._job.row(sample, unit.name, repeat=unit.draw, calls=calls, **values, **outcome_fields(state))
 
     async def _judge_responses(
         self,
@@ -236,7 +236,7 @@ class JudgingWork:
             criteria_id=criteria or None,
             calls=tuple(item.get("calls", ())),
             **fields,
-            **ending(item),
+            **outcome_fields(item),
         )
 
     def _unjudged(self, sample: Sample, unit: JudgingUnit, basis: ResultRow, responses: Mapping[str, str]) -> ResultRow:

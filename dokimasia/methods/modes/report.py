@@ -38,7 +38,7 @@ from dokimasia.report.fields import Share, TableRow
 from dokimasia.report.figures import several
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, column, computed, table
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -314,7 +314,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     """Return the report data with the samples of the examples and their coded answers."""
     examples = [example for mode in data.figures_as(ModesFigures).modes for example in mode.examples]
     cited = list(dict.fromkeys(example.sample for example in examples))
-    ids, selection = chosen(run, cited, (), samples)
+    ids, selection = select_samples(run, cited, (), samples)
     stored = samples_of(home, run.id, ids)
     answers = {atom.answer.key: atom.answer for atom in coded_of(home, run).atoms if atom.answer.sample_id in stored}
     texts = find_values(home, Response, (answer.response for answer in answers.values()))

@@ -13,7 +13,7 @@ from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.modes import mode_coding, mode_making
 from dokimasia.methods.modes.coded import BOOK, SECOND, drawn_of, item_of, list_id
 from dokimasia.methods.modes.request import NAME, ModesPlan, image_mark
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow
 
@@ -49,7 +49,7 @@ async def _make(job: Job[ModesPlan], answers: Sequence[AnswerAtoms]) -> None:
     if ids:
         _, book = ids
         calls = find_values(job.home, NoteBook, [book])[book].calls
-    await job.commit(job.row(None, BOOK, kind=BOOK, value_ids=ids, calls=calls, **ending(state)))
+    await job.commit(job.row(None, BOOK, kind=BOOK, value_ids=ids, calls=calls, **outcome_fields(state)))
     await job.close(thread)
 
 
@@ -96,5 +96,5 @@ def _row(job: Job[ModesPlan], kind: str, answer: AnswerAtoms, number: int, state
         response_id=answer.response,
         value_ids=(coding,) if coding else (),
         calls=tuple(state.get("calls") or ()),
-        **ending(state),
+        **outcome_fields(state),
     )

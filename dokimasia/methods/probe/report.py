@@ -55,7 +55,7 @@ from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.overlay import look_text, looks_at
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, cell, column, computed, joined, labelled_table, table
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import failed_samples
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples, run_samples
@@ -914,7 +914,7 @@ def not_entered(data: ReportData) -> Section | None:
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the report data with the samples that the page shows, failed ones first."""
     ids = [place.sample_id for place in run_samples(home, run.id)]
-    chosen_ids, selection = chosen(run, ids, failed_samples(home, run.id), samples)
+    chosen_ids, selection = select_samples(run, ids, failed_samples(home, run.id), samples)
     views = [item for id in chosen_ids for item in probe_items(home, run, id)]
     images = {
         image.sha256: image

@@ -38,7 +38,7 @@ from dokimasia.methods.probe.units import (
     stored_probes,
     units_of,
 )
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.results import ResultRow
 
 PROBING, DECIDING = cast("GraphFile", probing), cast("GraphFile", deciding)
@@ -371,7 +371,7 @@ async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: G
     )
     inputs = {"sample": value_id(sample), "answered": [], "responses": []}
     state = await job.walk(RUBRICS, inputs, name, context=context_of(job, options, job.attempt(name)))
-    ended: dict[str, Any] = ending(state)
+    ended: dict[str, Any] = outcome_fields(state)
     if not state.get("failed"):
         ended["value_ids"] = (state["made"],)
         if not (await store.get(RubricSet, state["made"])).rubrics:
@@ -395,7 +395,7 @@ async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> Resu
     else:
         inputs = {"sample": value_id(sample), "writer": writer.ref.name, "calls": []}
         state = await job.walk(PROBING, inputs, name, context=context)
-        ended = {**ending(state.get("unwritten", {})), "calls": state.get("written", ())}
+        ended = {**outcome_fields(state.get("unwritten", {})), "calls": state.get("written", ())}
         if state.get("reference"):
             ended["value_ids"] = (state["reference"],)
     return await _finish_basis(job, sample, name, writer.ref.name, **ended)

@@ -44,7 +44,7 @@ from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import CountedRate, Interval, Limited, Rate, Share, TableRow, pointer
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, column, computed, labelled_table
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -794,7 +794,7 @@ def _cut(text: str) -> str:
 async def with_refined(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the report data with some failed answers, which only the page shows."""
     failed = list(dict.fromkeys(row.sample_id for row in refinement_rows(home, run) if row.selected))
-    chosen_ids, selection = chosen(run, failed, failed, samples)
+    chosen_ids, selection = select_samples(run, failed, failed, samples)
     images = {
         image.sha256: image for sample in samples_of(home, run.id, chosen_ids).values() for image in sample.images
     }

@@ -80,7 +80,7 @@ def _stage(job: Job[RefinementPlan], answers: AnswerInputs, arms: Sequence[Arm],
                 for answer, arm in part
             )
 
-        await job.in_parts(product(answers_of_sample, arms), walk)
+        await job.in_batches(product(answers_of_sample, arms), walk)
         job.progress.samples_done += 1
 
     return Stage(job.samples(), do, items=len(answers) * len(arms))

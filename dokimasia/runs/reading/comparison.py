@@ -29,7 +29,7 @@ from dokimasia.report.comparison import (
 )
 from dokimasia.report.fields import Bounds, Rate
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.figures import shown_name, simulated
+from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.runs.measures import limits, mean, mean_bounds, paired_difference, rounded
 from dokimasia.runs.plans import identity
 from dokimasia.storage.home import Home
@@ -142,7 +142,7 @@ class ComparisonSide:
         return failures[0] if failures else "not known" if answers else "no result"
 
 
-def lost_by(
+def loss_reason(
     first: ComparisonSide, second: ComparisonSide, pair: tuple[SampleRef, SampleRef], measured: tuple[object, object]
 ) -> str:
     """Return why two places of one sample cannot be paired by what was measured at them, None where nothing was."""
@@ -229,7 +229,7 @@ def _compare_share(
             means.append(_Means(one, two, place.cluster))
             compared.append((place, other))
         else:
-            why = lost_by(first, second, (place, other), (one, two))
+            why = loss_reason(first, second, (place, other), (one, two))
             lost[why] = lost.get(why, 0) + 1
     if not means:
         return None, compared
@@ -358,7 +358,7 @@ def compare(
             continue
         low += (lowest if scores[1] is None else scores[1]) - (highest if scores[0] is None else scores[0])
         high += (highest if scores[1] is None else scores[1]) - (lowest if scores[0] is None else scores[0])
-        why = lost_by(first, second, (one, other), scores)
+        why = loss_reason(first, second, (one, other), scores)
         lost[why] = lost.get(why, 0) + 1
     n = len(shared)
     means = [_Means(*pair.scores, pair.first.cluster) for pair in pairs]
@@ -470,7 +470,7 @@ class MatchedSample(NamedTuple):
         return None
 
 
-def matched(first: ComparisonSide, second: ComparisonSide) -> list[MatchedSample]:
+def match_samples(first: ComparisonSide, second: ComparisonSide) -> list[MatchedSample]:
     """Return the samples that both sides have, in the order of the first."""
     return [
         MatchedSample(
@@ -562,7 +562,7 @@ def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -
     )[:top]
 
 
-def parts_of(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
+def category_parts(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
     """Return samples by their category, given as pairs of name and category; those without one are in no part."""
     by_category: dict[str, set[str]] = {}
     for name, category in samples:
@@ -661,7 +661,7 @@ def compare_runs(
         first=SideRun(run=first.id, status=first.status, judge=plans[0].judge_name),
         second=SideRun(run=second.id, status=second.status, judge=plans[1].judge_name),
         corrected=_corrected(home, first, second),
-        simulated=tuple(simulated(spec for plan in plans for spec in plan.models.values())),
+        simulated=tuple(simulated_names(spec for plan in plans for spec in plan.models.values())),
         seed=seed,
         scored_by=None if scale is None else "criteria" if method.rubrics is None else "rubrics",
         scale=scale,
@@ -780,7 +780,7 @@ def _samples_answered(run: Run, places: Sequence[SampleRef], answers: Sequence[C
 
 
 def _places(home: Home, run: Run) -> list[SampleRef]:
-    return [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
+    return [SampleRef(sample.sample_id, sample.digest, sample.cluster) for sample in run_samples(home, run.id)]
 
 
 def _contents(
