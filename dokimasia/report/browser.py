@@ -1,4 +1,4 @@
-"""The browser of samples as HTML: a list to move through, and a card a sample with everything that is known of it."""
+"""The browser of samples as HTML: a list to move through, and a card for each sample with all its data."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -18,16 +18,16 @@ from dokimasia.report.overlay import (
 from dokimasia.report.verdicts import NOT_STATED, corrected_of, final_of, left_out_of, spoken_scores, verdict_tone
 
 MOST_TEXT, LEAST_TEXT = 6_000, 800
-"""Characters of one text, where few are shown and where many are; what is longer is cut, and says so."""
+"""The most characters of one text if few are shown, and if many are; a longer text is cut, with a note."""
 
 ALL_TEXTS = 4_000_000
-"""Characters of all texts of a report together, as far as the bounds on one text allow."""
+"""The characters of all texts of a report together, within the bounds on one text."""
 
 MOST_SEARCHED = 400
-"""Characters of a question that the filter looks at."""
+"""Characters of a question that the filter searches."""
 
 OPEN_TEXT = 700
-"""Characters up to which an answer stands open."""
+"""Characters up to which an answer is shown unfolded."""
 
 KEYS = (
     "<kbd>↑</kbd> <kbd>↓</kbd> other sample · <kbd>/</kbd> filter · <kbd>Esc</kbd> clear · "
@@ -78,14 +78,14 @@ def mean_scores(view: Mapping[str, Any]) -> dict[str, float]:
 
 
 class Clip(NamedTuple):
-    """How many characters of a sample's text are shown, and where the rest is to be had."""
+    """The number of characters of a sample's text that are shown, and where the rest can be found."""
 
     run: str
     sample: str
     most: int
 
     def cut(self, text: str) -> tuple[str, str]:
-        """Return the beginning of a text, and what to say of the rest, "" where all of it is shown."""
+        """Return the beginning of a text, and a note on the rest, "" if all of it is shown."""
         left = len(text) - self.most
         if left <= 0:
             return text, ""
@@ -132,7 +132,7 @@ def _card(number: int, view: Mapping[str, Any], data: ReportData, most: int) -> 
 
 
 def draw_sample(view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip, *, level: int = 2) -> str:
-    """Return all that is known of a sample: its images with the regions of its criteria, the question, the answers.
+    """Return a sample as HTML: its images with the regions of its criteria, the question, the answers.
 
     `level` is that of its headings.
     """
@@ -182,7 +182,7 @@ def _pictures(
 
 
 def looks_of(view: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return every look that the judge took at a sample with its tools, with what it was taken for, in order."""
+    """Return each use of a tool by the judge on a sample, with its purpose, in order."""
     looks = [("criteria", look) for look in (view["replay"] or {}).get("looks", ())]
     for answer in view["answers"]:
         looks += [(_named(answer), look) for look in answer.get("looks", ())]

@@ -76,7 +76,7 @@ def computed(
     numeric: bool = True,
     only: Place | None = None,
 ) -> ComputedColumn[M]:
-    """Declare a column whose cells are written from whole rows, for what is no single field."""
+    """Declare a column whose cells are computed from whole rows."""
     return ComputedColumn(title=title, write=write, meaning=meaning, numeric=numeric, only=only)
 
 
