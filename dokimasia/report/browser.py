@@ -15,7 +15,14 @@ from dokimasia.report.overlay import (
     region_text,
     regions_of,
 )
-from dokimasia.report.verdicts import NOT_STATED, corrected_of, final_of, left_out_of, spoken_scores, verdict_tone
+from dokimasia.report.verdicts import (
+    NOT_STATED,
+    addressed_scores,
+    correction_text,
+    exclusion_text,
+    final_answer_text,
+    verdict_tone,
+)
 
 MOST_TEXT, LEAST_TEXT = 6_000, 800
 """The most characters of one text if few are shown, and if many are; a longer text is cut, with a note."""
@@ -145,7 +152,7 @@ def draw_sample(view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: 
     return "\n".join((drawn, *_answers(view, criteria, clip, level)))
 
 
-def draw_asked(
+def draw_question(
     view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip, *, rest: str, words: bool = True
 ) -> str:
     """Return a sample's images, with the regions of criteria and where judges looked, beside what was asked of it.
@@ -259,7 +266,7 @@ def _criterion(number: int, criterion: Mapping[str, Any], images: int, clip: Cli
 
 def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip, level: int) -> Iterator[str]:
     answers = view["answers"]
-    if left_out := left_out_of(view):
+    if left_out := exclusion_text(view):
         yield f'<p class="warning" dir="auto">{escape(left_out)}</p>'
     if not answers:
         yield '<p class="warning">No answers yet.</p>'
@@ -299,7 +306,7 @@ def _row(answer: Mapping[str, Any], criteria: int) -> str:
         f'<td class="number muted" data-mark="{number}">{NOT_STATED}</td>'
         if score is None
         else f'<td class="number {heat_class((score - 1) / 4)}" data-mark="{number}">{score}</td>'
-        for number, score in enumerate(spoken_scores(answer), start=1)
+        for number, score in enumerate(addressed_scores(answer), start=1)
     )
     total = answer["score"]
     return f'<tr>{name}{cells}<td class="number {heat_class((total - 1) / 4)}"><b>{total:.2f}</b></td></tr>'
@@ -310,11 +317,11 @@ def _answer(answer: Mapping[str, Any], clip: Clip) -> str:
     flags = "".join(f' <span class="chip bad">{escape(flag)}</span>' for flag in response["flags"])
     score = answer["failure"] if answer["score"] is None else f"{answer['score']:.2f}"
     summary = escape("".join(f" · {part}" for part in (answer["verdict"], score) if part))
-    final = final_of(answer)
+    final = final_answer_text(answer)
     decided = (
         f'<div class="note {verdict_tone(answer)}">{escape(answer["verdict"])}: {escape(final)}</div>' if final else ""
     )
-    corrected = corrected_of(answer)
+    corrected = correction_text(answer)
     decided += f'<p class="warning corrected" dir="auto">{escape(corrected)}</p>' if corrected else ""
     opened = " open" if len(response["text"]) <= OPEN_TEXT else ""
     return (

@@ -64,15 +64,15 @@ def render_page(data: ReportData) -> str:
 <h1>{escape(heading(data))}</h1>
 {body}
 </main>
-<script type="application/json" id="figures">{embedded(data.summary)}</script>
-<script type="application/json" id="charts">{embedded(charts.figures)}</script>
+<script type="application/json" id="figures">{script_json(data.summary)}</script>
+<script type="application/json" id="charts">{script_json(charts.figures)}</script>
 {running}
 </body>
 </html>
 """
 
 
-def embedded(value: object) -> str:
+def script_json(value: object) -> str:
     """Return JSON for a script element, in which no character can end the element or begin a comment."""
     text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     for character in "<>&\u2028\u2029":

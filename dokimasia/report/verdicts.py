@@ -20,7 +20,7 @@ DECIDED: Mapping[str, str] = {
 """The words for what decided, or failed to, other than a rule."""
 
 
-def spoken_scores(answer: Mapping[str, Any]) -> list[int | None]:
+def addressed_scores(answer: Mapping[str, Any]) -> list[int | None]:
     """Return an answer's scores by criterion, None for those that it does not address; empty if it was not scored."""
     judgement: Mapping[str, Any] = answer["judgement"] or {"scores": ()}
     scores: Sequence[int] = judgement["scores"]
@@ -28,7 +28,7 @@ def spoken_scores(answer: Mapping[str, Any]) -> list[int | None]:
     return [score if is_addressed else None for score, is_addressed in zip(scores, addressed, strict=True)]
 
 
-def final_of(answer: Mapping[str, Any]) -> str:
+def final_answer_text(answer: Mapping[str, Any]) -> str:
     """Return the final answer that was compared, and what decided whether it is right; "" if nothing was decided."""
     final: Mapping[str, Any] | None = answer["final"]
     if final is None or answer["verdict"] is None:
@@ -45,7 +45,7 @@ def verdict_tone(answer: Mapping[str, Any]) -> Tone:
     return tones.get(answer["verdict"], "muted")
 
 
-def corrected_of(answer: Mapping[str, Any]) -> str:
+def correction_text(answer: Mapping[str, Any]) -> str:
     """Return what a person corrected in an answer, who and why; "" if nobody did."""
     correction: Mapping[str, Any] | None = answer.get("corrected")
     if correction is None:
@@ -61,7 +61,7 @@ def corrected_of(answer: Mapping[str, Any]) -> str:
     return f"corrected by {correction['who']} on {correction['at'][:10]}: {changes}: {correction['reason']}{anew}"
 
 
-def left_out_of(view: Mapping[str, Any]) -> str:
+def exclusion_text(view: Mapping[str, Any]) -> str:
     """Return who left a sample out of the figures and why; "" if nobody did."""
     exclusion: Mapping[str, Any] | None = view.get("left_out")
     if exclusion is None:

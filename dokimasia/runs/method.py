@@ -20,7 +20,7 @@ from dokimasia.storage.runs import Run
 
 if TYPE_CHECKING:
     from dokimasia.domain.annotation import AnnotationUnit, ResponsePair
-    from dokimasia.report.data import Drawing, Make, ReportData
+    from dokimasia.report.data import Drawing, ReportData, SectionMaker
     from dokimasia.runs.decisions import DecidedRun
     from dokimasia.runs.session import Accepted, Session
     from dokimasia.runs.work import Job, Stage
@@ -90,7 +90,7 @@ class Addition(NamedTuple):
     """
 
     figures: Callable[[Home, Run], Any]
-    section: "Callable[[], Make]"
+    section: "Callable[[], SectionMaker]"
     grouping: str = ""
     groups: Callable[[Home, Run], Mapping[str, SampleGroup]] | None = None
 

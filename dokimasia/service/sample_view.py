@@ -10,7 +10,7 @@ from markupsafe import Markup
 from dokimasia.domain.sample import Sample
 from dokimasia.people.checks import without_others
 from dokimasia.report.blocks import Block, Fold, Image
-from dokimasia.report.browser import Clip, draw_asked
+from dokimasia.report.browser import Clip, draw_question
 from dokimasia.report.drawing import Charts
 from dokimasia.report.overlay import definitions
 from dokimasia.report.sections import plain
@@ -58,7 +58,9 @@ def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, A
     draw = drawing.sample or plain.sample
     blocks = draw(views, lambda text: "".join(clip.cut(text))) if views else ()
     blocks_markup = drawn(list(_pictured(blocks, {image.sha256 for image in sample.images})), Charts())
-    return markup + Markup(draw_asked(question, pictures, clip, rest=blocks_markup, words=not (drawing.asks and views)))
+    return markup + Markup(
+        draw_question(question, pictures, clip, rest=blocks_markup, words=not (drawing.asks and views))
+    )
 
 
 def _pictured(blocks: Iterable[Block], shown: Collection[str]) -> Iterator[Block]:

@@ -15,7 +15,14 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Column, Facts, Paragra
 from dokimasia.report.browser import looks_of
 from dokimasia.report.data import Cut
 from dokimasia.report.overlay import look_text, region_text
-from dokimasia.report.verdicts import NOT_STATED, corrected_of, final_of, left_out_of, spoken_scores, verdict_tone
+from dokimasia.report.verdicts import (
+    NOT_STATED,
+    addressed_scores,
+    correction_text,
+    exclusion_text,
+    final_answer_text,
+    verdict_tone,
+)
 from dokimasia.runs.figures import ordered_rows, shown_name
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
@@ -140,7 +147,7 @@ def sample_blocks(view: Mapping[str, Any], cut: Cut = str) -> Iterator[Block]:
     looks = looks_of(view)
     if looks:
         yield Bullets([_look_line(purpose, look, images) for purpose, look in looks])
-    if left_out := left_out_of(view):
+    if left_out := exclusion_text(view):
         yield Paragraph(left_out, "warning")
     if view["answers"]:
         yield _scores_table(view)
@@ -161,9 +168,9 @@ def _answer_blocks(answer: Mapping[str, Any], cut: Cut) -> Iterator[Block]:
     if answer["response"]:
         flags = ", ".join(answer["response"]["flags"])
         yield Texts([((name, Span(f" ({flags})" if flags else "", "bad")), cut(answer["response"]["text"]))])
-        if final := final_of(answer):
+        if final := final_answer_text(answer):
             yield Paragraph((Span(f"{answer['verdict']}", verdict_tone(answer)), f": {final}"))
-    if corrected := corrected_of(answer):
+    if corrected := correction_text(answer):
         yield Paragraph((name, f": {corrected}"), "warning")
 
 
@@ -238,7 +245,7 @@ def _scores_table(view: Mapping[str, Any]) -> Table:
     rows: list[list[Cell]] = []
     for answer in view["answers"]:
         scores: list[Cell] = []
-        for score in spoken_scores(answer):
+        for score in addressed_scores(answer):
             scores.append(Span(NOT_STATED, "muted") if score is None else str(score))
         ending: Cell = figures.NOTHING
         if answer["score"] is not None:

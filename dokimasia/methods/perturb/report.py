@@ -20,7 +20,7 @@ from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.differences import difference
 from dokimasia.report.fields import TableRow, as_json, pointer
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed, labelled_table
+from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
@@ -53,10 +53,14 @@ COLUMNS: list[TableColumn[Perturbing]] = [
     column("made"),
     column("not_applicable"),
     column("too_short"),
-    computed("failed", _failed, meaning="in brackets: also the second reply changed nothing, or nearly everything"),
+    computed_column(
+        "failed", _failed, meaning="in brackets: also the second reply changed nothing, or nearly everything"
+    ),
     column("applies"),
-    computed("agreed", _agreed, meaning="of the checked: those that the checker has nothing against, in percent"),
-    computed(
+    computed_column(
+        "agreed", _agreed, meaning="of the checked: those that the checker has nothing against, in percent"
+    ),
+    computed_column(
         "doubted",
         _doubted,
         meaning="taken for another kind / worse beside / not worse where it should be, or worse where not",

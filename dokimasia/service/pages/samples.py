@@ -13,7 +13,7 @@ from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.report.drawing import HEAT_STEPS
 from dokimasia.report.thumbnails import thumbnail
-from dokimasia.report.verdicts import NOT_STATED, spoken_scores
+from dokimasia.report.verdicts import NOT_STATED, addressed_scores
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.inspection import calls_of_sample
@@ -62,7 +62,7 @@ def correcting(
 
 def _answer(answer: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], seen: int) -> dict[str, Any]:
     """Return an answer with the judge's and the current score of each criterion, and the choices."""
-    spoken = spoken_scores(answer) if answer["judgement"] and answer["score"] is not None else []
+    spoken = addressed_scores(answer) if answer["judgement"] and answer["score"] is not None else []
     corrected: Mapping[str, Any] | None = answer.get("corrected")
     changes = {change["what"]: change["from"] for change in (corrected or {"changes": ()})["changes"]}
     may_be_unstated = bool((answer["judgement"] or {}).get("stated"))
