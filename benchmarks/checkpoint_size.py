@@ -21,7 +21,7 @@ from dokimasia.graphs.executor import GraphRun, LocalExecutor
 from dokimasia.prompts import recognise
 from dokimasia.storage.checkpoints import Saver, open_saver
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import SqliteRunStore
+from dokimasia.storage.runs import SqliteValueStore
 
 BYTES = 512
 HUNDREDFOLD = 100
@@ -103,7 +103,7 @@ async def threads_steps(
     with Home.open(folder / "home", write=True) as home:
         home.blobs.put_image((folder / workload.image_name(0)).read_bytes(), ref)
         async with open_saver(home) as saver:
-            store = SqliteRunStore(home)
+            store = SqliteValueStore(home)
             context = Context(gateway(reply, way), store, options)
             executor = LocalExecutor(saver)
             inputs = {"sample": await store.put(sample)}

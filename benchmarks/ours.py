@@ -20,13 +20,13 @@ from dokimasia.gateway.events import GatewayEvent
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate, work
 from dokimasia.methods.evaluation.criteria import import_criteria
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.observer import Progress, Silent
+from dokimasia.runs.observer import Progress, SilentObserver
 from dokimasia.settings import load_settings
 from dokimasia.simulation.serving import transport as simulated
 from dokimasia.storage.home import Home
 
 
-class Watch(Silent):
+class Watch(SilentObserver):
     """Remembers when the calls began, what was done, and how much memory was held on the way."""
 
     def __init__(self, look_every: int = 0) -> None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from dokimasia.settings import Settings, load_settings
     from dokimasia.storage.memory import MemoryBlobs, MemoryLedger, MemoryStore
 
-_HOMES = {
+_MODULES = {
     name: f"dokimasia.{module}"
     for module, names in {
         "client": ("Client", "ClientRun"),
@@ -128,9 +128,9 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'dokimasia' has no attribute {name!r}")
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    return getattr(importlib.import_module(_MODULES[name]), name)
 
 
 def __dir__() -> list[str]:

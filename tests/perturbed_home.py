@@ -18,7 +18,7 @@ from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.scenes import make_scene
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, record_results
-from dokimasia.storage.runs import Run, SqliteRunStore, add_samples, create_run, set_status
+from dokimasia.storage.runs import Run, SqliteValueStore, add_samples, create_run, set_status
 
 DIMENSIONS = ("entity_substitution", "attribute_distortion", "phantom_details", "tone_mismatch", "score_neutral")
 
@@ -82,7 +82,7 @@ async def keep_run(home: Home, run: str, samples: Sequence[Sample], items: Seque
     """Keep a finished run of perturb that made these items of these samples."""
     await create_run(home, Run(id=run, method="perturb", data_name="planted"))
     await add_samples(home, run, samples)
-    store = SqliteRunStore(home, run)
+    store = SqliteValueStore(home, run)
     rows = [
         ResultRow(
             run_id=run,

@@ -14,7 +14,7 @@ from dokimasia.simulation.world import make_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import SqliteRunStore, load_samples
+from dokimasia.storage.runs import SqliteValueStore, load_samples
 from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.trees.versions import create_tree, keep_criteria, put_version
 
@@ -31,7 +31,7 @@ def plant_tree(home: Path, run: str, samples: int, seed: int, *, name: str = "pl
         }
         with Home.open(home, write=True) as opened:
             found = resolve_run(opened, run)
-            store, by_id = SqliteRunStore(opened, found.id), {one.id: one for one in load_samples(opened, found.id)}
+            store, by_id = SqliteValueStore(opened, found.id), {one.id: one for one in load_samples(opened, found.id)}
             criteria: list[TreeCriterion] = []
             leaf_of: dict[str, str] = {}
             for row in results(opened, found.id):

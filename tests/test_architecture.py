@@ -131,7 +131,7 @@ def test_heavy_libraries_stay_in_their_rooms() -> None:
 
 
 def test_no_circle_of_imports() -> None:
-    """No module imports itself by way of others, lazily, for type checkers or otherwise."""
+    """No module imports itself by way of others, lazy_function, for type checkers or otherwise."""
     assert sum(map(len, import_circles())) <= MODULES_IN_CIRCLES, import_circles()
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dokimasia.domain.criterion import CriteriaCheck, Criterion, ReferenceChain
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 
 _HIDDEN = re.compile(r"(?<!\w)[*`]+|[*`]+(?!\w)|[\u200b\ufeff]")
 _CANONICAL = re.compile(r"([0-9]{1,6}) \| score: \[([0-9]{1,6}|not stated)\]")
@@ -61,7 +61,7 @@ def stated(text: str) -> str:
     return re.sub(r"~~.+?~~", " ", own, flags=re.DOTALL) if re.search(r"[\[{<0-9]", own) else rest
 
 
-def check_scores(text: str, scores: list[Checkpoint], *, expected: int, paths: tuple[str, ...] = ()) -> None:
+def check_scores(text: str, scores: list[CriterionScore], *, expected: int, paths: tuple[str, ...] = ()) -> None:
     """Compare scores with the lines of the text: each stands in one for its criterion, and none says otherwise."""
     _require(len(scores) == expected and all(map(_is_score, scores)), "scores of another number or size")
     lines = [_HIDDEN.sub("", line) for line in said(text).split("\n")]
@@ -81,15 +81,15 @@ def check_scores(text: str, scores: list[Checkpoint], *, expected: int, paths: t
 def check_plain_scores(text: str, scores: list[int], *, expected: int, paths: tuple[str, ...] = ()) -> None:
     """Compare scores that do not tell silence from an error with the lines of the text, where either may stand for a 1."""
     lines = [_HIDDEN.sub("", line) for line in said(text).split("\n")]
-    told: list[Checkpoint] = []
+    told: list[CriterionScore] = []
     for number, score in enumerate(scores, start=1):
         path = paths[number - 1] if paths else None
-        silent = score == 1 and any(_states(line, number, path, Checkpoint(1, stated=False)) for line in lines)
-        told.append(Checkpoint(score, stated=not silent))
+        silent = score == 1 and any(_states(line, number, path, CriterionScore(1, stated=False)) for line in lines)
+        told.append(CriterionScore(score, stated=not silent))
     check_scores(text, told, expected=expected, paths=paths)
 
 
-def check_structured_scores(text: str, scores: list[Checkpoint], *, expected: int) -> None:
+def check_structured_scores(text: str, scores: list[CriterionScore], *, expected: int) -> None:
     """Compare scores with the text's objects with `n` and `score`, and, where it has none of them, its lines."""
     rows = [(one.get("n"), one.get("score"), one.get("stated", True)) for one in _objects(said(text))]
     if all(
@@ -190,16 +190,16 @@ def check_final_answer(text: str, answer: str | None) -> None:
     _require("\n" not in answer and answer.strip() == answer != "", "an answer that is empty, padded or broken")
 
 
-def _is_score(one: Checkpoint) -> bool:
+def _is_score(one: CriterionScore) -> bool:
     return 1 <= one.score <= 5 if one.stated else one.score == 1
 
 
-def _told(written: str) -> Checkpoint:
+def _told(written: str) -> CriterionScore:
     """Return what stands in a line's brackets."""
-    return Checkpoint(int(written), stated=True) if written.isdecimal() else Checkpoint(1, stated=False)
+    return CriterionScore(int(written), stated=True) if written.isdecimal() else CriterionScore(1, stated=False)
 
 
-def _states(line: str, number: int, path: str | None, score: Checkpoint) -> bool:
+def _states(line: str, number: int, path: str | None, score: CriterionScore) -> bool:
     """Whether a line names the criterion, by number or path, then says `score`, then has the score in brackets."""
     folded = line.casefold()
     for found in re.finditer("score", folded):

@@ -21,9 +21,9 @@ from dokimasia.parsing.blindspots.judged import (
     parse_structured_axis_scores,
 )
 from dokimasia.parsing.chains import parse_chain
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check, parse_structured_check
+from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_scores
 from dokimasia.parsing.judging.replies import parse_aspect_scores, parse_batch_ranking, parse_compared_criteria
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
@@ -40,16 +40,16 @@ Parser = Callable[[str], Any]
 Check = Callable[[str, Any], None]
 
 PARSERS: dict[str, tuple[Parser, Check]] = {
-    "parse_checkpoints": (
-        lambda text: parse_checkpoints(text, 3),
+    "parse_criterion_scores": (
+        lambda text: parse_criterion_scores(text, 3),
         lambda text, value: oracles.check_scores(text, value, expected=3),
     ),
-    "parse_checkpoints, by path": (
-        lambda text: parse_checkpoints(text, PATHS),
+    "parse_criterion_scores, by path": (
+        lambda text: parse_criterion_scores(text, PATHS),
         lambda text, value: oracles.check_scores(text, value, expected=3, paths=PATHS),
     ),
-    "parse_checkpoint_scores": (
-        lambda text: parse_checkpoint_scores(text, 3),
+    "parse_scores": (
+        lambda text: parse_scores(text, 3),
         lambda text, value: oracles.check_plain_scores(text, value, expected=3),
     ),
     "parse_structured_scores": (

@@ -5,14 +5,14 @@ from typing import Any
 
 from commands import cell
 
-from dokimasia.runs.figure_models import described, published
+from dokimasia.runs.figure_models import figures_schema, methods_with_schema
 
 Schema = Mapping[str, Any]
 
 
 def reference() -> str:
     """Return the page's Markdown: each method with the parts of its figures, then the parts that several methods have."""
-    schemas = {one.name: published(one) for one in described()}
+    schemas = {one.name: figures_schema(one) for one in methods_with_schema()}
     parts: dict[str, Schema] = {}
     owners: dict[str, list[str]] = {}
     for method, schema in schemas.items():

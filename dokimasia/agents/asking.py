@@ -42,7 +42,7 @@ def failure(kind: FailureKind, reason: str) -> Failed:
 class Ask(Generic[T]):
     """What a role asks: its row of prompt, inputs, what it is shown, and how its reply is read.
 
-    A role is a function that returns one, such as `score_checkpoints(sample, criteria, response)`; `ask` asks it.
+    A role is a function that returns one, such as `score_criteria(sample, criteria, response)`; `ask` asks it.
 
     Attributes:
         prompt: the prompt's name.

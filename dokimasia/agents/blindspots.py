@@ -65,7 +65,7 @@ def axes_asked(evaluator: Evaluator, task: Task) -> tuple[str, ...]:
 def score_answer(
     sample: Sample, evaluator: Evaluator, answer: Judged, *, reference: Judged | None = None, repeat: int = 0
 ) -> Ask[ReadByAxis[int]]:
-    """A judge gives one answer 1 to 10 points, by itself or beside a reference, overall or on each axis, and says why.
+    """Ask a judge for 1 to 10 points for an answer, alone or beside a reference, overall or on each axis, with reasons.
 
     Args:
         sample: what the answer answers.
@@ -101,7 +101,7 @@ def score_answer(
 def compare_answers(
     sample: Sample, evaluator: Evaluator, first: Judged, second: Judged, *, repeat: int = 0
 ) -> Ask[ReadByAxis[Choice]]:
-    """A judge says which of two answers is better, A (the first), B or neither, overall or on each axis, and says why.
+    """Ask a judge which of two answers is better, A (the first), B or neither, overall or on each axis, with reasons.
 
     Raises:
         ValueError: the evaluator compares nothing, or the answers are of different kinds.
@@ -126,9 +126,9 @@ def compare_answers(
 
 
 def read_justification(justification: str, *, error: str = "", where: str = "", repeat: int = 0) -> Ask[ReadNotice]:
-    """A reader says whether a justification names an error, and quotes the words; it sees neither answer nor image.
+    """Ask a reader whether a justification names an error, and for the words that do.
 
-    What it finds can so only come from the justification.
+    The reader sees neither answer nor image, so that what it finds comes from the justification alone.
 
     Args:
         justification: what a judge said beside its judgement.
@@ -147,7 +147,7 @@ def read_justification(justification: str, *, error: str = "", where: str = "", 
 
 
 def write_reference(sample: Sample, *, repeat: int = 0) -> Ask[Response]:
-    """A model answers a sample's request anew, with its images, as the reference that others are measured by (section 4.4)."""
+    """Ask a model to answer a sample's request and images, as the reference for other answers (FOCUS, section 4.4)."""
     shown = (*(("image",) if sample.images else ()), "question")
     return respond(
         "new_reference",

@@ -22,7 +22,7 @@ COMPARED = 20_000
 
 
 def answer_question(sample: Sample, *, arm: str = "", repeat: int = 0, plain: bool = False) -> Ask[Response]:
-    """The candidate answers a question; in the arm `blind` it gets the question without the image.
+    """Ask a candidate a sample's question, in the arm `blind` without the image.
 
     It is asked to say what its answer rests on, and to state the answer on a last line of its own; with `plain` it is
     sent the bare question.
@@ -46,7 +46,7 @@ def stated_answer(text: str) -> tuple[str, bool]:
 
 
 def describe_image(sample: Sample, request: str, *, repeat: int = 0) -> Ask[Response]:
-    """A member of a panel writes the first description of an image, which it is shown with the request.
+    """Ask a member of a panel for the first description of an image.
 
     A description that was cut at the token limit is one, flagged; a refusal is a failure, since nobody can review it
     (PerceptionRubrics, 3.3.1).

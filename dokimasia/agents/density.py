@@ -10,12 +10,12 @@ from dokimasia.parsing.tags import bare, nothing_beside, only, rating, tagged
 
 
 def rate_density(sample: Sample) -> Ask[Density]:
-    """A judge rates a sample's image, 1 to 10; it is shown the image alone."""
+    """Ask a judge to rate the density of a sample's image from 1 to 10; it sees the image alone."""
     return Ask("density", {}, ("image",), parse_density, images=sample.images)
 
 
 def classify_domain(sample: Sample) -> Ask[Domain]:
-    """A judge says which domain a sample's image belongs to; it is shown the image alone."""
+    """Ask a judge for the domain of a sample's image; it sees the image alone."""
     return Ask("domain", {}, ("image",), parse_domain, images=sample.images)
 
 

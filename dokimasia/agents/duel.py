@@ -25,7 +25,7 @@ AGAIN_DRAW = 500_000
 
 
 def answer_request(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Response]:
-    """A candidate answers the bare request; in the arm `again` as another draw, in `blind` without the images."""
+    """Ask a candidate the bare request: in the arm `again` as another draw, in `blind` without the images."""
     if arm != AGAIN:
         return answer_question(sample, arm=arm, repeat=repeat, plain=True)
     shown = ("image", "question") if sample.images else ("question",)
@@ -36,12 +36,12 @@ def answer_request(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Res
 
 
 def say_what_to_observe(sample: Sample) -> Ask[str]:
-    """A describer says, from the request alone, what a description must not leave out (Creation-MMBench, figure 32)."""
+    """Ask a describer what a description must not leave out; it sees the request alone (Creation-MMBench, figure 32)."""
     return Ask("observe", {"question": sample.prompt}, ("question",), parse=_observed)
 
 
 def describe_one(sample: Sample, image: ImageRef, *, observe: str = "") -> Ask[Response]:
-    """A describer writes what one image of a case shows, with an eye to what is to be observed, if anything.
+    """Ask a describer what one image of a case shows, and name what it has to observe, if anything.
 
     Without that it is the same call for every case that shows the image.
     """
@@ -50,7 +50,7 @@ def describe_one(sample: Sample, image: ImageRef, *, observe: str = "") -> Ask[R
 
 
 def answer_described(sample: Sample, described: Described, *, repeat: int = 0) -> Ask[Response]:
-    """A candidate answers the request by the descriptions of its images alone."""
+    """Ask a candidate the request with descriptions in place of its images."""
     inputs = {**question_inputs(sample), "descriptions": described.shown}
     shown = ("question", "descriptions")
     return respond("candidate_described", inputs, sample, shown=shown, images=(), arm=TEXT, repeat=repeat)
@@ -68,7 +68,7 @@ def _observed(text: str) -> str:
 def compare_responses(
     sample: Sample, criteria: CaseCriteria, responses: tuple[str, str], *, sees: bool = True, repeat: int = 0
 ) -> Ask[int]:
-    """A judge says which of two responses is better and by how much: +2 to -2 for the first of them, response A.
+    """Ask a judge which of two responses is better: from +2 (the first, response A, is much better) to -2.
 
     It is shown the images (unless it does not see), the request, and the subjective criteria.
     """
@@ -80,7 +80,7 @@ def compare_responses(
 def score_factuality(
     sample: Sample, criteria: CaseCriteria, responses: tuple[str, str], *, sees: bool = False, repeat: int = 0
 ) -> Ask[tuple[float, float]]:
-    """A judge scores two responses 0 to 10 by the factuality criteria; it is shown the ground truth, and images if it sees.
+    """Ask a judge to score two responses from 0 to 10 by the factuality criteria; it sees the ground truth, perhaps images.
 
     Without a ground truth it has to see: see `factuality_by`.
     """

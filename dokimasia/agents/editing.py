@@ -34,7 +34,7 @@ ANOTHER = (
 
 
 def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[EditInstruction]:
-    """A model writes how the sample's image is to be edited so that it is at fault in a dimension, or why it cannot be.
+    """Ask a model how to edit a sample's image so that it has a fault in a dimension, or why that is impossible.
 
     It sees the prompt, the image, and the dimension with its definition and example.
     """
@@ -55,7 +55,7 @@ def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[Edi
 
 
 def check_edit(before: ImageRef, after: ImageRef, told: EditInstruction) -> Ask[EditCheck]:
-    """A model that sees an image before and after its edit says whether it was carried out, and nothing else with it."""
+    """Ask a model whether an edit of an image was carried out and changed nothing else; it sees both images."""
     return Ask(
         "edit_check",
         {"instruction": told.instruction, "change": told.change},
@@ -77,7 +77,7 @@ class Edited(NamedTuple):
 async def edit_image(
     image: ImageRef, instruction: str, *, gateway: Gateway, model: ModelSpec, attempt: int = 0
 ) -> Edited:
-    """Have an image model edit an image as an instruction says.
+    """Return an image edited by an image model, or the failure of the call.
 
     Args:
         image: what is edited.

@@ -9,12 +9,12 @@ from dokimasia.agents import schemas
 from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.criterion import CriteriaCheck, CriteriaSet, Criterion, ReferenceChain
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.chains import parse_chain
-from dokimasia.parsing.checkpoints import parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import parse_criteria_check
+from dokimasia.parsing.criterion_scores import parse_criterion_scores
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import choices_text, lines_text
 
@@ -51,7 +51,7 @@ def criteria_text(criteria: CriteriaSet, paths: Sequence[str] = ()) -> str:
 
 
 def write_chain(sample: Sample) -> Ask[ReferenceChain]:
-    """The solver writes a sample's reference chain; it sees image, question and the reference answer if there is one."""
+    """Ask the solver for a sample's reference chain; it sees image, question and the reference answer, if any."""
     inputs = question_inputs(sample)
     shown = ["image", "question"] if sample.images else ["question"]
     if sample.reference_text is not None:
@@ -61,7 +61,7 @@ def write_chain(sample: Sample) -> Ask[ReferenceChain]:
 
 
 def judge_equivalence(sample: Sample, answer: str, *, repeat: int = 0) -> Ask[bool]:
-    """A judge says whether an answer says the same as the sample's reference answer, or as one of several.
+    """Ask a judge whether an answer says the same as one of the sample's reference answers.
 
     Raises:
         ValueError: if the sample has no reference answer.
@@ -79,10 +79,10 @@ def judge_equivalence(sample: Sample, answer: str, *, repeat: int = 0) -> Ask[bo
 
 
 def extract_criteria(sample: Sample, chain: ReferenceChain, *, count: str | None = None) -> Ask[Sequence[Criterion]]:
-    """The extractor draws atomic criteria from a chain (equation 1); it sees image, question and chain.
+    """Ask the extractor for atomic criteria of a chain (equation 1); it sees image, question and chain.
 
-    It is not shown the reference answer. Whether the criteria keep the rules is for the caller to check. `count` is how
-    many are wanted, in words; without it they are asked for as in the paper: three to five, about another solution.
+    It does not see the reference answer. The caller checks the criteria against the rules. `count` is the number wanted, in
+    words; without it the request is that of the paper: three to five criteria, about another solution.
     """
     inputs = {**question_inputs(sample), "chain": chain_text(chain)}
     return Ask(
@@ -106,7 +106,7 @@ def criteria_reply(criteria: Sequence[Criterion]) -> str:
 
 
 def examine_criteria(sample: Sample, chain: ReferenceChain, criteria: Sequence[Criterion]) -> Ask[CriteriaCheck]:
-    """A judge takes a second look at criteria; it sees question, chain and criteria, and no image, which costs least."""
+    """Ask a judge for a second look at criteria; it sees question, chain and criteria, and to save cost no image."""
     points = lines_text(
         {"n": number, "question": criterion.question, "ground_truth": criterion.ground_truth}
         for number, criterion in enumerate(criteria, start=1)
@@ -121,7 +121,7 @@ def examine_criteria(sample: Sample, chain: ReferenceChain, criteria: Sequence[C
     )
 
 
-def score_checkpoints(
+def score_criteria(
     sample: Sample,
     criteria: CriteriaSet,
     response: str,
@@ -130,18 +130,18 @@ def score_checkpoints(
     show_image: bool = False,
     published: bool = False,
     repeat: int = 0,
-) -> Ask[Sequence[Checkpoint]]:
-    """A judge scores all criteria of one response in a single call: 1 to 5 (fully agrees), in the order of the criteria.
+) -> Ask[Sequence[CriterionScore]]:
+    """Ask a judge to score all criteria of one response in a single call: 1 to 5 (fully agrees), in their order.
 
-    Of a criterion that the response does not speak of it may say so, which counts 1; with `published` it is not asked to
-    tell silence from error, and every criterion counts as spoken to.
+    It may say that the response does not address a criterion, which counts 1. With `published` it is not asked to tell
+    silence from error, and every criterion counts as addressed.
 
     It is shown question, criteria with ground truth and, of those that have one, the path in a capability tree (Figure
     10), and the response; with `show_image` also the image, and then it may be offered tools to look closer with.
     """
     show_image = show_image and bool(sample.images)
     expected = len(criteria.criteria)
-    parse = partial(parse_checkpoints, expected=paths if any(paths) else expected)
+    parse = partial(parse_criterion_scores, expected=paths if any(paths) else expected)
     return Ask(
         "checkpoints_published" if published else "checkpoints",
         {**question_inputs(sample), "criteria": criteria_text(criteria, paths), **answer_inputs("response", response)},
@@ -153,7 +153,7 @@ def score_checkpoints(
             *(("image",) if show_image else ()),
         ),
         parse=partial(schemas.silence_unasked, parse) if published else parse,
-        structured=schemas.checkpoint_scores(expected, published=published),
+        structured=schemas.criterion_scores(expected, published=published),
         images=sample.images if show_image else (),
         tools=True,
         count=expected,

@@ -21,7 +21,7 @@ OWN_ANSWER_LIMIT = 20_000
 def give_hints(
     sample: Sample, points: Sequence[FeedbackPoint], own_answer: str, *, feedback: Feedback, earlier: str | None = None
 ) -> Ask[Sequence[str]]:
-    """A peer that solved atoms writes a hint on each, all in one reply, empty where it has none to give.
+    """Ask a peer that solved atoms for a hint on each, in one reply; a hint may be empty.
 
     It is shown image, question, the points, its own answer, the answer that failed (`earlier`, where the reader is shown
     that, too) and what the reader will see; never a ground truth or the reference answer.
@@ -33,7 +33,7 @@ def give_hints(
 def rewrite_hints(
     sample: Sample, points: Sequence[FeedbackPoint], own_answer: str, *, feedback: Feedback, earlier: str | None = None
 ) -> Ask[Sequence[str]]:
-    """The peer words hints that give something away anew; it is shown which words of them do, and why."""
+    """Ask the peer to rewrite hints that give something away; it is shown which words do, and why."""
     hints = [point.wordings[-1] for point in points]
     inputs = _inputs(sample, points, own_answer, feedback, earlier)
     inputs["hints"] = lines_text({"n": number, "hint": hint.text} for number, hint in enumerate(hints, start=1))
@@ -46,7 +46,7 @@ def rewrite_hints(
 
 
 def judge_leaks(sample: Sample, text: str, secrets: Sequence[str]) -> Ask[Sequence[FoundLeak]]:
-    """A judge says which passages of a feedback or hint give away any of the secrets in this question, and how.
+    """Ask a judge which passages of a feedback or hint give away a secret of the question, and how.
 
     It is shown question, secrets (ground truths and final answers) and the text; no image. In reply to a re-ask a passage
     that does not stand in the text counts as the text as a whole.

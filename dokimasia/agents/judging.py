@@ -11,8 +11,8 @@ from dokimasia.agents.rubrics import responses_text
 from dokimasia.domain.criterion import Criterion, ReferenceChain
 from dokimasia.domain.judging.judgements import ComparedCriteria
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.criterion_scores import parse_scores
 from dokimasia.parsing.judging.replies import (
     AspectScore,
     parse_aspect_scores,
@@ -27,7 +27,7 @@ RATING = (1.0, 10.0)
 
 
 def rate_response(sample: Sample, response: str, *, repeat: int = 0) -> Ask[float]:
-    """A judge rates one response as a whole, 1 to 10, without reasons; it sees image, question and response."""
+    """Ask a judge to rate one response as a whole from 1 to 10, without reasons; it sees image, question and response."""
     return Ask(
         "pointwise",
         {**question_inputs(sample), **answer_inputs("response", response)},
@@ -39,7 +39,7 @@ def rate_response(sample: Sample, response: str, *, repeat: int = 0) -> Ask[floa
 
 
 def rank_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[int, ...]]:
-    """A judge ranks responses that it is shown in this order, without their authors; places in the same order, 1 the best."""
+    """Ask a judge to rank responses, shown in this order without authors; the ranks come in the same order, 1 is best."""
     return Ask(
         "batch_ranking",
         {**question_inputs(sample), "responses": responses_text(responses)},
@@ -52,7 +52,7 @@ def rank_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[int, .
 
 
 def compare_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[tuple[str, int], ...]]:
-    """A judge draws weighted criteria from the differences of auxiliary responses, none of which is ever judged."""
+    """Ask a judge for weighted criteria from the differences of auxiliary responses, which are not judged themselves."""
     return Ask(
         "scan_criteria",
         {**question_inputs(sample), "responses": responses_text(responses)},
@@ -63,7 +63,7 @@ def compare_responses(sample: Sample, responses: Sequence[str]) -> Ask[tuple[tup
 
 
 def score_compared(sample: Sample, criteria: ComparedCriteria, response: str, *, repeat: int = 0) -> Ask[list[int]]:
-    """A judge scores one response by criteria that were drawn from others, 1 to 5 each; it sees the image, too."""
+    """Ask a judge to score one response by criteria drawn from others, 1 to 5 each; it sees the image, too."""
     listed = lines_text(
         {"n": number, **criterion.model_dump()} for number, criterion in enumerate(criteria.criteria, start=1)
     )
@@ -71,7 +71,7 @@ def score_compared(sample: Sample, criteria: ComparedCriteria, response: str, *,
         "scan_scores",
         {**question_inputs(sample), "criteria": listed, **answer_inputs("response", response)},
         _seen(sample, "criteria", shown_as("response", response)),
-        partial(parse_checkpoint_scores, expected=len(criteria.criteria)),
+        partial(parse_scores, expected=len(criteria.criteria)),
         images=sample.images,
         count=len(criteria.criteria),
         repeat=repeat,
@@ -81,7 +81,7 @@ def score_compared(sample: Sample, criteria: ComparedCriteria, response: str, *,
 def score_aspects(
     sample: Sample, chain: ReferenceChain, response: str, *, show_image: bool = False, repeat: int = 0
 ) -> Ask[tuple[AspectScore, ...]]:
-    """A judge scores one response beside the chain in aspects of its own choice, 1 to 5 each.
+    """Ask a judge to score one response beside the chain in aspects of its own choice, 1 to 5 each.
 
     It is shown what checkpoint scoring is shown, with the whole chain in the place of criteria.
     """
@@ -97,7 +97,7 @@ def score_aspects(
 
 
 def extract_without_chain(sample: Sample, *, count: str) -> Ask[Sequence[Criterion]]:
-    """The extractor draws atomic criteria with no chain to draw them from; it sees image, question and reference answer.
+    """Ask the extractor for atomic criteria without a chain; it sees image, question and reference answer.
 
     Whether the criteria keep the rules is for the caller to check. `count` is how many are wanted, in words.
     """

@@ -45,14 +45,14 @@ class AnswerPoints(NamedTuple):
 
     @property
     def inputs(self) -> dict[str, str]:
-        """What every prompt on them is given."""
+        """The inputs that all prompts about the points share."""
         rows = (
             {"n": at, "point": point.question, "truth": point.ground_truth} for at, point in enumerate(self.points, 1)
         )
         return {**question_inputs(self.sample), "points": lines_text(rows), **answer_inputs("answer", self.answer)}
 
     def names(self, *more: str) -> tuple[str, ...]:
-        """What is shown, by name."""
+        """Return the names of what is shown."""
         return (
             *(("image",) if self.sample.images else ()),
             "question",
@@ -63,7 +63,7 @@ class AnswerPoints(NamedTuple):
 
 
 def note_failures(shown: AnswerPoints) -> Ask[Notes]:
-    """A reader notes in its own words what went wrong with each of some failed points of an answer (open coding)."""
+    """Ask a reader to note in its own words what went wrong with failed points of an answer (open coding)."""
     read = partial(parse_notes, expected=len(shown.points), answer=shown.answer, silent=shown.silent)
     return Ask(
         "modes_note",
@@ -77,7 +77,7 @@ def note_failures(shown: AnswerPoints) -> Ask[Notes]:
 
 
 def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
-    """A judge sorts notes under the modes that there are, and makes new ones (axial coding); never whose."""
+    """Ask a judge to sort notes under the existing modes, and to make new ones (axial coding); no model is named."""
     rows = ({"n": at, "kind": note.kind, "note": note.text, "quote": note.quote} for at, note in enumerate(notes, 1))
     read = partial(parse_sorting, modes=_known(modes), notes=[note.kind for note in notes])
     return Ask(
@@ -91,7 +91,7 @@ def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
 
 
 def merge_modes(modes: Sequence[Mode], examples: Sequence[Sequence[str]]) -> Ask[tuple[NewMode, ...]]:
-    """A judge says which modes overlap, or need other words; with each mode come some of the notes under it."""
+    """Ask a judge which modes overlap or need other words; each mode is shown with some of its notes."""
     rows = (
         {"n": at, **one.model_dump(include={"kind", "name", "definition"}), "notes": list(notes)}
         for at, (one, notes) in enumerate(zip(modes, examples, strict=True), 1)
@@ -108,7 +108,7 @@ def merge_modes(modes: Sequence[Mode], examples: Sequence[Sequence[str]]) -> Ask
 
 
 def assign_modes(shown: AnswerPoints, modes: Sequence[Mode], *, repeat: int = 0) -> Ask[Assignments]:
-    """A coder says of each point of an answer which mode is seen in it, or that none is (structured coding)."""
+    """Ask a coder for the mode of each point of an answer, or none (structured coding)."""
     read = partial(
         parse_assignments,
         expected=len(shown.points),

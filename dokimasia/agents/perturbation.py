@@ -40,9 +40,10 @@ __all__ = [
 def plant_errors(
     text: str, targets: Sequence[PerturbationTarget], *, images: Sequence[ImageRef] = (), repeat: int = 0
 ) -> Ask[Sequence[tuple[TextChange, ...]]]:
-    """A model plants each of the named errors in a text, by itself, and says what it changed; nothing for one it cannot.
+    """Ask a model to plant each of the named errors in a text separately, and to say what it changed.
 
-    It is shown the text, the dimensions and what each error is to concern, and the image where it is given.
+    It sees the text, the dimensions, what each error has to concern, and the images, if any. An error that it cannot plant
+    has no changes.
 
     Args:
         text: what the errors are planted in, which is right.
@@ -69,12 +70,12 @@ def plant_errors(
 
 
 def write_gold(sample: Sample) -> Ask[str]:
-    """A model answers a sample's request so that its answer can serve as the right one; it sees image and request."""
+    """Ask a model for a gold answer to a sample's request; it sees image and request."""
     return Ask("gold_answer", question_inputs(sample), ("image", "question"), parse=parse_gold, images=sample.images)
 
 
 def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
-    """A model says of a gold answer which words are wrong and what is so instead, or that it is right (both empty).
+    """Ask a model which words of a gold answer are wrong and what is true instead; both are empty if it is right.
 
     It sees image and request, and the reference answer where there is one.
     """
@@ -88,7 +89,7 @@ def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
 
 
 def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[Rewritten]:
-    """A model makes a gold answer worse in one dimension, or harmlessly other, and says what it changed (FOCUS, 2.3).
+    """Ask a model to make a gold answer worse, or harmlessly different, in one dimension (FOCUS, section 2.3).
 
     It sees image, request, gold answer and the dimension. In most dimensions it changes passages; in those that run
     through a text it writes the answer anew.
@@ -112,7 +113,7 @@ def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[
 def check_change(
     sample: Sample, gold: str, perturbed: str, among: Sequence[ErrorDimension]
 ) -> Ask[tuple[str, tuple[str, ...], bool, str]]:
-    """A model says of a changed answer which dimension the change is of, what else is worse, whether it is, and why.
+    """Ask a model for the dimension of a changed answer's change, what else is worse, whether it is worse, and why.
 
     It sees image, request and both answers, and is not told what the change was meant as.
     """

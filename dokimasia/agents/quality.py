@@ -50,7 +50,7 @@ class CriterionRating(Value):
 
 
 def rate_criterion(sample: Sample, criterion: Criterion) -> Ask[Quality]:
-    """A rater rates one criterion; it sees image and question, the criterion and its ground truth, and no reference answer."""
+    """Ask a rater to rate a criterion; it sees image, question, criterion and ground truth, and no reference answer."""
     return Ask(
         "criterion_quality",
         {**question_inputs(sample), "criterion": criterion.question, "ground_truth": criterion.ground_truth},

@@ -75,7 +75,7 @@ def answer_again(
     earlier: str | None = None,
     published: bool = False,
 ) -> Ask[Response]:
-    """The model answers anew: question, its earlier answer, and a feedback, in which alone the arms differ.
+    """Ask a model to answer again, with its earlier answer and a feedback; the arms differ in the feedback alone.
 
     Args:
         sample: the question.

@@ -18,9 +18,9 @@ def candidates_text(texts: Sequence[str]) -> str:
 def review_candidates(
     sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST, published: bool = False
 ) -> Ask[CandidateComparison]:
-    """A member criticises and ranks candidates, shown in this order beside the image, and keeps one or writes a better.
+    """Ask a member to criticise and rank candidates, shown in this order, and to keep one or write a better one.
 
-    As published it always writes.
+    With `published` it always writes one.
     """
     inputs, shown = _shown(texts, request)
     parse = partial(parse_peer_review, n=len(texts), shown=tuple(texts), may_keep=not published)
@@ -37,9 +37,9 @@ def review_candidates(
 def vote_for_best(
     sample: Sample, texts: Sequence[str], *, request: str = DESCRIBE_REQUEST, published: bool = False
 ) -> Ask[Ballot]:
-    """A member writes critiques of candidates, shown in this order beside the image, and votes (C.3).
+    """Ask a member for critiques of candidates, shown in this order beside the image, and for its vote (C.3).
 
-    As published it votes for one; else it may say that others are as good.
+    With `published` it votes for one; otherwise it may say that others are as good.
     """
     inputs, shown = _shown(texts, request)
     return Ask(

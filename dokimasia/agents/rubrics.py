@@ -41,7 +41,7 @@ def responses_text(texts: Sequence[str]) -> str:
 
 
 def write_must_right(sample: Sample, caption: str, domain: Domain) -> Ask[Sequence[WrittenRubric]]:
-    """A judge writes 3 to 5 must-right rubrics by the domain's own prompt; it is shown image and golden caption."""
+    """Ask a judge for 3 to 5 must-right rubrics by the domain's own prompt; it sees image and golden caption."""
     return Ask(
         f"must_right_{domain}",
         {"caption": caption},
@@ -53,7 +53,7 @@ def write_must_right(sample: Sample, caption: str, domain: Domain) -> Ask[Sequen
 
 
 def mine_easy_wrong(caption: str, responses: Sequence[str]) -> Ask[Sequence[WrittenRubric]]:
-    """A judge writes rubrics for the errors of a pool, perhaps none; it is shown golden caption and responses alone."""
+    """Ask a judge for rubrics of the errors of a pool, perhaps none; it sees golden caption and responses alone."""
     return Ask(
         "easy_wrong",
         {"caption": caption, "responses": responses_text(responses)},
@@ -71,7 +71,7 @@ def repair_rubrics(
     replaced: Collection[int] = (),
     responses: Sequence[str] = (),
 ) -> Ask[Mapping[int, WrittenRubric | None]]:
-    """A judge mends rubrics that break a rule and replaces those that test nothing, by number from 1, or gives one up (None).
+    """Ask a judge to repair or replace faulty rubrics, by number from 1; None stands for one that it gives up.
 
     It sees no image here, and the pool's responses only where it is to find another error of theirs.
 
@@ -99,7 +99,7 @@ def repair_rubrics(
 
 
 def cross_check(rubrics: Sequence[Rubric], caption: str) -> Ask[Sequence[CheckedRubric]]:
-    """A member of the panel says of each rubric whether the caption passes it, and whether it is atomic and decidable.
+    """Ask a member of the panel whether the caption passes each rubric, and whether it is atomic and decidable.
 
     It is shown the golden caption and the rubrics alone.
     """
@@ -119,7 +119,7 @@ def cross_check(rubrics: Sequence[Rubric], caption: str) -> Ask[Sequence[Checked
 def assess_response(
     sample: Sample, rubrics: RubricSet, response: str, *, show_image: bool = False, repeat: int = 0
 ) -> Ask[RubricAssessment]:
-    """A judge says of each rubric whether a response keeps it: must-right rubrics are group A, easy-wrong group B.
+    """Ask a judge whether a response keeps each rubric; must-right rubrics are group A, easy-wrong group B.
 
     It is shown the response and the rubrics, and with `show_image` the image, never the golden caption.
     """

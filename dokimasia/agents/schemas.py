@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import WEIGHT_TOTAL, CriteriaCheck, Criterion
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import VERDICTS, parse_structured_check
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
@@ -47,7 +47,7 @@ def takes_schema(spec: ModelSpec) -> bool:
 
 
 @lru_cache(maxsize=64)  # asked for with every judgement
-def checkpoint_scores(expected: int, *, published: bool = False) -> Structured[Sequence[Checkpoint]]:
+def criterion_scores(expected: int, *, published: bool = False) -> Structured[Sequence[CriterionScore]]:
     """Return the form of a judge's scores of one response, one for each of the `expected` criteria.
 
     With `published` it does not ask whether the response speaks of a criterion.
@@ -64,7 +64,7 @@ def checkpoint_scores(expected: int, *, published: bool = False) -> Structured[S
     )
 
 
-def silence_unasked(parse: Callable[[str], list[Checkpoint]], text: str) -> list[Checkpoint]:
+def silence_unasked(parse: Callable[[str], list[CriterionScore]], text: str) -> list[CriterionScore]:
     """Return the scores that a parser reads of a judge that was not asked to tell silence from error."""
     return [one._replace(stated=None) for one in parse(text)]
 

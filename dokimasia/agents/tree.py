@@ -75,7 +75,7 @@ class Mapped:
 def propose_capabilities(
     criteria: Sequence[TreeCriterion], nodes: Sequence[str], *, deepest: int = DEEPEST
 ) -> Ask[Proposed]:
-    """A judge reuses a capability of the tree for each criterion, or proposes a new one (E.3).
+    """Ask a judge to reuse a capability of the tree for each criterion, or to propose a new one (ATOM, E.3).
 
     Args:
         criteria: at least one.
@@ -92,7 +92,7 @@ def propose_capabilities(
 
 
 def judge_merges(rows: Sequence[MergeRow]) -> Ask[GroupingReply]:
-    """A judge says which capabilities, or parents of some, are one and the same, and which are vague."""
+    """Ask a judge which capabilities, or parents of capabilities, are the same, and which are vague."""
     return Ask(
         "tree_merge",
         {"capabilities": capability_lines(rows)},
@@ -104,7 +104,7 @@ def judge_merges(rows: Sequence[MergeRow]) -> Ask[GroupingReply]:
 
 
 def map_criteria(criteria: Sequence[TreeCriterion], paths: Sequence[str]) -> Ask[Mapped]:
-    """A judge assigns each criterion to exactly one path of a fixed list, or to none.
+    """Ask a judge to assign each criterion to one path of a fixed list, or to none.
 
     Args:
         criteria: at least one.

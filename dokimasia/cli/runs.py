@@ -64,10 +64,10 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
 def rename(backend: Backend, run: str, name: str) -> None:
     """Call RUN by NAME; another run that has the name loses it, and is named."""
     from dokimasia import operations
-    from dokimasia.runs.requests import called
+    from dokimasia.runs.requests import check_label
 
     try:
-        new_name = called(name)
+        new_name = check_label(name)
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     run_named = backend.call(operations.runs.call_otherwise, run=run, body={"name": new_name})

@@ -123,7 +123,7 @@ def schema(method: str | None) -> None:
     """
     from dokimasia.people.passports import schema as passport_schema
     from dokimasia.runs.catalogue import method_named
-    from dokimasia.runs.figure_models import described, published
+    from dokimasia.runs.figure_models import figures_schema, methods_with_schema
 
     if method == PASSPORT:
         print_json(passport_schema())
@@ -132,7 +132,7 @@ def schema(method: str | None) -> None:
         near = next(
             (
                 method_entry.name
-                for method_entry in described()
+                for method_entry in methods_with_schema()
                 if method in (method_entry.drawing().name, method_entry.title)
             ),
             None,
@@ -141,9 +141,9 @@ def schema(method: str | None) -> None:
             raise ConfigError(
                 f"no method {method!r}, which is what runs of {near!r} are called: `dokimasia schema {near}`"
             )
-        print_json(published(method_named(method)))
+        print_json(figures_schema(method_named(method)))
         return
-    for one in described():
+    for one in methods_with_schema():
         click.echo(f"{one.name:<12} {one.title}")
     click.echo(f"{PASSPORT:<12} the passport of a judge, which is a file")
 

@@ -20,7 +20,7 @@ from dokimasia.graphs.executor import GraphRun, LocalExecutor, reduced_gc
 from dokimasia.log import Redactor, configure
 from dokimasia.settings import worker_keys
 from dokimasia.storage.checkpoints import RemoteSaver
-from dokimasia.storage.runs import SqliteRunStore
+from dokimasia.storage.runs import SqliteValueStore
 
 LOADED = (transport,)
 """What most calls need is loaded before a run begins, and not while its first calls wait."""
@@ -99,7 +99,7 @@ class _WorkerRun:
         self.line = Channel(self._serve)
         self._orders = orders
         self._blobs = RemoteBlobs(self.line)
-        self._store = SqliteRunStore(RemoteRows(self.line))
+        self._store = SqliteValueStore(RemoteRows(self.line))
         self._options: dict[int, GraphOptions] = {}
         self.gateway = RemoteGateway(
             self.line,

@@ -46,9 +46,6 @@ class Scored(Value):
     score: float = Field(allow_inf_nan=False)
 
 
-Outcome = Annotated[Scored | Failed, Field(discriminator="outcome")]
-
-
 class Provenance(Value):
     """Where a judge's value came from: the ledger's call, the model, the prompt with version and hash, what was shown."""
 
@@ -138,7 +135,7 @@ class FinalAnswer(Value):
     calls: tuple[str, ...] = ()
 
 
-class Checkpoint(NamedTuple):
+class CriterionScore(NamedTuple):
     """A judge's score of one criterion, 1 to 5, and whether the response speaks of the point at all (if not: 1).
 
     `stated` is None where the judge was not asked to tell silence from error.

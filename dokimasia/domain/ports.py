@@ -121,7 +121,7 @@ class Gateway(Protocol):
         ...
 
 
-class RunStore(Protocol):
+class ValueStore(Protocol):
     """Domain values by content id."""
 
     async def put(self, value: Value) -> str:

@@ -21,7 +21,7 @@ from dokimasia.gateway.remote_call import RemoteCall
 from dokimasia.gateway.retry import PERHAPS_PAID, REFUSALS, RetryPolicy
 from dokimasia.gateway.routes import Route, Routes
 from dokimasia.gateway.sending import redactor, report_of, send_once, shorten
-from dokimasia.gateway.traffic import Flight, Traffic
+from dokimasia.gateway.traffic import PendingCall, Traffic
 
 
 class ModelGateway:
@@ -97,7 +97,7 @@ class ModelGateway:
         self._traffic = traffic or Traffic(clock=clock, sleep=sleep)
         self._traffic.join(self._limit_changed)
         self._routes = Routes(specs, transports=self._transports, api_keys=keys, traffic=self._traffic)
-        self._flights: dict[str, Flight] = {}
+        self._pending_calls: dict[str, PendingCall] = {}
         self._tally: defaultdict[str, Any] = defaultdict(int)  # the counts of GatewayStats by name
         self._draining = False
 
@@ -124,23 +124,23 @@ class ModelGateway:
         key = call.key if isinstance(call, RemoteCall) else call_key(call)
         if call.model.person:
             return await self._ask_person(key, call, label, aid or Aid())
-        flight = self._flights.get(key)
-        joined = flight is not None
-        if flight is None:
-            flight = self._flights[key] = Flight(call=call, key=key, label=label)
-            flight.task = asyncio.create_task(self._fly(flight), name=f"call {key}")
-            flight.task.add_done_callback(functools.partial(self._landed, flight))
-        flight.waiters += 1
+        pending = self._pending_calls.get(key)
+        joined = pending is not None
+        if pending is None:
+            pending = self._pending_calls[key] = PendingCall(call=call, key=key, label=label)
+            pending.task = asyncio.create_task(self._resolve(pending), name=f"call {key}")
+            pending.task.add_done_callback(functools.partial(self._ended, pending))
+        pending.waiters += 1
         try:
-            outcome = await flight.landing()
+            outcome = await pending.outcome()
         except asyncio.CancelledError:
-            if flight.task.cancelled() and self._draining:
+            if pending.task.cancelled() and self._draining:
                 raise _interrupted(call) from None
             raise
         finally:
-            flight.waiters -= 1
-            if flight.waiters == 0 and flight.idle and not flight.task.done():
-                flight.drop(self._forget)
+            pending.waiters -= 1
+            if pending.waiters == 0 and pending.idle and not pending.task.done():
+                pending.drop(self._forget)
         if isinstance(outcome, CallFailed):
             raise CallFailed(outcome.kind, outcome.reason, last=outcome.last)
         if isinstance(outcome, Interrupted):
@@ -188,10 +188,10 @@ class ModelGateway:
         await self._end(only_idle=False)
 
     async def _end(self, *, only_idle: bool) -> None:
-        flights = list(self._flights.values())
-        await asyncio.gather(*(flight.end(only_idle=only_idle) for flight in flights))
-        if flights:
-            await asyncio.wait([flight.task for flight in flights])
+        pending_calls = list(self._pending_calls.values())
+        await asyncio.gather(*(pending.end(only_idle=only_idle) for pending in pending_calls))
+        if pending_calls:
+            await asyncio.wait([pending.task for pending in pending_calls])
         self._traffic.leave(self._limit_changed)
 
     async def aclose(self) -> None:
@@ -203,7 +203,7 @@ class ModelGateway:
     def stats(self) -> GatewayStats:
         """Return what was done so far and what is under way."""
         limits = self._routes.limits()
-        under_way = Counter(flight.call.model.endpoint for flight in self._flights.values() if flight.placed)
+        under_way = Counter(pending.call.model.endpoint for pending in self._pending_calls.values() if pending.has_slot)
         return GatewayStats(**self._tally, in_flight={name: under_way[name] for name in limits}, limits=limits)
 
     def uneven(self, models: Iterable[str]) -> bool:
@@ -213,14 +213,14 @@ class ModelGateway:
         """
         return self._routes.uneven(models)
 
-    def _forget(self, flight: Flight) -> None:
-        for flights in (self._flights, self._traffic.flights):
-            if flights.get(flight.key) is flight:
-                del flights[flight.key]
+    def _forget(self, pending: PendingCall) -> None:
+        for pending_calls in (self._pending_calls, self._traffic.pending_calls):
+            if pending_calls.get(pending.key) is pending:
+                del pending_calls[pending.key]
 
-    def _landed(self, flight: Flight, _: object) -> None:
-        self._forget(flight)
-        flight.landed()
+    def _ended(self, pending: PendingCall, _: object) -> None:
+        self._forget(pending)
+        pending.publish_outcome()
 
     async def _with_reduced_images(self, call: ModelCall) -> ModelCall:
         """Return the call as it is sent and known to the ledger: with images no larger than its model is to be sent."""
@@ -232,83 +232,83 @@ class ModelGateway:
         except ToolFailure as problem:
             raise CallFailed("api_error", f"{call.model.name}: an image cannot be made smaller: {problem}") from problem
 
-    async def _fly(self, flight: Flight) -> CallResult | CallFailed | Interrupted:
-        """Return what came of a call: from the ledger, or of as many tries as the policy allows."""
-        if (failed := await self._traffic.turn_of(flight)) is not None:
-            self._tell("gave_up", flight, reason=failed.reason)
+    async def _resolve(self, pending: PendingCall) -> CallResult | CallFailed | Interrupted:
+        """Return a call's outcome: from the ledger, or else of as many requests as the policy allows."""
+        if (failed := await self._traffic.wait_for_turn(pending)) is not None:
+            self._tell("gave_up", pending, reason=failed.reason)
             return failed
-        committed = await self._ledger.get(flight.key)
+        committed = await self._ledger.get(pending.key)
         if committed is not None:
             self._tally["cached"] += 1
-            self._tell("cached", flight)
+            self._tell("cached", pending)
             return committed
-        route = flight.route = self._routes.to(flight.call.model.name)
+        route = pending.route = self._routes.to(pending.call.model.name)
         waited, tries = 0.0, 0
         try:
             while True:
                 if reason := route.breaker.refusal():
-                    return self._refuse(flight, reason)
+                    return self._refuse(pending, reason)
                 tries += 1
-                outcome = await self._try(flight, route, tries)
+                outcome = await self._try(pending, route, tries)
                 if not isinstance(outcome, TransportError):
                     return outcome
                 if reason := route.breaker.refusal():
-                    return self._refuse(flight, reason)
+                    return self._refuse(pending, reason)
                 delay = self._policy.next_delay(tries, outcome, waited=waited, rng=self._rng)
-                flight.left = delay is not None and flight.waiters == 0
-                if flight.left:
+                pending.abandoned = delay is not None and pending.waiters == 0
+                if pending.abandoned:
                     delay = None
-                self._tell("failed_try", flight, reason=str(outcome), number=tries, delay=delay)
+                self._tell("failed_try", pending, reason=str(outcome), number=tries, delay=delay)
                 if delay is None:
-                    self._forget(flight)  # who asks from now on has it sent, and is not handed this failure
-                    return self._give_up(flight, outcome, tries)
+                    self._forget(pending)  # who asks from now on has it sent, and is not handed this failure
+                    return self._give_up(pending, outcome, tries)
                 if self._draining:
-                    return _interrupted(flight.call)
+                    return _interrupted(pending.call)
                 waited += delay
                 await self._sleep(delay)
         except asyncio.CancelledError:
-            if not flight.refused:
+            if not pending.refusal:
                 raise
-            return self._refuse(flight, flight.refused)
+            return self._refuse(pending, pending.refusal)
 
-    async def _try(self, flight: Flight, route: Route, number: int) -> CallResult | CallFailed | TransportError:
+    async def _try(self, pending: PendingCall, route: Route, number: int) -> CallResult | CallFailed | TransportError:
         """Send the call once, within budget and limits, and commit its reply or record its failure."""
-        tokens, cost = self._forecast(flight.call, route)
+        tokens, cost = self._forecast(pending.call, route)
         try:
             reservation = await self._budget.reserve(tokens=tokens, cost=cost)
         except CallFailed as refused:
-            self._tell("gave_up", flight, reason=refused.reason, number=number)
-            return CallFailed(refused.kind, f"{flight.call.model.name}: {refused.reason}")
-        slot, carried = None, flight.carried
+            self._tell("gave_up", pending, reason=refused.reason, number=number)
+            return CallFailed(refused.kind, f"{pending.call.model.name}: {refused.reason}")
+        slot, remote = None, pending.remote
         report: Report = "failed"
         try:
-            slot = await route.admit(tokens, carried)
-            if flight.refused and not (carried is not None and carried.begun):
-                return self._refuse(flight, flight.refused)
-            flight.idle, flight.placed = False, True
+            slot = await route.admit(tokens, remote)
+            if pending.refusal and not (remote is not None and remote.begun):
+                return self._refuse(pending, pending.refusal)
+            pending.idle, pending.has_slot = False, True
             reservation.sent()
             self._tally["sent"] += 1
-            self._tell("sent", flight, number=number)
+            self._tell("sent", pending, number=number)
             started, paced = self._clock(), route.pacing.limited
-            result = await send_once(flight.call, route, blobs=self._blobs, clean=self._clean)
+            result = await send_once(pending.call, route, blobs=self._blobs, clean=self._clean)
             latency = self._clock() - started
             report = report_of(result)
-            cut = route.limiter.release(slot, report, to=None if carried is None else carried.take_next())
+            cut = route.limiter.release(slot, report, to=None if remote is None else remote.take_next())
             if cut or route.pacing.limited != paced:
                 self._traffic.hold_back(route.limiter)
             if cut:
                 route.pacing.refused()
             elif report == "ok":
                 route.pacing.succeeded()
-            slot, flight.placed = None, False
-            self._watch(flight, route, result)
+            slot, pending.has_slot = None, False
+            self._watch(pending, route, result)
             if isinstance(result, TransportError):
                 if result.kind in PERHAPS_PAID:
                     reservation.settle(tokens=None, cost=None)
-                return await self._record(flight, result)
-            return await self._commit(flight, route, result, reservation, latency)
+                return await self._record(pending, result)
+            return await self._commit(pending, route, result, reservation, latency)
         finally:
-            flight.idle, flight.placed = True, False
+            pending.idle, pending.has_slot = True, False
             if slot is not None:
                 route.limiter.release(slot, report)
             reservation.release()
@@ -320,20 +320,20 @@ class ModelGateway:
         forecast = call.forecast if isinstance(call, RemoteCall) else estimate_usage(call)
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), forecast_cost(call, forecast, route.price)
 
-    async def _record(self, flight: Flight, failure: TransportError) -> TransportError:
+    async def _record(self, pending: PendingCall, failure: TransportError) -> TransportError:
         self._tally["failed_tries"] += 1
         await self._ledger.attempt(
-            flight.key,
-            flight.call,
+            pending.key,
+            pending.call,
             kind=failure.kind,
             status=failure.status,
             message=str(failure),
-            label=flight.label,
+            label=pending.label,
         )
         return failure
 
     async def _commit(
-        self, flight: Flight, route: Route, reply: ModelReply, reservation: Reservation, latency: float
+        self, pending: PendingCall, route: Route, reply: ModelReply, reservation: Reservation, latency: float
     ) -> CallResult:
         usage = reply.usage
         cost = cost_of_reply(reply, route.price)
@@ -341,7 +341,7 @@ class ModelGateway:
         reservation.settle(tokens=spent, cost=cost)
         if spent is not None:
             route.pacing.correct(spent - reservation.tokens)
-        await self._ledger.commit(flight.key, flight.call, reply, cost=cost, label=flight.label, latency=latency)
+        await self._ledger.commit(pending.key, pending.call, reply, cost=cost, label=pending.label, latency=latency)
         tally = self._tally
         tally["answered"] += 1
         tally["input_tokens"] += usage.input_tokens or 0
@@ -349,39 +349,39 @@ class ModelGateway:
         tally["usage_unknown"] += not usage.known
         tally["cost"] += cost or 0.0
         tally["cost_unknown"] += cost is None
-        self._tell("answered", flight)
-        return CallResult(key=flight.key, reply=reply, cost=cost)
+        self._tell("answered", pending)
+        return CallResult(key=pending.key, reply=reply, cost=cost)
 
-    def _watch(self, flight: Flight, route: Route, result: ModelReply | TransportError) -> None:
+    def _watch(self, pending: PendingCall, route: Route, result: ModelReply | TransportError) -> None:
         """Tell the breaker how a request went; where that opens it, give up all that waits to be sent the same way."""
         if not isinstance(result, TransportError) or result.kind not in REFUSALS:
             if route.breaker.reached():
-                self._traffic.tell(
+                self._traffic.announce(
                     route.spec.ref.endpoint, route.limiter.limit, f"{route.spec.ref.name}: it is asked again"
                 )
             return
         if not route.breaker.refused(result):
             return
         reason = route.breaker.refusal()
-        self._traffic.tell(route.spec.ref.endpoint, 0, f"{route.spec.ref.name}: {reason}")
+        self._traffic.announce(route.spec.ref.endpoint, 0, f"{route.spec.ref.name}: {reason}")
         self._traffic.refuse(route.breaker, reason)
 
-    def _refuse(self, flight: Flight, reason: str) -> CallFailed:
-        reason = shorten(f"{flight.call.model.name}: {reason}")
-        self._tell("gave_up", flight, reason=reason)
+    def _refuse(self, pending: PendingCall, reason: str) -> CallFailed:
+        reason = shorten(f"{pending.call.model.name}: {reason}")
+        self._tell("gave_up", pending, reason=reason)
         return CallFailed("api_error", reason)
 
-    def _give_up(self, flight: Flight, failure: TransportError, tries: int) -> CallFailed:
+    def _give_up(self, pending: PendingCall, failure: TransportError, tries: int) -> CallFailed:
         count = "1 try" if tries == 1 else f"{tries} tries"
         status = "" if failure.status is None else f" (status {failure.status})"
-        reason = shorten(f"{flight.call.model.name}: {failure.kind}{status} after {count}: {failure}")
-        self._tell("left" if flight.left else "gave_up", flight, reason=reason, number=tries)
+        reason = shorten(f"{pending.call.model.name}: {failure.kind}{status} after {count}: {failure}")
+        self._tell("left" if pending.abandoned else "gave_up", pending, reason=reason, number=tries)
         kind = "context_overflow" if failure.kind == "context_overflow" else "api_error"
         return CallFailed(kind, reason, last=failure)
 
-    def _tell(self, kind: EventKind, flight: Flight, **fields: Any) -> None:
-        model = flight.call.model
-        self._emit(kind, model=model.name, endpoint=model.endpoint, label=flight.label, key=flight.key, **fields)
+    def _tell(self, kind: EventKind, pending: PendingCall, **fields: Any) -> None:
+        model = pending.call.model
+        self._emit(kind, model=model.name, endpoint=model.endpoint, label=pending.label, key=pending.key, **fields)
 
     def _emit(self, kind: EventKind, **fields: Any) -> None:
         if self._on_event is not None:

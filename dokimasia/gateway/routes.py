@@ -152,7 +152,7 @@ class Routes:
         if lane not in self._limiters:
             sharing = [other for other in self._specs.values() if self._lane(other) == lane]
             self._limiters[lane] = self._traffic.limiter(lane, sharing)
-        pacing, breaker = self._traffic.manner(lane, spec)
+        pacing, breaker = self._traffic.pacing(lane, spec)
         transport = self._transports[chosen_transport_name(spec, self._transports)]
         return Route(
             spec=spec,

@@ -1,4 +1,4 @@
-"""What the gateways of one process share: the calls on their way, and limits, pace and breakers by endpoint and key."""
+"""What the gateways of one process share: pending calls, and limits, pace and breakers by endpoint and key."""
 
 import asyncio
 import hashlib
@@ -17,10 +17,10 @@ from dokimasia.gateway.remote_call import RemoteCall
 from dokimasia.gateway.retry import Breaker
 
 LimitListener = Callable[[str, int, str], None]
-"""Told an endpoint, its new limit and the reason."""
+"""Called with an endpoint, its new limit and the reason."""
 
 Lane = tuple[str, str]
-"""An endpoint, and what tells the key that it is asked under from others."""
+"""An endpoint, and an identifier of the key that it is called with."""
 
 
 @dataclass(frozen=True)
@@ -38,21 +38,21 @@ class Route:
 
     @property
     def on_headers(self) -> HeaderListener:
-        """Told the headers of what comes back."""
+        """The function that reads the headers of replies."""
         return self.pacing.read_headers
 
     async def admit(self, tokens: int, call: RemoteCall | None = None) -> Slot:
-        """Wait for the model's pace and then for a place, which the caller gives back.
+        """Wait for the model's pace and then for a slot, which the caller releases.
 
-        In this order, who waits for the pace holds no place that other models at the endpoint could use. One request of
-        the model at a time is on its way from the one to the other, so that none piles up with its pace behind it. A
-        carried `call` that waits for nothing but a place may be sent ahead by the process that has it.
+        In this order, a call that waits for the pace holds no slot that other models at the endpoint could use. One request
+        of the model at a time waits for a slot with its pace taken, so that none of them pile up there. A
+        remote `call` that waits only for a slot may be sent ahead by the process that has it.
         """
         if not self.pacing.limited:
             slot = await self.limiter.acquire(None if call is None else call.near)
             if not self.pacing.limited or (call is not None and call.begun):
                 return slot
-            self.limiter.release(slot, "failed")  # a pace was stated or learnt while this one waited for its place
+            self.limiter.release(slot, "failed")  # a pace was stated or learnt while this call waited for its slot
         self.pacing.waiting += 1
         try:
             async with self.pacing.turn:
@@ -63,12 +63,20 @@ class Route:
 
 
 @dataclass(eq=False)
-class Flight:
-    """One call on its way for everyone who asks one gateway for it.
+class PendingCall:
+    """A call that one gateway is answering, for all who ask for it.
 
-    `idle`: nothing is being paid or written, it may be dropped. `placed`: it holds a place at its endpoint. `route`: its
-    way to the model, once the ledger had no answer. `refused`: why it is dropped, if its model's endpoint refuses
-    everything. `left`: its askers went away before its tries were over, so its failure says nothing to others.
+    Attributes:
+        call: the call.
+        key: its key in the ledger.
+        label: who asked first.
+        waiters: how many wait for the outcome.
+        idle: whether nothing is being paid or written, so that it may be dropped.
+        has_slot: whether it holds a slot at its endpoint.
+        route: its way to the model, once the ledger had no answer.
+        refusal: why it is dropped, if its model's endpoint refuses everything.
+        abandoned: whether its askers went away before its tries were over, so that its failure says nothing to others.
+        task: the work on it.
     """
 
     call: ModelCall
@@ -76,95 +84,96 @@ class Flight:
     label: str
     waiters: int = 0
     idle: bool = True
-    placed: bool = False
+    has_slot: bool = False
     route: Route | None = None
-    refused: str = ""
-    left: bool = False
+    refusal: str = ""
+    abandoned: bool = False
     task: "asyncio.Task[CallResult | CallFailed | Interrupted]" = field(init=False)
-    _landings: "list[asyncio.Future[CallResult | CallFailed | Interrupted]]" = field(default_factory=list)
+    _waiting: "list[asyncio.Future[CallResult | CallFailed | Interrupted]]" = field(default_factory=list)
     _recalling: "asyncio.Task[None] | None" = None
 
-    async def landing(self) -> CallResult | CallFailed | Interrupted:
-        """Return what came of the call, once its task has ended; whoever is cancelled meanwhile leaves the task at work.
+    async def outcome(self) -> CallResult | CallFailed | Interrupted:
+        """Return the call's outcome once its task has ended; cancelling a waiter does not cancel the task.
 
-        As `asyncio.shield`, at half its price: it is awaited by every call.
+        Does what `asyncio.shield` does in half the time, since every call awaits it.
         """
-        landing = asyncio.get_running_loop().create_future()
-        self._landings.append(landing)
-        return await landing
+        future = asyncio.get_running_loop().create_future()
+        self._waiting.append(future)
+        return await future
 
     @property
-    def ahead(self) -> bool:
-        """Whether a process that has the call may have begun to send it, although it still waits for its turn here."""
-        return self.carried is not None and self.carried.perhaps_begun
+    def maybe_sent_ahead(self) -> bool:
+        """Whether the process that has the call may have begun to send it, although it still waits for its turn here."""
+        return self.remote is not None and self.remote.perhaps_begun
 
     @property
-    def carried(self) -> RemoteCall | None:
+    def remote(self) -> RemoteCall | None:
         """The call, where another process has it."""
         return self.call if isinstance(self.call, RemoteCall) else None
 
-    def drop(self, forget: "Callable[[Flight], None]") -> None:
-        """End an idle flight for which nobody waits any more; one that may be sent ahead, once that is taken back."""
-        if self.carried is None or not self.ahead:
+    def drop(self, forget: "Callable[[PendingCall], None]") -> None:
+        """Cancel an idle call that nobody waits for; one that may be sent ahead is recalled first."""
+        if self.remote is None or not self.maybe_sent_ahead:
             forget(self)
             self.task.cancel()
         elif self._recalling is None or self._recalling.done():
-            self._recalling = asyncio.create_task(self._recalled(self.carried, forget))
+            self._recalling = asyncio.create_task(self._recall(self.remote, forget))
 
-    async def _recalled(self, carried: RemoteCall, forget: "Callable[[Flight], None]") -> None:
-        await carried.recall()
-        if self.idle and not self.ahead and not self.waiters:
+    async def _recall(self, remote: RemoteCall, forget: "Callable[[PendingCall], None]") -> None:
+        await remote.recall()
+        if self.idle and not self.maybe_sent_ahead and not self.waiters:
             self.drop(forget)
 
     async def end(self, *, only_idle: bool) -> None:
-        """Give it up; or only if it is idle, and its call not begun by a process that may send it ahead."""
-        if only_idle and self.idle and self.carried is not None and self.ahead:
-            await self.carried.recall()
-        if not only_idle or (self.idle and not self.ahead):
+        """Cancel it; with `only_idle` only if it is idle and no other process has begun to send it."""
+        if only_idle and self.idle and self.remote is not None and self.maybe_sent_ahead:
+            await self.remote.recall()
+        if not only_idle or (self.idle and not self.maybe_sent_ahead):
             self.task.cancel()
 
-    def landed(self) -> None:
-        """Tell everyone who awaits the landing that the task has ended, and how."""
+    def publish_outcome(self) -> None:
+        """Give the outcome of the ended task to everyone who waits for it."""
         cancelled = self.task.cancelled()
-        problem = None if cancelled else self.task.exception()  # seen also where nobody waits any more: no complaint
-        for landing in self._landings:
-            if landing.done():
+        # Reading the exception keeps asyncio from reporting it as never retrieved where nobody waits any more.
+        problem = None if cancelled else self.task.exception()
+        for future in self._waiting:
+            if future.done():
                 continue
             if cancelled:
-                landing.cancel()
+                future.cancel()
             elif problem is not None:
-                landing.set_exception(problem)
+                future.set_exception(problem)
             else:
-                landing.set_result(self.task.result())
+                future.set_result(self.task.result())
 
     @property
     def failure(self) -> CallFailed | None:
-        """How the ended flight failed, if whoever asks the same would meet the same: not for want of one run's money."""
-        if self.left or self.task.cancelled() or self.task.exception() is not None:
+        """The failure of the ended call, if others who ask the same would meet it, too; a spent budget is one run's own."""
+        if self.abandoned or self.task.cancelled() or self.task.exception() is not None:
             return None
         outcome = self.task.result()
         return outcome if isinstance(outcome, CallFailed) and outcome.kind != "budget" else None
 
 
 class Traffic:
-    """What gateways have in common that are at work at the same time in one event loop, each for a run of its own.
+    """The calls, limits and breakers shared by the gateways of one event loop, each of which works for a run of its own.
 
     A call that two of them are asked at once is sent by one, under its money, and the other takes the answer from the
     ledger; where the first gives it up for a reason of its own, the other sends it. Money, counts, events and the end are
     each gateway's own. What no gateway uses any more is forgotten, and the next begins anew.
 
     Attributes:
-        flights: the calls that may be sent, by their keys: whoever asks one of them waits for it.
+        pending_calls: the calls that may be sent, by their keys: whoever asks one of them waits for it.
     """
 
     def __init__(self, *, clock: Clock = time.monotonic, sleep: Sleep = asyncio.sleep) -> None:
         """Begin with nothing on its way; `clock` and `sleep` are replaced in tests."""
-        self.flights: dict[str, Flight] = {}
+        self.pending_calls: dict[str, PendingCall] = {}
         self._clock = clock
         self._sleep = sleep
         self._listeners: list[LimitListener] = []
         self._limiters: dict[Lane, AdaptiveLimiter] = {}
-        self._manners: dict[tuple[Lane, str, float | None, float | None], tuple[Pacing, Breaker]] = {}
+        self._pacing: dict[tuple[Lane, str, float | None, float | None], tuple[Pacing, Breaker]] = {}
 
     def join(self, listener: LimitListener) -> None:
         """Begin to use it; the listener is told every change of a limit."""
@@ -176,37 +185,37 @@ class Traffic:
             self._listeners.remove(listener)
         if not self._listeners:
             self._limiters.clear()
-            self._manners.clear()
+            self._pacing.clear()
 
-    def tell(self, endpoint: str, limit: int, reason: str) -> None:
-        """Tell everyone that the limit of an endpoint changed."""
+    def announce(self, endpoint: str, limit: int, reason: str) -> None:
+        """Tell every listener that the limit of an endpoint changed."""
         for listener in tuple(self._listeners):
             listener(endpoint, limit, reason)
 
-    async def turn_of(self, flight: Flight) -> CallFailed | None:
-        """Return once nobody else is on the way with the same call: whatever came of it is in the ledger then.
+    async def wait_for_turn(self, pending: PendingCall) -> CallFailed | None:
+        """Wait until no other gateway is sending the same call; its reply is in the ledger then.
 
-        Where another's try failed in a way that this one would meet, too, its failure is returned at once.
+        Returns the other's failure if this one would meet it, too, otherwise None.
         """
-        while (other := self.flights.setdefault(flight.key, flight)) is not flight:
+        while (other := self.pending_calls.setdefault(pending.key, pending)) is not pending:
             await asyncio.wait([other.task])
             if (failed := other.failure) is not None:
                 return failed
         return None
 
     def refuse(self, breaker: Breaker, reason: str) -> None:
-        """Give up all that waits to be sent past a breaker that has opened."""
-        for flight in self.flights.values():
-            if flight.idle and flight.route is not None and flight.route.breaker is breaker:
-                flight.refused = reason
-                if not flight.ahead:  # else it is refused at its turn, unless it was begun before
-                    flight.task.cancel()
+        """Give up all calls that wait to be sent past a breaker that has opened."""
+        for pending in self.pending_calls.values():
+            if pending.idle and pending.route is not None and pending.route.breaker is breaker:
+                pending.refusal = reason
+                if not pending.maybe_sent_ahead:  # else it is refused at its turn, unless it was begun before
+                    pending.task.cancel()
 
     def hold_back(self, limiter: AdaptiveLimiter) -> None:
-        """Have nothing sent ahead any more to an endpoint that takes less than was thought."""
-        for flight in self.flights.values():
-            if flight.carried is not None and flight.route is not None and flight.route.limiter is limiter:
-                flight.carried.forbid()
+        """Stop sending calls ahead to an endpoint whose limit has fallen."""
+        for pending in self.pending_calls.values():
+            if pending.remote is not None and pending.route is not None and pending.route.limiter is limiter:
+                pending.remote.forbid()
 
     def limiter(self, lane: Lane, sharing: Collection[ModelSpec]) -> AdaptiveLimiter:
         """Return the limiter of an endpoint and key, with the largest limits of all models that share it."""
@@ -214,28 +223,28 @@ class Traffic:
         start = min(most, max(spec.start_concurrency for spec in sharing))
         if lane not in self._limiters:
             self._limiters[lane] = AdaptiveLimiter(
-                most, start=start, clock=self._clock, on_change=lambda limit, why: self.tell(lane[0], limit, why)
+                most, start=start, clock=self._clock, on_change=lambda limit, why: self.announce(lane[0], limit, why)
             )
         limiter = self._limiters[lane]
         limiter.widen(most)
         return limiter
 
-    def manner(self, lane: Lane, spec: ModelSpec) -> tuple[Pacing, Breaker]:
-        """Return pace and breaker of a model at an endpoint and under a key."""
-        place = (lane, spec.ref.model, spec.rpm, spec.tpm)
-        if place not in self._manners:
+    def pacing(self, lane: Lane, spec: ModelSpec) -> tuple[Pacing, Breaker]:
+        """Return the pace and the breaker of a model at an endpoint under a key."""
+        key = (lane, spec.ref.model, spec.rpm, spec.tpm)
+        if key not in self._pacing:
             pacing = Pacing(
                 rpm=spec.rpm,
                 tpm=spec.tpm,
                 clock=self._clock,
                 sleep=self._sleep,
-                on_change=lambda limit, why: self.tell(lane[0], limit, f"{spec.ref.name}: {why}"),
+                on_change=lambda limit, why: self.announce(lane[0], limit, f"{spec.ref.name}: {why}"),
             )
-            self._manners[place] = pacing, Breaker(clock=self._clock)
-        return self._manners[place]
+            self._pacing[key] = pacing, Breaker(clock=self._clock)
+        return self._pacing[key]
 
 
 def lane_of(spec: ModelSpec, key: str | None) -> Lane:
-    """Return the endpoint of a model, and what tells its key from others without giving it away."""
+    """Return the endpoint of a model with a hash or name that identifies its key without revealing it."""
     identity = spec.api_key_env or "" if key is None else hashlib.sha256(key.encode()).hexdigest()[:12]
     return spec.ref.endpoint, identity

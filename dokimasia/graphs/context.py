@@ -9,7 +9,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.look import Look
 from dokimasia.domain.options import GraphOptions
-from dokimasia.domain.ports import BlobStore, Gateway, RunStore
+from dokimasia.domain.ports import BlobStore, Gateway, ValueStore
 from dokimasia.errors import ConfigError
 
 T = TypeVar("T")
@@ -26,7 +26,7 @@ class Context:
     """
 
     gateway: Gateway
-    store: RunStore
+    store: ValueStore
     options: GraphOptions
     seed: int = 0
     prompts: PromptLibrary | None = None

@@ -125,11 +125,11 @@ class OperationContext:
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
         """Take a run out of the queue that the next service would go on with, and return its row."""
-        from dokimasia.runs.outcome import take_out
+        from dokimasia.runs.outcome import remove_from_queue
 
         before = next((entry.before for entry in queue(self.home) if entry.id == run.id), None)
         if before is not None or run.status in (*AT_WORK, "waiting"):
-            await take_out(self.home, run, before or "", self.settings)
+            await remove_from_queue(self.home, run, before or "", self.settings)
         return get_run(self.home, run.id)
 
     async def delete(self, run: Run) -> None:

@@ -19,8 +19,14 @@ from dokimasia.operations.operation import (
 from dokimasia.report.fields import as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.reading.inspection import described, described_now, end_reasons, listed, waiting_questions
-from dokimasia.runs.requests import Called
+from dokimasia.runs.reading.inspection import (
+    current_summary,
+    end_reasons,
+    labelled_runs,
+    run_summary,
+    waiting_questions,
+)
+from dokimasia.runs.requests import RunLabel
 from dokimasia.storage.deletion import Deleted, run_size
 from dokimasia.storage.naming import LAST, comparable_with, name_run, resolve_run, set_tags
 from dokimasia.storage.runs import AT_WORK, Run, RunStatus
@@ -140,8 +146,8 @@ class RunDetail(RunShown):
 class Renamed(Body):
     """What a run is to be called: a name, tags in the place of those that it has, or both."""
 
-    name: Called | None = None
-    tags: tuple[Called, ...] | None = Field(default=None, max_length=100)
+    name: RunLabel | None = None
+    tags: tuple[RunLabel, ...] | None = Field(default=None, max_length=100)
 
 
 @operation("GET", "/runs", tag="runs")
@@ -162,11 +168,11 @@ def list_of_runs(
         return (status is None or run.status == status) and (method is None or run.method == method)
 
     context.cache()
-    entries = listed(context.home, tags=tuple(tag or ()), wanted=wanted, text=q)
+    entries = labelled_runs(context.home, tags=tuple(tag or ()), wanted=wanted, text=q)
     page, later = page_of(entries, lambda entry: entry[0].id, limit=limit, after=after)
     waiting, why = waiting_questions(context.home), end_reasons(context.home, (run for run, _ in page))
     runs = [
-        RunShown.model_validate(described(run, label, questions=waiting[run.id], why=why.get(run.id, "")))
+        RunShown.model_validate(run_summary(run, label, questions=waiting[run.id], why=why.get(run.id, "")))
         for run, label in page
     ]
     return RunsListed(total=len(entries), next=later, runs=runs)
@@ -179,7 +185,7 @@ def one_run(context: OperationContext, run: str) -> RunDetail:
     context.cache(row)
     method = method_of(row)
     return RunDetail(
-        **described_now(context.home, row),
+        **current_summary(context.home, row),
         title=method.title,
         spent=spent_of(context, row),
         estimate=estimate_of(row),
@@ -279,13 +285,13 @@ async def cancel(
 
 def run_now(context: OperationContext, run: Run) -> RunShown:
     """Return a run as lists show it, with what it is called."""
-    return RunShown.model_validate(described_now(context.home, run))
+    return RunShown.model_validate(current_summary(context.home, run))
 
 
 def begun(context: OperationContext, run: Run) -> RunBegun:
     """Return a run with its estimate and links."""
     return RunBegun(
-        **described_now(context.home, run),
+        **current_summary(context.home, run),
         spent=spent_of(context, run),
         estimate=estimate_of(run),
         links=links_of(run.id),

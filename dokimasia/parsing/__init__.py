@@ -5,7 +5,7 @@ Here is what every method may read with; the parser of one method's replies lies
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
+from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_scores
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.refusals import looks_like_refusal
@@ -17,13 +17,13 @@ __all__ = [
     "UnparsableReply",
     "find_json",
     "looks_like_refusal",
-    "parse_checkpoint_scores",
-    "parse_checkpoints",
+    "parse_criterion_scores",
     "parse_equivalence",
     "parse_factuality_scores",
     "parse_final_answer",
     "parse_pairwise_verdict",
     "parse_rating",
+    "parse_scores",
     "spoken",
     "tagged",
 ]

@@ -4,9 +4,9 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.checkpoints import HIGHEST, LOWEST, SILENT, parse_checkpoints, scores_of
+from dokimasia.parsing.criterion_scores import HIGHEST, LOWEST, SILENT, parse_criterion_scores, scores_of
 from dokimasia.parsing.json_finder import find_json_and_rest
 from dokimasia.parsing.own import beside, own
 from dokimasia.parsing.reply import matches, short
@@ -20,7 +20,7 @@ _SCORE_LINE = re.compile(r"score\s{0,4}[:=]?\s{0,4}\[", re.IGNORECASE | re.ASCII
 """What a line of the form `N | score: [S]` holds and no JSON object does: there a quotation mark ends the word."""
 
 
-def parse_structured_scores(text: str, expected: int) -> list[Checkpoint]:
+def parse_structured_scores(text: str, expected: int) -> list[CriterionScore]:
     """Return what a judge says of each criterion of one response, in order, from the object that its schema asks for.
 
     The object is `{"scores": [{"n": 1, "stated": true, "score": 4}, ...]}` with the criteria's numbers, counted from 1;
@@ -47,7 +47,7 @@ def parse_structured_scores(text: str, expected: int) -> list[Checkpoint]:
     found, rest = find_json_and_rest(said, lambda value: _holds(value, "scores", list))
     if not found:
         if _SCORE_LINE.search(said):
-            return parse_checkpoints(text, expected)
+            return parse_criterion_scores(text, expected)
         raise UnparsableReply('there is no complete JSON object of the form {"scores": [{"n": 1, "score": S}, ...]}')
     if any(other["scores"] != found[0]["scores"] for other in found[1:]):
         raise UnparsableReply("there is more than one JSON object of scores, and they differ")
@@ -58,7 +58,7 @@ def parse_structured_scores(text: str, expected: int) -> list[Checkpoint]:
         _nothing_else(one, "")
     if not _SCORE_LINE.search(said):
         _nothing_else({}, rest)
-    elif parse_checkpoints(rest, expected) != scores:
+    elif parse_criterion_scores(rest, expected) != scores:
         raise UnparsableReply("the scores stand in the reply twice, as an object and as lines, and differ")
     return scores
 
@@ -133,7 +133,7 @@ def _number(row: Any, expected: int) -> int:
     return number
 
 
-def _score(row: dict[str, Any], number: int) -> Checkpoint:
+def _score(row: dict[str, Any], number: int) -> CriterionScore:
     score, stated = row.get("score"), row.get("stated", True)
     if type(stated) is not bool:
         raise UnparsableReply(f"criterion {number}: stated is {short(repr(stated))}, neither true nor false")
@@ -143,4 +143,4 @@ def _score(row: dict[str, Any], number: int) -> Checkpoint:
         raise UnparsableReply(f"criterion {number} is not stated and has the score {short(repr(score))}: give it a 1")
     if type(score) is not int or not LOWEST <= score <= HIGHEST:
         raise UnparsableReply(f"criterion {number} has the score {short(repr(score))}, not an integer from 1 to 5")
-    return Checkpoint(score, stated=True)
+    return CriterionScore(score, stated=True)

@@ -1,4 +1,4 @@
-"""The browser of samples as HTML: a list to move through, and a card a sample with everything that is known of it."""
+"""The browser of samples as HTML: a list to move through, and a card for each sample with all its data."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -15,19 +15,26 @@ from dokimasia.report.overlay import (
     region_text,
     regions_of,
 )
-from dokimasia.report.verdicts import NOT_STATED, corrected_of, final_of, left_out_of, spoken_scores, verdict_tone
+from dokimasia.report.verdicts import (
+    NOT_STATED,
+    addressed_scores,
+    correction_text,
+    exclusion_text,
+    final_answer_text,
+    verdict_tone,
+)
 
 MOST_TEXT, LEAST_TEXT = 6_000, 800
-"""Characters of one text, where few are shown and where many are; what is longer is cut, and says so."""
+"""The most characters of one text if few are shown, and if many are; a longer text is cut, with a note."""
 
 ALL_TEXTS = 4_000_000
-"""Characters of all texts of a report together, as far as the bounds on one text allow."""
+"""The characters of all texts of a report together, within the bounds on one text."""
 
 MOST_SEARCHED = 400
-"""Characters of a question that the filter looks at."""
+"""Characters of a question that the filter searches."""
 
 OPEN_TEXT = 700
-"""Characters up to which an answer stands open."""
+"""Characters up to which an answer is shown unfolded."""
 
 KEYS = (
     "<kbd>↑</kbd> <kbd>↓</kbd> other sample · <kbd>/</kbd> filter · <kbd>Esc</kbd> clear · "
@@ -78,14 +85,14 @@ def mean_scores(view: Mapping[str, Any]) -> dict[str, float]:
 
 
 class Clip(NamedTuple):
-    """How many characters of a sample's text are shown, and where the rest is to be had."""
+    """The number of characters of a sample's text that are shown, and where the rest can be found."""
 
     run: str
     sample: str
     most: int
 
     def cut(self, text: str) -> tuple[str, str]:
-        """Return the beginning of a text, and what to say of the rest, "" where all of it is shown."""
+        """Return the beginning of a text, and a note on the rest, "" if all of it is shown."""
         left = len(text) - self.most
         if left <= 0:
             return text, ""
@@ -132,7 +139,7 @@ def _card(number: int, view: Mapping[str, Any], data: ReportData, most: int) -> 
 
 
 def draw_sample(view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip, *, level: int = 2) -> str:
-    """Return all that is known of a sample: its images with the regions of its criteria, the question, the answers.
+    """Return a sample as HTML: its images with the regions of its criteria, the question, the answers.
 
     `level` is that of its headings.
     """
@@ -145,7 +152,7 @@ def draw_sample(view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: 
     return "\n".join((drawn, *_answers(view, criteria, clip, level)))
 
 
-def draw_asked(
+def draw_question(
     view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip, *, rest: str, words: bool = True
 ) -> str:
     """Return a sample's images, with the regions of criteria and where judges looked, beside what was asked of it.
@@ -182,7 +189,7 @@ def _pictures(
 
 
 def looks_of(view: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return every look that the judge took at a sample with its tools, with what it was taken for, in order."""
+    """Return each use of a tool by the judge on a sample, with its purpose, in order."""
     looks = [("criteria", look) for look in (view["replay"] or {}).get("looks", ())]
     for answer in view["answers"]:
         looks += [(_named(answer), look) for look in answer.get("looks", ())]
@@ -259,7 +266,7 @@ def _criterion(number: int, criterion: Mapping[str, Any], images: int, clip: Cli
 
 def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip, level: int) -> Iterator[str]:
     answers = view["answers"]
-    if left_out := left_out_of(view):
+    if left_out := exclusion_text(view):
         yield f'<p class="warning" dir="auto">{escape(left_out)}</p>'
     if not answers:
         yield '<p class="warning">No answers yet.</p>'
@@ -299,7 +306,7 @@ def _row(answer: Mapping[str, Any], criteria: int) -> str:
         f'<td class="number muted" data-mark="{number}">{NOT_STATED}</td>'
         if score is None
         else f'<td class="number {heat_class((score - 1) / 4)}" data-mark="{number}">{score}</td>'
-        for number, score in enumerate(spoken_scores(answer), start=1)
+        for number, score in enumerate(addressed_scores(answer), start=1)
     )
     total = answer["score"]
     return f'<tr>{name}{cells}<td class="number {heat_class((total - 1) / 4)}"><b>{total:.2f}</b></td></tr>'
@@ -310,11 +317,11 @@ def _answer(answer: Mapping[str, Any], clip: Clip) -> str:
     flags = "".join(f' <span class="chip bad">{escape(flag)}</span>' for flag in response["flags"])
     score = answer["failure"] if answer["score"] is None else f"{answer['score']:.2f}"
     summary = escape("".join(f" · {part}" for part in (answer["verdict"], score) if part))
-    final = final_of(answer)
+    final = final_answer_text(answer)
     decided = (
         f'<div class="note {verdict_tone(answer)}">{escape(answer["verdict"])}: {escape(final)}</div>' if final else ""
     )
-    corrected = corrected_of(answer)
+    corrected = correction_text(answer)
     decided += f'<p class="warning corrected" dir="auto">{escape(corrected)}</p>' if corrected else ""
     opened = " open" if len(response["text"]) <= OPEN_TEXT else ""
     return (

@@ -193,7 +193,7 @@ class ReportData:
         return frozenset(f"{name}#blind" for name in self.summary.get("blind", {}))
 
 
-Make = Callable[[ReportData], Section | None]
+SectionMaker = Callable[[ReportData], Section | None]
 """Makes one section from a report's data, or leaves it out."""
 
 
@@ -207,7 +207,7 @@ class Added(NamedTuple):
     """What another method adds to a page: its figures, and the section that draws them."""
 
     value: Any
-    section: Make
+    section: SectionMaker
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,11 +223,11 @@ class Drawing:
     """
 
     name: str
-    sections: tuple[Make, ...]
-    terminal: tuple[Make, ...] | None = None
+    sections: tuple[SectionMaker, ...]
+    terminal: tuple[SectionMaker, ...] | None = None
     sample: "Callable[[Views, Cut], Iterator[Block]] | None" = None
     asks: bool = False
     card: Callable[[Mapping[str, Any], Mapping[str, Picture], Any], str] | None = None
-    added_after: Make | None = None
+    added_after: SectionMaker | None = None
     counts: tuple[str, str] = ("sample", "samples")
     figures: type[BaseModel] | None = None

@@ -40,7 +40,7 @@ def render_document(data: ReportData) -> str:
         lines += [f"> {SIMULATED_NOTE} ({inline(', '.join(data.simulated))})", ""]
     lines += [f"# Dokimasia: {inline(data.facts.data_name)}", ""]
     for section in sections_of(data):
-        lines += [f"## {inline(section.title)}", "", *blocks_written(section.blocks, data)]
+        lines += [f"## {inline(section.title)}", "", *markdown_lines(section.blocks, data)]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -66,7 +66,7 @@ def fenced(text: str) -> str:
     return f"{fence}text\n{_CONTROL.sub(chr(0xFFFD), text)}\n{fence}"
 
 
-def blocks_written(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
+def markdown_lines(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
     """Yield the lines of blocks, with an empty one after each."""
     for block, titled in captioned("page", blocks):
         match block:
@@ -87,7 +87,7 @@ def blocks_written(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
             case Fold(title, inner, _):
                 yield f"### {inline(title)}"
                 yield ""
-                yield from blocks_written(inner, data)
+                yield from markdown_lines(inner, data)
                 continue
             case Image(_, about):
                 yield opening(inline(about))
@@ -136,7 +136,7 @@ def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
     yield f"### {opening(inline(sample['id']))}" + (f" ({inline(', '.join(marks))})" if marks else "")
     yield ""
     if data.drawing.sample is not None:
-        yield from blocks_written(list(data.drawing.sample([view], lambda text: _clipped(text, clip))), data)
+        yield from markdown_lines(list(data.drawing.sample([view], lambda text: _clipped(text, clip))), data)
 
 
 def _clipped(text: str, clip: Clip) -> str:

@@ -64,16 +64,16 @@ def render_page(data: ReportData) -> str:
 <h1>{escape(heading(data))}</h1>
 {body}
 </main>
-<script type="application/json" id="figures">{embedded(data.summary)}</script>
-<script type="application/json" id="charts">{embedded(charts.figures)}</script>
+<script type="application/json" id="figures">{script_json(data.summary)}</script>
+<script type="application/json" id="charts">{script_json(charts.figures)}</script>
 {running}
 </body>
 </html>
 """
 
 
-def embedded(value: object) -> str:
-    """Return JSON that can stand in a script element: no character in it can end the element or begin a comment."""
+def script_json(value: object) -> str:
+    """Return JSON for a script element, in which no character can end the element or begin a comment."""
     text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
@@ -82,18 +82,18 @@ def embedded(value: object) -> str:
 
 @cache
 def _asset(name: str) -> str:
-    """Return a file of the page with the line ends that a browser reads, so that a script's hash is the browser's."""
+    """Return an asset of the page with normalised line ends, so that a script's hash matches the browser's."""
     text = resources.files("dokimasia.report").joinpath(name).read_text(encoding="utf-8")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def script_hash(script: str) -> str:
-    """Return how a page's policy names a script that may run."""
+    """Return the source expression by which the page's Content Security Policy allows a script."""
     return f"'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
 
 
 def heading(data: ReportData) -> str:
-    """Return what a page of a run is headed by: how many models on which data, or what kind of run it is."""
+    """Return the heading of a run's page: the number of models and the data, or the kind of run."""
     models = len({model.name for model in data.facts.models if model.role in {"candidate", "model"}})
     if not models:
         name = data.drawing.name

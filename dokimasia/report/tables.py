@@ -68,7 +68,7 @@ def column(
     return FieldColumn(path=path, title=title, meaning=meaning, numeric=numeric, only=only, write=write, linked=linked)
 
 
-def computed(
+def computed_column(
     title: str,
     write: Callable[[TableRow[M]], Cell],
     *,
@@ -76,13 +76,13 @@ def computed(
     numeric: bool = True,
     only: Place | None = None,
 ) -> ComputedColumn[M]:
-    """Declare a column whose cells are written from whole rows, for what is no single field."""
+    """Declare a column whose cells are computed from whole rows."""
     return ComputedColumn(title=title, write=write, meaning=meaning, numeric=numeric, only=only)
 
 
 def name_column(title: str) -> ComputedColumn[Any]:
     """Declare the column of the rows' names."""
-    return computed(title, lambda row: Span(row.name, "strong"), numeric=False)
+    return computed_column(title, lambda row: Span(row.name, "strong"), numeric=False)
 
 
 def table(
@@ -129,10 +129,10 @@ def labelled_table(
     """Return a table whose rows begin with cells of their own, such as a judge and an evaluator, under the `titles`."""
     heads = [Column(title, numeric=False) if isinstance(title, str) else title for title in titles]
     labels = Table(heads, [cells for cells, _ in rows], about)
-    return joined([labels, table(model, [row for _, row in rows], columns, about)], about, sortable=sortable)
+    return join_tables([labels, table(model, [row for _, row in rows], columns, about)], about, sortable=sortable)
 
 
-def joined(tables: Sequence[Table], about: str, *, sortable: bool = False) -> Table:
+def join_tables(tables: Sequence[Table], about: str, *, sortable: bool = False) -> Table:
     """Return the columns of several tables, which have equally many rows, as one table."""
     heads = [head for table in tables for head in table.columns]
     rows: list[list[Cell]] = []
@@ -148,7 +148,7 @@ def cell(row: TableRow[M], *path: str, write: Writer | None = None) -> Cell:
     return _written(value, pointer, write or (display and display.write))
 
 
-def written(value: Any, pointer: str = "") -> Cell:
+def format_value(value: Any, pointer: str = "") -> Cell:
     """Write a value as its type is written: intervals, bounds, shares, counts by kind, counts, other numbers, texts."""
     match value:
         case None:
@@ -180,7 +180,7 @@ def points_of(rows: Sequence[TableRow[M]], *path: str) -> list[Point]:
 
 
 def _written(value: Any, pointer: str, write: Writer | None) -> Cell:
-    return written(value, pointer) if write is None else write(value, pointer)
+    return format_value(value, pointer) if write is None else write(value, pointer)
 
 
 def _head(model: type[M], declared: FieldColumn) -> Column:

@@ -1,4 +1,4 @@
-"""What was decided of an answer, in words: whether it is right and by what, and of which criteria it does not speak."""
+"""The decisions on an answer in words: whether it is right, what decided so, and the criteria that it does not address."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,7 +9,7 @@ MOST = 90
 """Characters of a final answer that are shown."""
 
 NOT_STATED = "not stated"
-"""Stands in place of a score where an answer does not speak of a criterion; it counts 1."""
+"""Replaces the score of a criterion that an answer does not address; it counts 1."""
 
 DECIDED: Mapping[str, str] = {
     "judge": "the judge says so",
@@ -17,19 +17,19 @@ DECIDED: Mapping[str, str] = {
     "none": "no rule decides it",
     "unreadable": "the judge gave no verdict that can be read",
 }
-"""What decided, or failed to, where that was no rule."""
+"""The words for what decided, or failed to, other than a rule."""
 
 
-def spoken_scores(answer: Mapping[str, Any]) -> list[int | None]:
-    """Return an answer's scores by criterion, None for what it does not speak of; nothing where it was not scored."""
+def addressed_scores(answer: Mapping[str, Any]) -> list[int | None]:
+    """Return an answer's scores by criterion, None for those that it does not address; empty if it was not scored."""
     judgement: Mapping[str, Any] = answer["judgement"] or {"scores": ()}
     scores: Sequence[int] = judgement["scores"]
     addressed: Sequence[bool] = judgement.get("stated") or [True] * len(scores)
     return [score if is_addressed else None for score, is_addressed in zip(scores, addressed, strict=True)]
 
 
-def final_of(answer: Mapping[str, Any]) -> str:
-    """Return what was compared of an answer, and what decided whether it is right; "" where there was nothing to decide."""
+def final_answer_text(answer: Mapping[str, Any]) -> str:
+    """Return the final answer that was compared, and what decided whether it is right; "" if nothing was decided."""
     final: Mapping[str, Any] | None = answer["final"]
     if final is None or answer["verdict"] is None:
         return ""
@@ -40,13 +40,13 @@ def final_of(answer: Mapping[str, Any]) -> str:
 
 
 def verdict_tone(answer: Mapping[str, Any]) -> Tone:
-    """Return how a verdict is drawn."""
+    """Return the tone in which a verdict is drawn."""
     tones: Mapping[str, Tone] = {"right": "good", "wrong": "bad"}
     return tones.get(answer["verdict"], "muted")
 
 
-def corrected_of(answer: Mapping[str, Any]) -> str:
-    """Return what a person corrected of an answer, who and why; "" where nobody did."""
+def correction_text(answer: Mapping[str, Any]) -> str:
+    """Return what a person corrected in an answer, who and why; "" if nobody did."""
     correction: Mapping[str, Any] | None = answer.get("corrected")
     if correction is None:
         return ""
@@ -61,8 +61,8 @@ def corrected_of(answer: Mapping[str, Any]) -> str:
     return f"corrected by {correction['who']} on {correction['at'][:10]}: {changes}: {correction['reason']}{anew}"
 
 
-def left_out_of(view: Mapping[str, Any]) -> str:
-    """Return who left a sample out of the figures and why; "" where nobody did."""
+def exclusion_text(view: Mapping[str, Any]) -> str:
+    """Return who left a sample out of the figures and why; "" if nobody did."""
     exclusion: Mapping[str, Any] | None = view.get("left_out")
     if exclusion is None:
         return ""

@@ -1,24 +1,24 @@
 """The life-cycle of a run, once for every method: accept, estimate, carry out, interrupt, resume, retry, fork, show.
 
-The names below are what a method of one's own is made from; each is loaded when it is first used.
+The names below are those that a plug-in's method needs; each is imported when it is first used.
 """
 
 import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from dokimasia.runs.estimate import Asking, Estimate, added_up
-    from dokimasia.runs.figures import failures, paid, simulated
-    from dokimasia.runs.method import Addition, Method, later, lazily
+    from dokimasia.runs.estimate import Estimate, ExpectedCalls, total_estimate
+    from dokimasia.runs.figures import calls_and_costs, failure_counts, simulated_names
+    from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
     from dokimasia.runs.plans import AnyOrder, DataPlan, JudgedPlan, OutsideIdentity, RunPlan, prompts_used
     from dokimasia.runs.requests import DataRequest, Judge, Models, Option, RunRequest
     from dokimasia.runs.session import Accepted, Session
     from dokimasia.runs.work import Item, Job, Stage
 
-_HOMES: dict[str, str] = {
-    **dict.fromkeys(("Asking", "Estimate", "added_up"), "estimate"),
-    **dict.fromkeys(("failures", "paid", "simulated"), "figures"),
-    **dict.fromkeys(("Addition", "Method", "later", "lazily"), "method"),
+_MODULES: dict[str, str] = {
+    **dict.fromkeys(("ExpectedCalls", "Estimate", "total_estimate"), "estimate"),
+    **dict.fromkeys(("failure_counts", "calls_and_costs", "simulated_names"), "figures"),
+    **dict.fromkeys(("Addition", "Method", "lazy_value", "lazy_function"), "method"),
     **dict.fromkeys(("AnyOrder", "DataPlan", "JudgedPlan", "OutsideIdentity", "RunPlan", "prompts_used"), "plans"),
     **dict.fromkeys(("DataRequest", "Judge", "Models", "Option", "RunRequest"), "requests"),
     **dict.fromkeys(("Accepted", "Session"), "session"),
@@ -29,10 +29,10 @@ __all__ = [
     "Accepted",
     "Addition",
     "AnyOrder",
-    "Asking",
     "DataPlan",
     "DataRequest",
     "Estimate",
+    "ExpectedCalls",
     "Item",
     "Job",
     "Judge",
@@ -45,20 +45,20 @@ __all__ = [
     "RunRequest",
     "Session",
     "Stage",
-    "added_up",
-    "failures",
-    "later",
-    "lazily",
-    "paid",
+    "calls_and_costs",
+    "failure_counts",
+    "lazy_function",
+    "lazy_value",
     "prompts_used",
-    "simulated",
+    "simulated_names",
+    "total_estimate",
 ]
 
 
 def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
+    if name not in _MODULES:
         raise AttributeError(f"module 'dokimasia.runs' has no attribute {name!r}")
-    return getattr(importlib.import_module(f"dokimasia.runs.{_HOMES[name]}"), name)
+    return getattr(importlib.import_module(f"dokimasia.runs.{_MODULES[name]}"), name)
 
 
 def __dir__() -> list[str]:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class CatalogueEntry(NamedTuple):
-    """Where a method of the package lies, the verb that runs it, and the line of help that is shown before it is loaded."""
+    """A method's module, the command-line verb that runs it, and its line of help, which is shown before it is loaded."""
 
     module: str
     verb: str
@@ -47,7 +47,7 @@ OWN: dict[str, CatalogueEntry] = {
 
 
 def plugin_methods() -> list[str]:
-    """Return the names of the methods that other distributions bring; none of them is loaded."""
+    """Return the names of the methods of plug-ins, without loading any."""
     return [name for name in entry_points_of("methods") if name not in OWN]
 
 
@@ -61,7 +61,7 @@ def method_named(name: str) -> "Method[Any, Any]":
     """Return a method by name.
 
     Raises:
-        ConfigError: there is none of that name, or the plug-in that brings it cannot be used.
+        ConfigError: there is no method of that name, or its plug-in cannot be used.
     """
     return own_method(name) if name in OWN else load("methods", name)
 
@@ -70,7 +70,7 @@ def method_of(run: "Run") -> "Method[Any, Any]":
     """Return the method of a run.
 
     Raises:
-        NotFound: it was made by a method that is not installed any more.
+        NotFound: its method is not installed.
     """
     try:
         return method_named(run.method)

@@ -11,7 +11,7 @@ from dokimasia.domain.judgement import Correctness
 
 
 class DecidedAnswer(NamedTuple):
-    """One answer of a model, or one rubric of one, and what was decided of it; None where the decision failed.
+    """The decision on one answer of a model, or on one rubric of an answer; None if the decision failed.
 
     An `undecided` answer, of which no rule says whether it is right and no judge was asked, counts as decided not to be right.
     `unit` is what people label; `place` tells the answer from others of its model: its sample, the number of the rubric from 1
@@ -26,26 +26,26 @@ class DecidedAnswer(NamedTuple):
 
     @property
     def correctness(self) -> Correctness:
-        """What is known of it, as strict accuracy counts it."""
+        """The decision as strict accuracy counts it."""
         if self.undecided or self.decision is None:
             return "undecided" if self.undecided else "failed"
         return "right" if self.decision.right else "wrong"
 
     @property
     def place(self) -> tuple[str, int, int]:
-        """What it is compared with another model's by."""
+        """The key by which it is compared with another model's answer."""
         return self.unit.id, self.unit.criterion, self.repeat
 
 
 class Measure(NamedTuple):
-    """One thing that was decided of all answers of a run.
+    """A yes-or-no decision that a run made on all of its answers.
 
     Attributes:
         name: its key in the figures.
-        what: a share of what, in words.
-        evaluator: what stands for the decision in a passport; None where no passport measures it.
-        without: why no passport speaks of it; empty where one may.
-        caveat: what is to be known where a passport corrects it; empty where nothing is.
+        what: the share that it measures, in words.
+        evaluator: the name of the decision in a passport; None if no passport measures it.
+        without: why no passport measures it; empty if one may.
+        caveat: what a reader has to know when a passport corrects it; empty if nothing.
         models: each model's answers, in the run's order.
     """
 
@@ -58,10 +58,10 @@ class Measure(NamedTuple):
 
 
 class DecidedRun(NamedTuple):
-    """A run by what was decided in it.
+    """The decisions of a run.
 
-    `judge` is who decided, None where rules alone did; `prompts` are the run's, `categories` each sample's, `clusters` what
-    shares an image with it.
+    `judge` is the model that decided, None if rules alone did. `prompts` are those of the run; `categories` and `clusters`
+    are by sample.
     """
 
     measures: tuple[Measure, ...]

@@ -14,11 +14,11 @@ from dokimasia.prompts import PromptLibrary
 
 CHARACTERS_PER_TOKEN = 4
 PIXELS_PER_TOKEN = 1000
-"""Between what providers take for one: from some 750 to more than 2,000."""
+"""An average: providers count from about 750 to more than 2,000 pixels for a token."""
 LEAST_IMAGE_TOKENS = 256
-"""What most providers count for an image however small."""
+"""The tokens that most providers count for even the smallest image."""
 INSTRUCTION_TOKENS = 450
-"""Of a prompt whose own length is not asked."""
+"""The tokens of a prompt whose length is not computed."""
 
 
 class ModelEstimate(Value):
@@ -73,7 +73,7 @@ class Estimate(Value):
         return sum(model.cost or 0.0 for model in self.models.values())
 
 
-class Asking(NamedTuple):
+class ExpectedCalls(NamedTuple):
     """Calls of one kind to one model: how many, and the tokens that each sends and receives."""
 
     spec: ModelSpec
@@ -82,10 +82,10 @@ class Asking(NamedTuple):
     received: int
 
 
-def added_up(asked: Iterable[Asking], samples: int, *, items: int = 0) -> Estimate:
-    """Return calls of several kinds as an estimate over so many samples, which come to so many items at most.
+def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int = 0) -> Estimate:
+    """Return the estimate of calls of several kinds over a number of samples, with `items` result rows at most.
 
-    Each kind costs what one of its calls does, times the calls.
+    The cost of a kind is the cost of one of its calls times their number.
     """
     models: dict[str, ModelEstimate] = {}
     people: Counter[str] = Counter()
@@ -104,8 +104,8 @@ def added_up(asked: Iterable[Asking], samples: int, *, items: int = 0) -> Estima
     return Estimate(samples=samples, items=items, models=models, people=dict(people))
 
 
-def _cost_of_kind(kind: Asking) -> float | None:
-    """Return what all calls of one kind cost together in US dollars; None where a call is made at an unknown price."""
+def _cost_of_kind(kind: ExpectedCalls) -> float | None:
+    """Return the cost of all calls of one kind in US dollars; None if the model's price is unknown."""
     if not kind.calls:
         return 0.0
     price = known_price(kind.spec)
@@ -116,7 +116,7 @@ def _cost_of_kind(kind: Asking) -> float | None:
 
 
 class SampleSize(NamedTuple):
-    """What of a sample bears on its cost: tokens of its texts and images, and whether there is a reference answer.
+    """The size of a sample in tokens: its texts, its images, its reference answer.
 
     `sides` are the images' widths and heights in pixels.
     """
@@ -127,7 +127,7 @@ class SampleSize(NamedTuple):
     sides: tuple[tuple[int, int], ...] = ()
 
     def images_for(self, spec: ModelSpec) -> int:
-        """Return the tokens of the images as they are sent to a model, which may take smaller ones only."""
+        """Return the tokens of the images as sent to a model, which may limit their size."""
         most = spec.max_image_side
         return self.images if most is None else _tokens_of_images(self.sides, most)
 
@@ -145,13 +145,13 @@ def size_of(sample: Sample) -> SampleSize:
 
 
 def frame_tokens(library: PromptLibrary, name: str) -> int:
-    """Return the tokens of what a prompt says itself, its instructions among it, whatever it is filled with."""
+    """Return the tokens of a prompt's own text, without what it is filled with."""
     prompt = library.get(name)
     return (len(prompt.system) + len(prompt.user) + len(prompt.form)) // CHARACTERS_PER_TOKEN
 
 
 def _tokens_of_images(sides: Iterable[tuple[int, int]], most: int | None = None) -> int:
-    """Return the tokens of images of these sides, no side of which is sent with more pixels than `most`."""
+    """Return the tokens of images of these widths and heights, reduced so that no side has more than `most` pixels."""
     shares = ((side, 1.0 if most is None else min(1.0, most / max(side))) for side in sides)
     pixels = (width * height * share**2 for (width, height), share in shares)
     return sum(max(LEAST_IMAGE_TOKENS, round(count / PIXELS_PER_TOKEN)) for count in pixels)

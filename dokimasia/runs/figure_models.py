@@ -51,7 +51,7 @@ class DataFigures(Heading):
     )
 
 
-def described() -> list[Method[Any, Any]]:
+def methods_with_schema() -> list[Method[Any, Any]]:
     """Return the methods whose figures have a published schema, in the order of use; plug-ins that cannot be used have none."""
     methods = [own_method(name) for name in OWN]
     for name in plugin_methods():
@@ -60,7 +60,7 @@ def described() -> list[Method[Any, Any]]:
     return [method for method in methods if method.shape is not None]
 
 
-def published(method: Method[Any, Any]) -> dict[str, Any]:
+def figures_schema(method: Method[Any, Any]) -> dict[str, Any]:
     """Return the JSON schema of what `--json` prints of a run of a method.
 
     Raises:

@@ -1,4 +1,4 @@
-"""What the figures of every run say alike: which run, how far, of which models simulated, what it used."""
+"""The parts that all methods' figures share: the run, its simulated models, its failures, calls and costs."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -15,9 +15,9 @@ from dokimasia.storage.runs import Run
 
 
 def heading(run: Run, plan: RunPlan) -> dict[str, Any]:
-    """Return what the figures of every run over a data set begin with: `DataFigures` less the open items, and its judge.
+    """Return the fields of `DataFigures` without the open items, and the judge's name.
 
-    `passports` are there where the run was given any.
+    `passports` is present if the run was given any.
     """
     judged: dict[str, Any] = {"judge": plan.judge_name} if plan.judge_name else {}
     if passports := run.options.get("passports"):
@@ -27,13 +27,13 @@ def heading(run: Run, plan: RunPlan) -> dict[str, Any]:
         "status": run.status,
         "seed": run.seed,
         "skipped": run.options["skipped"],
-        "simulated": simulated(plan.models.values()),
+        "simulated": simulated_names(plan.models.values()),
         **judged,
     }
 
 
-def rows_shown(home: Home, run: Run, sample: str | None) -> list[ResultRow]:
-    """Return the results of a run in its order; with a sample's name, only its."""
+def ordered_rows(home: Home, run: Run, sample: str | None) -> list[ResultRow]:
+    """Return the result rows of a run, or of one of its samples, in order."""
     return results(home, run.id) if sample is None else rows_of(home, run.id, [sample]).get(sample, [])
 
 
@@ -42,55 +42,55 @@ def shown_name(model: str, arm: str) -> str:
     return f"{model}#{arm}" if arm else model
 
 
-def simulated(specs: Iterable[ModelSpec]) -> list[str]:
-    """Return the shown names of simulated models, so that every report can say so."""
+def simulated_names(specs: Iterable[ModelSpec]) -> list[str]:
+    """Return the shown names of the simulated models among these."""
     return sorted({spec.ref.name for spec in specs if is_simulated(spec.ref.model)})
 
 
 def is_simulated(model: str) -> bool:
-    """Return whether a model, as its endpoint is asked for it, is simulated."""
+    """Return whether a model, by its name at its endpoint, is simulated."""
     return "sim" in model.split("/")[:-1]
 
 
-def paid(home: Home, rows: Iterable[ResultRow]) -> dict[str, Any]:
-    """Return how many `calls` rows used, each once, and their `costs`."""
+def calls_and_costs(home: Home, rows: Iterable[ResultRow]) -> dict[str, Any]:
+    """Return the number of `calls` that rows used, each counted once, and their `costs`."""
     used = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls))
     return {"calls": len(used), **costs(call.cost for call in used.values())}
 
 
-def summed(costs: Iterable[float | None]) -> float | None:
-    """Return a sum of costs, or None if any is unknown: a part of a cost is not the cost."""
+def total_cost(costs: Iterable[float | None]) -> float | None:
+    """Return the sum of costs, or None if any of them is unknown."""
     listed = list(costs)
     return None if any(cost is None for cost in listed) else round(sum(cost or 0.0 for cost in listed), 6)
 
 
 def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> dict[str, float | None]:
-    """Return the `cost` of several things as `summed`, and where some of it is unknown, what is, as `cost_known`.
+    """Return the `cost` of several things as `total_cost`, and where some of it is unknown, what is, as `cost_known`.
 
     `known` are the known parts of those whose cost is None.
     """
     listed = list(each)
-    total, part = summed(listed), round(sum(cost or 0.0 for cost in (*listed, *known)), 6)
+    total, part = total_cost(listed), round(sum(cost or 0.0 for cost in (*listed, *known)), 6)
     return {"cost": total, **({"cost_known": part} if total is None and part else {})}
 
 
-def failures(rows: Iterable[ResultRow]) -> dict[str, int]:
+def failure_counts(rows: Iterable[ResultRow]) -> dict[str, int]:
     """Return how many rows failed, by kind of failure."""
-    return counted(row.failure for row in rows if row.failure is not None)
+    return counts_by_name(row.failure for row in rows if row.failure is not None)
 
 
-def counted(names: Iterable[Any]) -> dict[str, int]:
+def counts_by_name(names: Iterable[Any]) -> dict[str, int]:
     """Return how often each name comes, in alphabetical order; numbers in theirs, as texts."""
     return {str(name): count for name, count in sorted(Counter(names).items())}
 
 
 def limits_of(run: Run) -> dict[str, Any]:
-    """Return the limits on what a run may spend in all, by field of its request; None is no limit."""
+    """Return a run's limits on spending, by field of its request; None means no limit."""
     request: Any = run.options.get("request") or {}
     return {name: request.get(name) for name in LIMITS}
 
 
 def forked_from(run: Run) -> dict[str, Any] | None:
-    """Return the run that a run was forked from, and the step where it has one; None where it is no fork."""
+    """Return the parent of a fork, and the step that it began at, if it has one; None for a run that is no fork."""
     origin: Any = run.options.get("forked_from")
     return dict(origin) if isinstance(origin, Mapping) else None

@@ -1,4 +1,4 @@
-"""A run done again with another judge, model or prompt, as a run of its own: what did not change is not asked again."""
+"""Forks: a run repeated with another judge, model or prompt; the ledger answers the calls that did not change."""
 
 from collections.abc import Collection, Mapping
 from typing import Any, NamedTuple
@@ -13,7 +13,7 @@ from dokimasia.runs.method import Method, check_items
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.persistence import persist_run
 from dokimasia.runs.plans import run_id
-from dokimasia.runs.preview import expected
+from dokimasia.runs.preview import estimate_json
 from dokimasia.runs.requests import Invocation, PromptFolders, RunRequest, option_of
 from dokimasia.runs.services import Stop
 from dokimasia.runs.session import Accepted, Session
@@ -52,8 +52,8 @@ class ForkRequest(Invocation):
         return " ".join([*words, *(f"--prompts {folder.name}" for folder in self.prompts)])
 
 
-class Prepared(NamedTuple):
-    """A fork before anything is asked: `preview` is what it would take over and ask, ready for JSON."""
+class PreparedFork(NamedTuple):
+    """A fork before any call is sent: `preview` is what it would take over and ask, ready for JSON."""
 
     method: Method[Any, Any]
     request: RunRequest
@@ -73,7 +73,7 @@ async def fork(
     given: Any = None,
     home: Home | None = None,
 ) -> RunResult:
-    """Do a finished run again with something changed, as a run of its own that can be interrupted and resumed like any.
+    """Repeat a finished run with something changed, as a run of its own, and return its result.
 
     The data file is not needed. Calls that the change does not touch are answered by the ledger. A `home` that is handed in
     is kept; see `dokimasia.runs.lifecycle.run`.
@@ -99,8 +99,8 @@ async def fork(
         )
 
 
-async def keep_fork(home: Home, parent: Run, request: ForkRequest, prepared: Prepared) -> tuple[Run, bool]:
-    """Keep a fork that was worked out; return its row, and whether it is new."""
+async def keep_fork(home: Home, parent: Run, request: ForkRequest, prepared: PreparedFork) -> tuple[Run, bool]:
+    """Store a prepared fork; return its row, and whether it is new."""
     return await persist_run(
         prepared.method,
         home,
@@ -119,8 +119,8 @@ async def prepare_fork(
     settings: Settings,
     given: Any = None,
     transports: Collection[str] = (),
-) -> Prepared:
-    """Work out what a fork would be, and ask nothing (`--dry-run`).
+) -> PreparedFork:
+    """Return what a fork would be, without sending any call (`--dry-run`).
 
     Raises:
         InputError: see `fork`.
@@ -148,12 +148,17 @@ async def prepare_fork(
     new = run_id(method, accepted.plan)
     if new == parent.id:
         raise InputError(_nothing_changes(parent, request))
-    return Prepared(
+    return PreparedFork(
         method=method,
         request=changed,
         accepted=accepted,
         session=session,
-        preview={"run": new, "forked_from": {"run": parent.id, "node": request.node}, **preview, **expected(accepted)},
+        preview={
+            "run": new,
+            "forked_from": {"run": parent.id, "node": request.node},
+            **preview,
+            **estimate_json(accepted),
+        },
     )
 
 

@@ -15,22 +15,22 @@ from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.method import Method
-from dokimasia.runs.observer import Observer, Silent
+from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import (
     End,
     check_measures,
     describe_spending,
-    finish,
     is_still_waiting,
-    note_end,
     outcome_of,
     outcome_of_error,
     pending_people,
+    record_end,
+    settle_status,
 )
 from dokimasia.runs.persistence import check_prompts, check_samples, check_versions, keep_limits, persist_run
 from dokimasia.runs.plans import RunPlan, reached_now
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest, check_range
-from dokimasia.runs.services import Services, Shared, Stop, check_prices, open_services, sharing
+from dokimasia.runs.services import Services, SharedServices, Stop, check_prices, open_services, share_services
 from dokimasia.runs.session import Session
 from dokimasia.settings import Settings, load_settings
 from dokimasia.storage.home import Home
@@ -71,19 +71,21 @@ async def run(
     given: Any = None,
     home: Home | None = None,
 ) -> RunResult:
-    """Do what is asked, or continue it where it was interrupted, or, where it is finished, return its figures unasked.
+    """Run a request and return its result.
+
+    An interrupted run continues; a finished one is returned without calling any model.
 
     Args:
         method: the method.
-        request: what is asked.
+        request: the request.
         settings: home, configuration and keys; read from the environment by default.
-        observer: told what happens.
-        stop: lets someone else ask the run to stop.
-        transports: ways to a model that replace the package's own.
+        observer: receives the progress.
+        stop: lets other code ask the run to stop.
+        transports: transports that replace the package's own, by name.
         prompts: prompts that replace the package's own.
-        given: what the method takes beside its request, such as criteria that a program holds.
-        home: the home, open for writing, which the caller keeps, as well as the transports: so several runs can be at work
-            over it in one event loop. By default it is opened for this run alone, and closed.
+        given: what the method takes beside its request, such as a program's own criteria.
+        home: a home that is open for writing. The caller closes it and the transports, so that several runs can work over
+            it in one event loop. By default a home is opened for this run and closed.
 
     Raises:
         InputError: the data, the configuration or the options cannot be used; nothing was sent.
@@ -101,7 +103,7 @@ async def run(
 
 
 def run_sync(method: AnyMethod, request: RunRequest, **services: Any) -> RunResult:
-    """Do what `run` does, for callers without an event loop, and return when it is done.
+    """Run a request as `run` does, for callers without an event loop.
 
     Raises:
         RuntimeError: called from inside a running event loop, where `await run(method, request)` belongs.
@@ -122,20 +124,20 @@ async def resume(
     given: Any = None,
     home: Home | None = None,
 ) -> RunResult:
-    """Go on with an accepted run from the store alone: the data file is not needed any more.
+    """Continue an accepted run and return its result; its data file is not needed.
 
     Args:
         run: the run's row.
         settings: home, configuration and keys.
-        changes: fields of the request that hold for this invocation. Limits on spending stay as they are unless they are
-            among these, with None for no limit; what the run spent before counts.
-        observer: told what happens.
-        stop: lets someone else ask the run to stop.
-        transports: ways to a model that replace the package's own.
+        changes: fields of the request that hold for this invocation. Limits on spending stay unless they are among these
+            (None lifts one); what the run spent before counts.
+        observer: receives the progress.
+        stop: lets other code ask the run to stop.
+        transports: transports that replace the package's own, by name.
         prompts: prompts that replace the package's own.
-        retry: kinds of failure whose items are asked anew, as new draws; every earlier outcome is kept on record.
+        retry: kinds of failure whose items are asked anew, as new draws; earlier outcomes stay on record.
         given: what the method takes beside its request.
-        home: the home, which the caller keeps; see `run`.
+        home: an open home; see `run`.
 
     Raises:
         ConfigError: the prompts or the graphs are not those of the run any more.
@@ -164,7 +166,7 @@ def prepare_resume(
     retry: Collection[FailureKind] = (),
     given: Any = None,
 ) -> tuple[AnyMethod, Any, RunRequest, PromptLibrary]:
-    """Return what an accepted run goes on with: method, plan, request and prompts; nothing is opened.
+    """Return method, plan, request and prompts with which an accepted run continues, without opening a home.
 
     Raises:
         ConfigError: the prompts or the graphs are not those of the run any more.
@@ -188,7 +190,7 @@ def prepare_resume(
 async def open_home(
     settings: Settings, opened: Home | None, transports: Mapping[str, Transport] | None, *, create: bool
 ) -> AsyncIterator[Home]:
-    """Give the home that the caller keeps, or one that is opened for one run, and closed with the transports at its end."""
+    """Yield the caller's open home, or open one, and close it and the transports at the end."""
     if opened is not None:
         yield opened
         return
@@ -212,25 +214,25 @@ async def carry_out(
     retry: Collection[FailureKind] = (),
     new: bool = False,
 ) -> RunResult:
-    """Do what an accepted run has no result for, whatever it came from: a new request, a resume or a fork.
+    """Do the items of an accepted run that have no result, and return the run's result.
 
-    One that is refused before it begins, such as for want of a key, keeps the status that it had, and a `new` one failed.
-    Where the run is at work already in this process, this waits for what comes of it.
+    A run that is refused before it begins, for example because a key is missing, keeps its status; a `new` one is failed.
+    If this process is already working on the run, this waits for that work.
 
     Raises:
         InputError: failures are to be asked anew while the run is at work.
     """
-    home, stop, observer = session.opened, stop or Stop(), observer or Silent()
+    home, stop, observer = session.opened, stop or Stop(), observer or SilentObserver()
     check_measures(method, request)
     await name_run(home, run.id, request.name, request.tags)
     if run.status == "done" and not count_failed(home, run.id, retry):
         return await asyncio.to_thread(_result_of, method, home, run, request, complete=True)
-    async with sharing(home) as shared:
+    async with share_services(home) as shared:
         if (first := shared.at_work.get(run.id)) is not None:
             if retry:
                 raise InputError(f"run {run.id} is at work: what failed can be asked anew when it has ended")
             return await _join(first, stop)
-        from dokimasia.runs.work import Job  # loads LangGraph, which a finished run does without
+        from dokimasia.runs.work import Job  # loads LangGraph, which a finished run does not need
 
         async with _register_work(shared, session, run) as result:
             run = await keep_limits(home, run, request)
@@ -259,7 +261,7 @@ async def carry_out(
                 if retry:
                     answered = count_calls(home, run.id)
                 observer.planned(run.id, expected.model_copy(update={"answered": answered}))
-                job = Job(method.name, session, run, plan, request, services, observer)
+                job = Job(session, run, plan, request, services, observer)
                 left: FailureKind | None = None
                 try:
                     async for stage in method.stages(job):
@@ -271,40 +273,42 @@ async def carry_out(
                 if left is None and method.ended is not None:
                     await method.ended(job)
             held_open = left is None and job.held_open
-            row = await finish(home, run, left="budget" if held_open else left, record=not job.held_open)
+            row = await settle_status(home, run, left="budget" if held_open else left, record=not job.held_open)
             if row.status in ("done", "waiting"):
                 await services.people.withdraw_others()
             complete = held_open or row.status == "done"
             outcome = await asyncio.to_thread(_result_of, method, home, row, request, complete=complete)
-            await note_end(home, run, outcome.end, outcome.why, session.settings)
+            await record_end(home, run, outcome.end, outcome.why, session.settings)
             result.set_result(outcome)
             return outcome
 
 
 @asynccontextmanager
-async def _register_work(shared: Shared, session: Session, run: Run) -> "AsyncIterator[asyncio.Future[RunResult]]":
-    """Enter a run among those at work; yields the future that whoever asks for it meanwhile waits for.
+async def _register_work(
+    shared: SharedServices, session: Session, run: Run
+) -> "AsyncIterator[asyncio.Future[RunResult]]":
+    """Register a run as at work; yields the future of its result, which other callers of the same run await.
 
-    Where the work ends in an error, that is noted as the run's end, and whoever joined it gets the same.
+    An error that ends the work is stored as the run's end, and the other callers get it, too.
     """
     result = shared.at_work[run.id] = asyncio.get_running_loop().create_future()
     try:
         yield result
     except BaseException as problem:
         with suppress(StorageError):
-            await note_end(session.opened, run, *outcome_of_error(problem), session.settings)
+            await record_end(session.opened, run, *outcome_of_error(problem), session.settings)
         result.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
-        result.exception()  # seen, if nobody has joined
+        result.exception()  # marks the exception as retrieved if nobody awaits it
         raise
     finally:
         del shared.at_work[run.id]
 
 
 async def _join(first: "asyncio.Future[RunResult]", stop: Stop) -> RunResult:
-    """Return what comes of a run that is at work already.
+    """Return the result of a run that is already at work.
 
     Raises:
-        Interrupted: it was stopped, or whoever joined it was asked to stop.
+        Interrupted: the run, or this caller, was asked to stop.
     """
     stopping = asyncio.ensure_future(stop.wait())
     await asyncio.wait([first, stopping], return_when=asyncio.FIRST_COMPLETED)
@@ -323,7 +327,7 @@ def models_to_reach(
     settings: Settings,
     retry: Collection[FailureKind] = (),
 ) -> tuple[Any, Mapping[str, ModelSpec]]:
-    """Return a run's plan as its models are reached now, and those of them that it still has to reach.
+    """Return a run's plan with the models' present configuration, and the models that it still has to call.
 
     Raises:
         ConfigError: a limit on cost cannot be kept.
@@ -335,7 +339,7 @@ def models_to_reach(
 
 
 def _result_of(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
-    """Return what a run came to, held against what was wanted of it."""
+    """Return a run's result, with its outcome by the request's thresholds and limits on failures."""
     figures = method.json_figures(home, run)
     if complete:
         end, why = outcome_of(method, home, run, request, figures)
@@ -358,12 +362,12 @@ async def _running(
     retry: Collection[FailureKind],
     new: bool,
 ) -> AsyncIterator[Services]:
-    """Open what a run works with; it is `running` inside, and as `stop` leaves it where the work is stopped by someone.
+    """Open a run's services, with the run's status `running` inside.
 
-    Where it ends in an error it is `failed`, whatever the error, and never stays `running`. What cannot be opened, such as
-    for want of a key, changes nothing of a run that was there before. It is marked before anything of it is opened again, so
-    that a run which dies in between does not pass for finished. Items that were left open, and those to be retried, are
-    taken up again; threads that belong to nothing any more are swept.
+    Work that is stopped leaves the status that `stop` names; any error leaves `failed`. Services that cannot be opened, for
+    example because a key is missing, do not change a run that existed before. The status is set before open items and those
+    to be retried are reopened, so that a process that dies in between leaves no run that seems finished. Threads without a
+    run are deleted.
 
     Raises:
         ConfigError: the key of a model is not in the environment.

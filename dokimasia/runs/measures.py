@@ -28,11 +28,11 @@ from dokimasia.storage.ledger import CallFigures
 DIGITS = 6
 
 MOST_LEFT_OUT = 200
-"""More clusters than this are left out in so many groups, each by its name's draw, for the interval of a coefficient."""
+"""The largest number of groups that a jackknife leaves out; more clusters than this are drawn into so many groups."""
 
 
 class LimitFields(TypedDict):
-    """The fields that a model with an interval has: both ends, or why there is none."""
+    """The fields of an interval in a model: both ends, or why there is none."""
 
     low: float | None
     high: float | None
@@ -58,12 +58,12 @@ class CoverageFields(TypedDict):
 
 
 def rounded(value: float) -> float:
-    """Return a figure as it is written: six decimals and no minus zero, so that the same rows give the same bytes."""
+    """Return a figure as it is written: rounded to six decimals, without minus zero; equal rows give equal bytes."""
     return round(value, DIGITS) + 0.0
 
 
 def mean(values: Sequence[float]) -> float | None:
-    """Return the mean; None of nothing."""
+    """Return the mean; None without values."""
     return rounded(sum(values) / len(values)) if values else None
 
 
@@ -71,8 +71,8 @@ def limits(interval: ConfidenceInterval | None, *, unit: float = 1.0) -> LimitFi
     """Return the ends of an interval as fields of a model; where there is none both are None, and `no_interval` says why.
 
     Args:
-        interval: of a figure; None where none could be made, and nothing is to be said of it.
-        unit: what its limits are multiplied with: 100 for percent.
+        interval: the interval; None if there is none and no reason is to be given.
+        unit: the factor of the limits, such as 100 for percent.
     """
     if interval is None:
         return {"low": None, "high": None}
@@ -89,7 +89,7 @@ def interval_of(mean: float, ends: ConfidenceInterval, *, unit: float = 1.0) -> 
 def mean_with_interval(
     values: Sequence[float], clusters: Sequence[Hashable], *, seed: int, bounds: tuple[float, float] | None = None
 ) -> Interval | None:
-    """Return the mean with its 95 % interval, clusters resampled whole; None of nothing."""
+    """Return the mean with its 95 % bootstrap interval, which resamples whole clusters; None without values."""
     if not values:
         return None
     ends = bootstrap_interval(values, clusters=clusters, seed=seed, bounds=bounds)
@@ -131,10 +131,10 @@ def strict_accuracy(answers: Sequence[Correctness], clusters: Sequence[Hashable]
 def paired_difference(
     differences: Sequence[float], clusters: Sequence[Hashable], *, widest: float, seed: int
 ) -> PairedDifference:
-    """Return how large paired differences are and whether they may be chance.
+    """Return the mean of paired differences with its interval, a sign-flip test and the number of changes.
 
     Args:
-        differences: second minus first, one a pair.
+        differences: second minus first, one for each pair.
         clusters: the cluster of each pair.
         widest: the largest difference that can occur.
         seed: of the bootstrap and of the permutations.
@@ -161,12 +161,12 @@ def agreement_coefficient(
 ) -> AgreementCoefficient:
     """Return a coefficient of agreement with its interval; where it has no value, `no_value` says why.
 
-    One less a coefficient is a ratio, of the disagreement seen to that of chance, and with few clusters it leans: each end
-    is the farther one of the jackknife's of the coefficient and of the logarithm of that ratio.
+    One minus the coefficient is the ratio of observed to chance disagreement, whose distribution is skewed with few
+    clusters. So each end is the wider one of two jackknife intervals: of the coefficient, and of that ratio's logarithm.
 
     Args:
         statistic: the coefficient of the things at some positions; it raises ValueError where it has no value.
-        n: how many things there are.
+        n: the number of things rated.
         clusters: the cluster of each thing.
     """
     try:
@@ -184,7 +184,7 @@ def agreement_coefficient(
 def _limits_of_ratio(
     statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
 ) -> ConfidenceInterval | None:
-    """Return the limits of a coefficient by the logarithm of one less it; None where that has none, as in full agreement."""
+    """Return the limits of a coefficient by the logarithm of one minus it; None in full agreement."""
     try:
         ends = jackknife_interval(lambda use: log(1 - statistic(use)), n, clusters=_grouped(clusters))
     except ValueError:
@@ -193,7 +193,7 @@ def _limits_of_ratio(
 
 
 def _grouped(clusters: Sequence[Hashable]) -> Sequence[Hashable]:
-    """Return clusters in as many groups as are left out."""
+    """Return the jackknife's groups: the clusters, or `MOST_LEFT_OUT` groups of them."""
     if len(set(clusters)) <= MOST_LEFT_OUT:
         return clusters
     return [int(unit_interval("kappa", str(cluster)) * MOST_LEFT_OUT) for cluster in clusters]
@@ -252,10 +252,10 @@ def deviation(values: Sequence[float]) -> float:
 
 
 def spread(repeats: Iterable[Sequence[float]]) -> float | None:
-    """Return the standard deviation over repeats, of all things that have two or more; None where nothing has.
+    """Return the standard deviation over repeats, pooled over all things with two or more; None without any.
 
-    Variances are pooled, and the root is corrected for what it loses with few of them, so that with two repeats a thing
-    the standard deviation of normal values is met on average, and not 0.8 of it.
+    It is corrected for the bias of small samples (c4): without, two repeats give 0.8 of the standard deviation of normal
+    values on average.
     """
     several = [values for values in repeats if len(values) > 1]
     df = sum(len(values) - 1 for values in several)

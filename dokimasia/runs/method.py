@@ -20,7 +20,7 @@ from dokimasia.storage.runs import Run
 
 if TYPE_CHECKING:
     from dokimasia.domain.annotation import AnnotationUnit, ResponsePair
-    from dokimasia.report.data import Drawing, Make, ReportData
+    from dokimasia.report.data import Drawing, ReportData, SectionMaker
     from dokimasia.runs.decisions import DecidedRun
     from dokimasia.runs.session import Accepted, Session
     from dokimasia.runs.work import Job, Stage
@@ -30,30 +30,30 @@ P = TypeVar("P", bound=RunPlan)
 
 
 def shipped_prompts(request: RunRequest, given: Any = None) -> PromptLibrary:
-    """Return the package's prompts with those of the folders that a request names in their place."""
+    """Return the package's prompts, replaced by those of the folders that a request names."""
     return default_library().overridden(*request.prompts)
 
 
-def later(module: str, name: str) -> Callable[[], Any]:
-    """Return what gives a module's value when it is asked for, so that a method loads nothing before it is used."""
+def lazy_value(module: str, name: str) -> Callable[[], Any]:
+    """Return a function that imports a module and returns its value of that name."""
     return lambda: getattr(importlib.import_module(module), name)
 
 
-def lazily(module: str, name: str) -> Callable[..., Any]:
-    """Return what calls a module's function, and loads the module at the first call."""
-
-    def call(*arguments: Any, **options: Any) -> Any:
-        return getattr(importlib.import_module(module), name)(*arguments, **options)
-
-    return call
+def lazy_function(module: str, name: str) -> Callable[..., Any]:
+    """Return a function that calls a module's function of that name; the module is imported at the first call."""
+    function = lazy_value(module, name)
+    return lambda *arguments, **options: function()(*arguments, **options)
 
 
-def one_walk(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample]]]":
-    """Return the stages of a method that walks every sample once through the graph of a module, loaded when it is asked for."""
+def graph_stages(graph: str) -> "Callable[[Job[Any]], AsyncIterator[Stage[Sample]]]":
+    """Return the `stages` of a method with a single one, in which each sample goes once through a graph.
+
+    `graph` is the graph's module below `dokimasia.graphs`, imported when the stage begins.
+    """
 
     async def stages(job: "Job[Any]") -> "AsyncIterator[Stage[Sample]]":
         module: Any = importlib.import_module(f"dokimasia.graphs.{graph}")
-        yield job.each(module)
+        yield job.graph_stage(module)
 
     return stages
 
@@ -63,7 +63,7 @@ ColumnType = Literal["text", "integer", "number", "truth", "integers", "texts"]
 
 
 class Export(NamedTuple):
-    """A run's rows with their columns, in order; the values of a row go by the columns' names."""
+    """The table of an export: columns with their types in order, and rows by the columns' names."""
 
     columns: Mapping[str, ColumnType]
     rows: Sequence[Mapping[str, Any]]
@@ -90,69 +90,66 @@ class Addition(NamedTuple):
     """
 
     figures: Callable[[Home, Run], Any]
-    section: "Callable[[], Make]"
+    section: "Callable[[], SectionMaker]"
     grouping: str = ""
     groups: Callable[[Home, Run], Mapping[str, SampleGroup]] | None = None
 
 
-PLAIN = later("dokimasia.report.sections.plain", "DRAWING")
-"""Draws the figures as they are."""
+PLAIN = lazy_value("dokimasia.report.sections.plain", "DRAWING")
+"""Returns the drawing of plain figures."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Method(Generic[Q, P]):
-    """A method by what it puts into the life-cycle that all runs share.
+    """The parts that a method fills into the life-cycle of runs.
 
     Attributes:
         name: its name, stored with every run.
-        title: what one of its runs is called, with its article.
-        version: raised wherever the same plan would come to other results.
-        request: what it can be asked.
-        plan: what decides its results.
+        title: the name of one of its runs, with its article.
+        version: raised when the same plan would give other results.
+        request: the model of its requests.
+        plan: the model of what decides its results.
         accept: reads and checks all that a request names, stores samples and images, and sends nothing.
-        stages: the work: stages one after another, each of units that may be done in any order; it is asked for the next
-            stage when the one before is done, and may look at the rows that it left.
+        stages: yields the stages of the work in order. The next stage is requested when the one before is done, so that it
+            may read its rows.
         figures: a finished or unfinished run's figures: a model, or plain JSON; equal rows give equal bytes.
-        shape: the model that describes these figures, loaded when it is asked for; the published schema of what `--json`
-            prints is made from it. None publishes none.
+        shape: returns the model of these figures, from which the schema of `--json` is published; None publishes none.
         graphs: its graphs with their versions, read without LangGraph.
-        graphs_of: the same from a plan, where the plan says which graph it is.
-        library: the prompts that a run asks by, from its request and what a program handed in beside it.
-        reaches: the models that a run still has to reach, by default all of its plan.
-        resumable: checks that what a run was accepted with is as it was.
-        ended: what is done when all stages are done.
+        graphs_of: returns the same for a plan, if the plan decides which graph runs.
+        library: returns the prompts of a run, from its request and what a program passed beside it.
+        reaches: returns the models that a run still has to call; by default all of its plan.
+        resumable: checks that what a run was accepted with has not changed.
+        ended: called when all stages are done.
         checked: whether people check what its runs made.
-        after: what a request also wants written when its run has ended; returns a line for each file.
-        items: each item of a run, ready for JSON; with a sample's name, that sample's items whole.
-        items_shown: whether the JSON of a run's figures holds its items, too.
-        sample: one sample of a run whole, where that is more than its items.
-        drawing: how its runs are drawn on a page, in Markdown and on a terminal; loaded when one is. By default the figures
-            are shown as they are.
-        report: adds to a report's data what the page alone shows, such as chosen samples; by default the items.
-        report_figures: the figures of a report, where these are more than those of `show`.
+        after: writes the files that a request asks for when its run has ended; returns a line for each.
+        items: yields each item of a run, ready for JSON; with a sample's name, that sample's items with all details.
+        items_shown: whether the JSON of a run's figures has its items, too.
+        sample: returns one sample of a run with all details, if these are more than its items.
+        drawing: returns how its runs are drawn on a page, in Markdown and on a terminal; by default as plain figures.
+        report: adds to a report's data what only the page shows, such as chosen samples; by default the items.
+        report_figures: returns the figures of a report, if they are more than those of `show`.
         adds: what it adds to the page of a run that its own runs rest on.
-        row_kind: the kind of result rows that stand for what a run came to, by default the method's name.
-        row_name: what these rows are called.
-        columns: what an export says of a row beside what it says of every row, and of what type; `cells` gives the values.
-        export: the whole table of an export, where a run ends in something else than result rows.
-        forms: other forms of an export by name, each the files of a folder by theirs.
+        row_kind: the kind of the result rows that are a run's results; by default the method's name.
+        row_name: the name of these rows for readers.
+        columns: further columns of an export with their types; `cells` returns their values.
+        export: returns the whole table of an export, for a run whose results are no rows.
+        forms: other forms of an export by name; each returns the files of a folder by name.
         scale: the lowest and the highest score of a row; None for a method without scores.
-        shown: how many points of the scale that its figures are shown in make one of a row's: 100 where a share is shown in
-            percent.
-        rubrics: by what rubrics a run scored each sample's answers, so that these can be told apart, by the sample's name;
-            None where rows name criteria.
-        judged: what its judge says of things that people rate, too, by the way in which it was asked (empty: all of it); by
-            default the scores of its rows' models.
-        decisions: what its runs decided about answers with yes or no, whose rates `dokimasia correct` corrects.
-        pairs: the pairs of responses that it compares, for people to compare them, too.
-        measures: by name, such as `score`, where the figures of each model hold it; `--min-score` and
-            `--min-accuracy` go by it.
-        score_called: what the measure `score` is called on the pages of its runs.
-        previews: one prompt of each kind, rendered for a sample.
-        fork: by default a fork is accepted anew with other models or prompts; a method with steps says what it takes
-            over; a sentence says what to do instead where a fork makes no sense.
-        diff: a sentence that says what to do instead where two runs are not compared row by row.
-        retry: a sentence that says what to do instead where failed items cannot be asked anew.
+        shown: the factor from a row's score to the scale of the figures: 100 if a share is shown in percent.
+        rubrics: returns an id of the rubrics that a run scored each sample's answers by, by the sample's name; None if rows
+            name criteria.
+        judged: returns the judge's scores of things that people rate, too, by the way the judge was asked (empty: all of
+            them); by default the scores of its rows' models.
+        decisions: returns the yes-or-no decisions of a run, whose rates `dokimasia correct` corrects.
+        pairs: returns the pairs of responses that it compares, for people to compare them, too.
+        measures: the path of a measure, such as `score`, in the figures of each model; `--min-score` and `--min-accuracy`
+            read it.
+        score_called: the name of the measure `score` on the pages of its runs.
+        previews: returns one prompt of each kind, rendered for a sample.
+        fork: accepts a fork of a run with steps. By default a fork is accepted like a new run, with other models or prompts;
+            a sentence says what to do instead if the method has no forks.
+        diff: a sentence that says what to do instead if two runs are not compared row by row.
+        retry: a sentence that says what to do instead if failed items cannot be asked anew.
     """
 
     name: str
@@ -199,18 +196,20 @@ class Method(Generic[Q, P]):
     retry: str | None = None
 
     def __post_init__(self) -> None:
-        """Take `graphs` for every plan where `graphs_of` is not given."""
+        """Fill in the defaults that depend on other fields."""
+        if not self.row_kind:
+            object.__setattr__(self, "row_kind", self.name)
         if self.graphs:
             graphs = dict(self.graphs)
             object.__setattr__(self, "graphs_of", lambda plan: graphs)
 
     @property
     def unmeasured(self) -> tuple[str, ...]:
-        """The thresholds of a request that the figures of its runs cannot be held to."""
+        """The thresholds of a request for which its figures have no measure."""
         return tuple(f"min_{name}" for name in ("score", "accuracy") if name not in self.measures)
 
     def measure_called(self, name: str) -> tuple[str, str]:
-        """Return what a measure is called where it stands beside those of other methods, and its scale, empty where unknown."""
+        """Return a measure's name beside those of other methods, and its scale in words, empty if unknown."""
         if name != "score" or self.scale is None:
             return "strict accuracy" if name == "accuracy" else name, ""
         low, high = (f"{end * self.shown:g}".replace("-", "\N{MINUS SIGN}") for end in self.scale)
@@ -232,7 +231,7 @@ class Method(Generic[Q, P]):
         return as_json(self.figures(home, run))
 
     async def admit(self, request: Q, session: "Session") -> "Accepted[P]":
-        """Return what a request is accepted as, if that is no more than a run may be.
+        """Return the accepted request, if its items are not too many for a run.
 
         Raises:
             InputError: the data, the configuration or the options cannot be used, or the run would have too many items.
@@ -246,14 +245,14 @@ MOST_ITEMS = 1_000_000
 """The most items of a run: each becomes a row of results, which figures and reports read into memory."""
 
 MULTIPLIERS = ("repeats", "retests", "judgements", "orders", "rounds", "trials", "per", "limit")
-"""The options by which a run comes to more items or fewer."""
+"""The options that multiply a run's items."""
 
 
 def check_items(method: Method[Any, Any], request: RunRequest, items: int) -> None:
-    """Refuse a request that comes to more items than a run may have.
+    """Check that a request has no more items than a run may have.
 
     Raises:
-        InputError: naming the number, the limit and the options to lower.
+        InputError: it has more; the message names the number, the limit and the options to lower.
     """
     if items <= MOST_ITEMS:
         return

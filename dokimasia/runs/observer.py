@@ -1,4 +1,4 @@
-"""Who watches a run: told what it is, what it will cost, how far it is, and how it ended."""
+"""Observers of a run, which receive its estimate, progress and end; its speed and remaining time."""
 
 import math
 import time
@@ -15,10 +15,10 @@ from dokimasia.runs.estimate import Estimate
 
 @dataclass(slots=True)
 class Progress:
-    """Where a run stands.
+    """The progress of a run.
 
-    `items` counts chains with criteria and scored answers; `restored` of those that are done were there before. Items that
-    wait for people (`waiting_items`), and those that the budget does not reach (`unpaid_items`), are neither done nor failed.
+    `restored` counts the done items that earlier invocations finished. Items that wait for people (`waiting_items`) and those
+    beyond the budget (`unpaid_items`) are neither done nor failed.
     """
 
     items: int = 0
@@ -43,20 +43,20 @@ class Progress:
 
 
 RATE_WINDOW = 20.0
-"""Seconds over which a rate is taken."""
+"""Seconds over which the rate of calls is measured."""
 
 LEAST, LONGEST = 5.0, 600.0
-"""Seconds over which is counted, at least and at most, how many items become done."""
+"""The shortest and longest window, in seconds, over which finished items are counted."""
 
 SMOOTHING = 5.0
-"""Seconds in which the time left follows a change by two thirds; in between it counts down."""
+"""Seconds in which the remaining time follows a change by two thirds; in between it counts down."""
 
 
 class Speed:
-    """How fast a run goes, and how long it will go on."""
+    """Measures a run's rate of calls and its remaining time."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        """Begin to count the time."""
+        """Start the clock."""
         self._clock = clock
         self._begin(0)
 
@@ -67,7 +67,7 @@ class Speed:
         self._remaining = _Remaining()
 
     def mark(self, progress: Progress) -> None:
-        """Take down where it stands; where it has fewer calls than before, the run was begun again by another process."""
+        """Record the progress; fewer calls than before mean that another process has restarted the run."""
         now, answered = self._clock(), progress.stats.answered
         calls = answered + progress.stats.cached
         if calls < self._calls:
@@ -79,18 +79,17 @@ class Speed:
         self._remaining.mark(now - self._started, progress.done - progress.restored, _left(progress))
 
     def of(self, progress: Progress) -> tuple[float, float | None]:
-        """Return calls that models answered a second of late, and seconds that are left, None where that cannot be known yet."""
+        """Return the recent rate of answered calls per second, and the remaining seconds, None if it is too early to say."""
         (since, before), (now, after) = self._marks[0], self._marks[-1]
         rate = (after - before) / (now - since) if now > since else 0.0
         return rate, self._remaining.seconds if _left(progress) else 0.0
 
 
 class _Remaining:
-    """How long a run will go on, as `seconds`, None as long as too little is done.
+    """Estimates the remaining `seconds` of a run; None until enough is done.
 
-    Items come in bursts: those that are begun together end together. So nothing is said until as much time has gone by
-    after the first item as before it, and counted are the items of the later half of that time, which hold a burst and not
-    the slow beginning.
+    Items that begin together end together, in bursts. So there is no estimate until as much time has passed after the first
+    item as before it, and the rate is that of the later half of this time, which leaves out the slow beginning.
     """
 
     def __init__(self) -> None:
@@ -99,7 +98,7 @@ class _Remaining:
         self._first = self._told = 0.0
 
     def mark(self, now: float, done: int, left: int) -> None:
-        """Take down how many items are done after so many seconds, and how many are left."""
+        """Record the number of items done after `now` seconds, and the number left."""
         if done > (self._marks[-1][1] if self._marks else 0):
             self._first = self._first or now
             self._marks.append((now, done))
@@ -124,23 +123,23 @@ def _left(progress: Progress) -> int:
 
 
 class Observer(Protocol):
-    """Watches one run; none of its methods may raise.
+    """Receives the events of one run; none of its methods may raise.
 
-    A queue of runs makes one for each run that it accepts (`Callable[[Run], Observer]`), tells it whenever the run's
-    status changed (`became`), and hands it to the life-cycle, which tells the rest.
+    A queue of runs makes an observer for each run that it accepts (`Callable[[Run], Observer]`), calls `became` when the
+    run's status changes, and passes the observer to the life-cycle, which calls the other methods.
     """
 
     @property
     def steps(self) -> Steps | None:
-        """What is told each step of the run's graphs; None where nobody listens, which costs nothing."""
+        """The receiver of each step of the run's graphs; None if steps are not wanted, which saves time."""
         ...
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
-        """The run is known and its estimate made, with what is answered already; nothing was sent yet by this invocation."""
+        """Called with the run's id and estimate, before this invocation sends any call."""
         ...
 
     def starting(self, workers: int, address: str | None) -> None:
-        """The work waits until so many workers have begun, on this machine or at an address, for seconds; 0: no longer."""
+        """Called when the work waits for this number of workers to start, here or at an address; 0 when the wait is over."""
         ...
 
     def progressed(self, progress: Progress) -> None:
@@ -148,42 +147,41 @@ class Observer(Protocol):
         ...
 
     def happened(self, event: GatewayEvent) -> None:
-        """Something worth a line of log happened in the gateway."""
+        """Called with an event of the gateway that deserves a line of log."""
         ...
 
     def failed(self, item: str, model: str, kind: str, reason: str) -> None:
-        """An item's result is committed, and it is a failure; `model` is empty for an item of no one model."""
+        """Called when a failed item is committed; `model` is empty for an item of no single model."""
         ...
 
     def became(self, status: str, *, end: str = "", why: str = "") -> None:
-        """The run's stored status is another now, such as `queued`, `running` or `done`.
+        """Called by the queue when the run's stored status has changed, for example to `queued`, `running` or `done`.
 
-        Told by whoever holds the queue, after it is stored. `end` says how a run ended that came to its end
-        (`RunResult.end`), and `why` is the sentence that the command line would print where it is not as it was wanted: an
-        error's, or that of a run that was stopped.
+        `end` is how a finished run ended (`RunResult.end`), and `why` the sentence that the command line prints if that is
+        not as wanted: an error's message, or that of a stopped run.
         """
         ...
 
 
-class Silent:
-    """Watches and says nothing."""
+class SilentObserver:
+    """An observer that does nothing."""
 
     steps: Steps | None = None
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def starting(self, workers: int, address: str | None) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def progressed(self, progress: Progress) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def happened(self, event: GatewayEvent) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def failed(self, item: str, model: str, kind: str, reason: str) -> None:
-        """Say nothing."""
+        """Do nothing."""
 
     def became(self, status: str, *, end: str = "", why: str = "") -> None:
-        """Say nothing."""
+        """Do nothing."""

@@ -23,21 +23,21 @@ from dokimasia.storage.spending import spent_by
 from dokimasia.storage.threads import leave_queue
 
 End = Literal["complete", "failures", "spending", "below", "waiting"]
-"""`failures`: more items failed than may; `spending`: a limit left items open; `below`: a model misses what was asked;
+"""`failures`: more items failed than allowed; `spending`: a limit left items open; `below`: a model misses a threshold;
 `waiting`: people have to answer."""
 
 ENDED = "ended"
-"""The kind of the event that keeps how a run ended each time, and why."""
+"""The kind of event that records how a run ended each time, and why."""
 
 SPENT = "the limit on spending is reached and some items are open"
 BLIND = "#blind"
 
 
 def check_measures(method: Method[Any, Any], request: Invocation) -> None:
-    """Refuse a threshold on a figure that runs of a method do not have.
+    """Check that the method's figures have every measure that the request sets a threshold for.
 
     Raises:
-        ConfigError: it has no such figure.
+        ConfigError: one is missing.
     """
     for name, least in _thresholds(request).items():
         if least is not None and name not in method.measures:
@@ -47,7 +47,7 @@ def check_measures(method: Method[Any, Any], request: Invocation) -> None:
 def outcome_of(
     method: Method[Any, Any], home: Home, run: Run, request: Invocation, figures: Mapping[str, Any]
 ) -> tuple[End, str]:
-    """Return how a run that came to its end ended, and in a sentence why that is not as it was wanted."""
+    """Return how a finished run ended, and a sentence that says why if it is not `complete`."""
     why = _too_many(home, run, request.max_failures)
     if why:
         failures = result_failures(home, run.id)
@@ -63,17 +63,17 @@ def outcome_of(
     return ("below", "; ".join(low)) if low else ("complete", "")
 
 
-async def note_end(home: Home, run: Run, end: str, why: str, settings: Settings) -> None:
-    """Keep with a run how it ended this time, and the sentence that says why, without any key.
+async def record_end(home: Home, run: Run, end: str, why: str, settings: Settings) -> None:
+    """Store how a run ended this time, and the sentence that says why, with keys redacted.
 
     Raises:
-        StorageError: it could not be written.
+        StorageError: the home could not be written.
     """
     await record_event(home, run.id, ENDED, {"end": end, "why": Redactor(settings.secrets)(why)})
 
 
 def check_cancellable(run: Run) -> None:
-    """Refuse to cancel a run that has ended.
+    """Check that a run can be cancelled.
 
     Raises:
         InputError: it is done or failed.
@@ -82,21 +82,21 @@ def check_cancellable(run: Run) -> None:
         raise InputError(f"run {run.id} is {run.status}: there is nothing to cancel")
 
 
-async def take_out(home: Home, run: Run, before: str, settings: Settings) -> RunStatus:
-    """Take a run that is not at work out of the queue, durably, and return how it stands: as `before`, or interrupted.
+async def remove_from_queue(home: Home, run: Run, before: str, settings: Settings) -> RunStatus:
+    """Remove a run that is not at work from the queue, durably; return its status: `before` if it had ended, else interrupted.
 
     Raises:
-        StorageError: it could not be written.
+        StorageError: the home could not be written.
     """
     status: RunStatus = before if before in ("done", "failed") else "interrupted"
     if status == "interrupted":
-        await note_end(home, run, status, "", settings)
+        await record_end(home, run, status, "", settings)
     await leave_queue(home, run.id, status=status)
     return status
 
 
 def outcome_of_error(problem: BaseException) -> tuple[str, str]:
-    """Return how a run ends that a problem ends, and the sentence that says so; none for one that was stopped."""
+    """Return how an error ends a run, and its message; the message is empty for a run that was stopped."""
     if isinstance(problem, Interrupted | asyncio.CancelledError):
         return "interrupted", ""
     expected = isinstance(problem, DokimasiaError)
@@ -104,13 +104,13 @@ def outcome_of_error(problem: BaseException) -> tuple[str, str]:
 
 
 def why_ended(home: Home, run: Run) -> str:
-    """Return in a sentence why a run ended as it did the last time, where that is not as it was wanted; empty meanwhile."""
+    """Return the sentence that says why a run last ended otherwise than `complete`; empty for a queued or running run."""
     ends = [] if run.status in ("queued", "running") else events(home, run.id, kind=ENDED)
     return str(ends[-1].data["why"]) if ends else ""
 
 
 def describe_limits(home: Home, run: Run) -> list[str]:
-    """Return each limit on a run's spending, with what is spent of it by now."""
+    """Return a text for each limit on a run's spending: what is spent, and the limit."""
     limits, spent = limits_of(run), spent_by(home, run.id)
     cost, calls, tokens = limits["max_cost"], limits["max_calls"], limits["max_tokens"]
     parts = [] if cost is None else [f"${spent.cost:.4g} of at most ${cost:g}"]
@@ -119,7 +119,7 @@ def describe_limits(home: Home, run: Run) -> list[str]:
 
 
 def describe_spending(home: Home, run: Run, request: Invocation) -> str:
-    """Return in a sentence which limits a run has, what is spent of them, and how the nearest of them is raised or lifted."""
+    """Return a sentence with a run's limits, its spending, and the option that raises or lifts the nearest limit."""
     spent = spent_by(home, run.id)._asdict()
     limits = {name: most for name, most in request.spending_limits.items() if most is not None}
     nearest = max(
@@ -133,7 +133,7 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
 
 
 def pending_people(home: Home, run: Run) -> str:
-    """Return who is waited for in a run, with how many questions, and the command by which they answer."""
+    """Return the people that a run waits for, their numbers of questions, and the commands that answer them."""
     questions = Counter(question.person for question in open_questions(home, run=run.id))
     parts = [
         f"{several(count, 'question')} {'waits' if count == 1 else 'wait'} for {PEOPLE}/{person}: "
@@ -144,7 +144,7 @@ def pending_people(home: Home, run: Run) -> str:
 
 
 async def is_still_waiting(home: Home, run: Run) -> bool:
-    """Return whether a run waits for people of whom none has answered since, not in a file either."""
+    """Return whether a run waits for people and none has answered yet, in the home or in a file beside it."""
     if run.status != "waiting":
         return False
     await import_filed(home)
@@ -152,7 +152,7 @@ async def is_still_waiting(home: Home, run: Run) -> bool:
 
 
 def _ways_out(method: Method[Any, Any], run: Run, failures: Collection[str]) -> Iterator[str]:
-    """Yield what helps against failures of these kinds."""
+    """Yield what the user can do about failures of these kinds."""
     if method.retry is None and any(kind in RETRYABLE for kind in failures):
         effect = "asks the others anew" if "undecided" in failures else "asks them anew"
         yield f"`dokimasia resume {run.id} --retry-failed` {effect}"
@@ -165,7 +165,7 @@ def _thresholds(request: Invocation) -> dict[str, float | None]:
 
 
 def _measured(method: Method[Any, Any], figures: Mapping[str, Any], name: str) -> dict[str, float | None]:
-    """Return a figure of each model, None where nothing was measured; what was asked without the image is left out."""
+    """Return a measure of each model, None if it has none; arms without the image are left out."""
     steps = method.measures[name]
     sighted = {
         model: figures_of_model for model, figures_of_model in figures["models"].items() if not model.endswith(BLIND)
@@ -181,7 +181,7 @@ def _at(figures: Mapping[str, Any], steps: Sequence[str]) -> float | None:
 
 
 def _too_many(home: Home, run: Run, limit: str | None) -> str:
-    """Return a sentence on failures where there are more than may be: by default all of a model's, or over half of all."""
+    """Return a sentence if more items failed than allowed: by default all of a model, or more than half in total."""
     by_model = failed_by_model(home, run.id)
     failed, count = (sum(numbers) for numbers in zip(*by_model.values(), strict=True)) if by_model else (0, 0)
     sentence = f"{failed} of {several(count, 'item')} failed"
@@ -194,10 +194,16 @@ def _too_many(home: Home, run: Run, limit: str | None) -> str:
     return f"{sentence}, more than half" if 2 * failed > count else ""
 
 
-async def finish(home: Home, run: Run, *, left: FailureKind | None = None, record: bool = True) -> Run:
-    """Mark a run as done; as waiting where people alone are waited for; as interrupted where else something is left open.
+async def settle_status(home: Home, run: Run, *, left: FailureKind | None = None, record: bool = True) -> Run:
+    """Set the status of a run whose work has ended, and return its row.
 
-    `left` is what kept its stages from their end. Returns its row.
+    It is `interrupted` if the budget left items open, `waiting` if only people's answers are missing, else `done`.
+
+    Args:
+        home: open for writing.
+        run: the run.
+        left: the kind of failure that ended its stages early, if any.
+        record: whether to store an event.
     """
     failures = result_failures(home, run.id)
     unpaid, waiting = failures.get("budget", 0), failures.get("waiting", 0)
@@ -219,14 +225,14 @@ RETRYABLE: tuple[FailureKind, ...] = (
     "api_error",
     "reference_contradicted",
 )
-"""Failures that a retry asks anew. What is open (`OPEN_KINDS`) is none of them: every resume takes it up."""
+"""Kinds of failure that a retry asks anew. Open items (`OPEN_KINDS`) are not among them: every resume asks them."""
 
 
 def retryable(names: str) -> tuple[FailureKind, ...]:
-    """Return the kinds of failure in a list separated by commas; an empty one means all.
+    """Return the kinds of failure in a comma-separated list; an empty list means all.
 
     Raises:
-        InputError: a kind that there is not, or one that every resume takes up.
+        InputError: a kind is unknown, or asked by every resume.
     """
     requested = [name.strip() for name in names.split(",") if name.strip()]
     for name in requested:

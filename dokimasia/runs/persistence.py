@@ -1,4 +1,4 @@
-"""What the home keeps of an accepted run, the checks before it goes on, and its deletion."""
+"""Storing an accepted run, checking it before it continues, and deleting it."""
 
 import asyncio
 from collections.abc import Mapping, Sequence
@@ -13,13 +13,13 @@ from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.requests import DataRequest, Invocation, RunRequest
-from dokimasia.runs.services import check_prices, check_workers, is_at_work, sharing
+from dokimasia.runs.services import check_prices, check_workers, is_at_work, share_services
 from dokimasia.runs.session import Accepted, hash_of
 from dokimasia.storage.deletion import Deleted, delete_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import (
     Run,
-    SqliteRunStore,
+    SqliteValueStore,
     add_samples,
     count_samples,
     create_run,
@@ -39,24 +39,24 @@ P = TypeVar("P", bound=RunPlan)
 async def persist_run(
     method: Method[Q, P], home: Home, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any
 ) -> tuple[Run, bool]:
-    """Keep what was accepted: the run's row with plan and request, its samples, and what else belongs to it.
+    """Store an accepted run: its row with plan and request, its samples and values.
 
-    Returns the row, and whether it is a new run.
+    Returns the row, and whether the run is new.
 
     Args:
         method: the method.
         home: open for writing.
-        request: what was asked.
-        accepted: what it came to.
-        command: the command that repeats it, by default the request's.
-        more: further notes, kept in the run's row.
+        request: the request.
+        accepted: the accepted request.
+        command: the command that repeats it; by default the request's.
+        more: further options of the run's row.
 
     Raises:
         ConfigError: `max_cost` is given and a model's price is unknown, or a new run's workers cannot be had.
     """
     plan = accepted.plan
     check_prices({name: plan.models[name] for name in accepted.estimate.models}, max_cost=request.max_cost)
-    store = SqliteRunStore(home)
+    store = SqliteValueStore(home)
     for value in accepted.values:
         await store.put(value)
     while True:
@@ -78,8 +78,8 @@ async def persist_run(
 
 
 def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
-    """Return the row of an accepted run; plan and request, from which it can go on, are among its options."""
-    places = [(position.sample_id, position.sample) for position in accepted.places]
+    """Return the row of an accepted run; its options have the plan and the request from which it can continue."""
+    places = [(place.sample_id, place.value_id) for place in accepted.places]
     stored_as = accepted.request or request
     options: dict[str, Any] = {
         "plan": plan,
@@ -109,7 +109,7 @@ def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *,
 
 
 def next_fresh(method: Method[Any, P], home: Home, plan: P) -> P:
-    """Return the plan as a new run: counted on until the home has no such run."""
+    """Return the plan with the first `fresh` count for which the home has no run."""
     while True:
         plan = plan.model_copy(update={"fresh": plan.fresh + 1})
         try:
@@ -119,7 +119,7 @@ def next_fresh(method: Method[Any, P], home: Home, plan: P) -> P:
 
 
 async def keep_limits(home: Home, run: Run, request: Invocation) -> Run:
-    """Keep the limits on spending that a request sets with its run, where they are others than before; return the run."""
+    """Store a request's limits on spending with its run if they differ from before; return the run."""
     if limits_of(run) == request.spending_limits:
         return run
     stored_request: Any = run.options["request"]
@@ -128,12 +128,12 @@ async def keep_limits(home: Home, run: Run, request: Invocation) -> Run:
 
 
 def check_samples(home: Home, run: Run) -> None:
-    """Refuse to go on with a run whose process died while its samples were being kept.
+    """Check that all samples of a run are stored; they are not if its process died while storing them.
 
     Raises:
-        InputError: the samples that are there are not all that the run was accepted with.
+        InputError: the stored samples are not those that the run was accepted with.
     """
-    stored = [(sample.sample_id, sample.sample) for sample in run_samples(home, run.id)]
+    stored = [(sample.sample_id, sample.value_id) for sample in run_samples(home, run.id)]
     if hash_of(stored) != run.options["samples"]:
         raise InputError(
             f"run {run.id} was stopped before all of its samples were kept ({len(stored)} are): give the command that began "
@@ -142,10 +142,10 @@ def check_samples(home: Home, run: Run) -> None:
 
 
 def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: Sequence[Path], run_id: str) -> None:
-    """Refuse to go on with a run under other prompts (version and hash by name) than it was accepted with.
+    """Check that a run's prompts (version and hash by name) are those that it was accepted with.
 
     Raises:
-        ConfigError: naming the prompts that differ and the folders that were read.
+        ConfigError: they are not; the message names the prompts that differ and the folders that were read.
     """
     changed = [name for name, version in sorted(accepted.items()) if now.get(name) != version]
     if not changed:
@@ -159,10 +159,10 @@ def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: 
 
 
 def check_versions(method: Method[Any, Any], run: Run, plan: RunPlan) -> None:
-    """Refuse to go on with a run under another version of its method or of a graph than it was accepted with.
+    """Check that the versions of a run's method and graphs are those that it was accepted with.
 
     Raises:
-        ConfigError: naming what changed.
+        ConfigError: they are not; the message names what changed.
     """
     now: dict[str, int] = {"method": method.version, **method.graphs_of(plan)}
     before: Any = run.options["versions"]
@@ -176,14 +176,14 @@ def check_versions(method: Method[Any, Any], run: Run, plan: RunPlan) -> None:
 
 
 async def delete_whole_run(home: Home, run_id: str) -> Deleted:
-    """Delete a run and return what went with it; the ledger, images and shared values stay.
+    """Delete a run and return what was deleted with it; the ledger, images and shared values stay.
 
-    Killed between the two steps, it leaves checkpoints that belong to nothing, which the next run sweeps.
+    A process killed in between leaves checkpoints without a run, which the next run deletes.
 
     Raises:
-        InputError: it is at work, or an unfinished run still needs it, such as a fork that takes outcomes over.
+        InputError: the run is at work, or an unfinished run still needs it, such as a fork that takes its outcomes.
         NotFound: there is no such run.
-        StorageError: it could not be written.
+        StorageError: the home could not be written.
     """
     if is_at_work(home, run_id):
         raise InputError(f"run {run_id} is at work; stop it first, then delete it")
@@ -197,13 +197,13 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     if home.checkpoints.is_file():
         from dokimasia.storage.checkpoints import sweep_orphans  # loads LangGraph
 
-        async with sharing(home) as shared:
+        async with share_services(home) as shared:
             await sweep_orphans(await shared.saver(), live_threads(home))
     return deleted
 
 
 def dependent_runs(home: Home, run_id: str) -> list[Run]:
-    """Return the runs that were made from a run, the newest first: what they read of it when they are shown goes with it."""
+    """Return the runs that were made from a run, newest first; deleting it removes what they show of it."""
     naming = {id for (id,) in home.all("SELECT id FROM runs WHERE instr(options, ?)", (run_id,))} - {run_id}
     return [run for run in list_runs(home) if run.id in naming and _names(run.options, run_id)] if naming else []
 
@@ -218,6 +218,6 @@ def _names(value: Any, run_id: str) -> bool:
 
 
 def _needs(run: Run) -> list[Any]:
-    """Return the runs that one cannot go on without."""
+    """Return the ids of the runs that a run needs until it is finished."""
     needs: Any = run.options.get("needs")
     return list(needs or ())

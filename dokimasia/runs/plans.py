@@ -1,4 +1,4 @@
-"""What decides a run's results: its plan, from which one function makes the run's id."""
+"""Plans, which decide a run's results, and the run's id, which is a hash of its plan."""
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
@@ -15,10 +15,10 @@ from dokimasia.settings import Settings, resolve_model
 RUN_ID_LENGTH = 16
 
 SIMULATED = "sim/"
-"""What the names of models begin with that are simulated in this process."""
+"""The prefix of the names of models that this process simulates."""
 
 WAY = "@"
-"""What stands in a shown name between a model's name and the way in which it is asked."""
+"""The separator in a shown name between a model's name and the way in which it is asked."""
 
 
 class OutsideIdentity:
@@ -26,7 +26,7 @@ class OutsideIdentity:
 
 
 class AnyOrder:
-    """Marks models of a plan whose order decides nothing."""
+    """Marks models of a plan whose order does not affect results."""
 
 
 class RunPlan(Value):
@@ -44,7 +44,7 @@ class RunPlan(Value):
         """Every model of the plan by its shown name.
 
         Raises:
-            ConfigError: two that are asked differently bear one name.
+            ConfigError: two different models have the same name.
         """
         models: dict[str, ModelSpec] = {}
 
@@ -63,7 +63,7 @@ class RunPlan(Value):
 
     @property
     def options(self) -> GraphOptions:
-        """The plan as the graphs need it; without a judge the first of its models stands in its place."""
+        """The plan's options for graphs; without a judge, its first model takes the judge's place."""
         models = self.models
         return GraphOptions(judge=self.judge_name or next(iter(models)), models=models)
 
@@ -116,7 +116,7 @@ class AnswersPlan(DataPlan):
         return len(self.candidates) * len(self.arms) * self.repeats
 
     def items(self, sample_id: str) -> Iterator["AnswerItem"]:
-        """The answers that are asked and judged for one sample, in a fixed order."""
+        """Yield the answers to one sample that are asked for and judged, in a fixed order."""
         for candidate, arm in product(self.candidates, self.arms):
             for repeat in range(self.repeats):
                 name = f"{self.KIND}/{sample_id}/{candidate.ref.name}/{arm}/{repeat}"
@@ -133,12 +133,12 @@ class AnswerItem(NamedTuple):
 
     @property
     def place(self) -> dict[str, Any]:
-        """Whose answer it is and which, as fields of a graph's item and of a result row."""
+        """The answer's model, arm and repeat, as fields of a graph's item and of a result row."""
         return {"model": self.model, "arm": self.arm, "repeat": self.repeat}
 
 
 def identity(plan: Value) -> dict[str, Any]:
-    """Return what of a plan is hashed: models by what they are asked and how they are sampled, never how they are reached."""
+    """Return the part of a plan that is hashed: models by name and sampling, without how they are reached."""
     hashed: dict[str, Any] = {}
     for name, field in type(plan).model_fields.items():
         if any(mark is OutsideIdentity or isinstance(mark, OutsideIdentity) for mark in field.metadata):
@@ -151,7 +151,7 @@ def identity(plan: Value) -> dict[str, Any]:
 
 
 class VersionedMethod(Protocol):
-    """What of a method decides the ids of its runs: its name, its version and those of its graphs."""
+    """The parts of a method that enter the ids of its runs: its name, its version and those of its graphs."""
 
     @property
     def name(self) -> str:
@@ -190,10 +190,9 @@ def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, Any]:
 
 
 def reached_now(plan: Any, settings: Settings) -> Any:
-    """Return the plan with each model reached as the configuration says now, if it is still the same model.
+    """Return the plan with the present configuration of each model that is still the same.
 
-    Its name in the run and its sampling, its capabilities and its largest image stay as they were settled when the run was
-    accepted: they decide what it is asked.
+    The name in the run, sampling, capabilities and largest image stay as accepted, since they decide what is asked.
     """
     settled = ("ref", "sampling", "capabilities", "max_image_side")
 
@@ -207,14 +206,14 @@ def reached_now(plan: Any, settings: Settings) -> Any:
 
 
 def with_known_price(spec: ModelSpec) -> ModelSpec:
-    """Return the spec with the one price that needs no configuration: a model simulated in this process costs nothing."""
+    """Return the spec, with price 0 for a model that this process simulates."""
     if spec.ref.model.startswith(SIMULATED) and spec.input_price is None and spec.output_price is None:
         return spec.model_copy(update={"input_price": 0.0, "output_price": 0.0})
     return spec
 
 
 def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) -> ModelSpec | None:
-    """Return how the model that a run shows under a name is reached as the configuration says now.
+    """Return the present configuration of the model that a run shows under a name.
 
     A method that asks one model in several ways shows it as NAME@WAY, which the configuration does not know.
 
@@ -224,7 +223,7 @@ def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) ->
         ref: the model that it has to be; by default any of the name.
 
     Returns:
-        None where the configuration has no such model any more, or the name stands for another one.
+        The spec; None if the configuration has no such model, or the name stands for another one.
     """
     for candidate in dict.fromkeys((name, name.rpartition(WAY)[0])):
         try:
@@ -237,7 +236,7 @@ def as_configured(settings: Settings, name: str, ref: ModelRef | None = None) ->
 
 
 def two_of_one_name(spec: ModelSpec) -> ConfigError:
-    """Return the error of a plan in which two models that are asked differently bear one name."""
+    """Return the error of a plan in which two different models have the same name."""
     return ConfigError(
         f"two models of this run are called {spec.ref.name!r} and are not the same; give one of them another name in "
         "dokimasia.toml"

@@ -1,4 +1,4 @@
-"""`--dry-run`: what a run would be, ask and cost, and one prompt of each kind, without any call and nothing kept."""
+"""`--dry-run`: a run's id, estimate and one prompt of each kind; nothing is sent or stored."""
 
 import asyncio
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ P = TypeVar("P", bound=RunPlan)
 async def prepare(
     method: Method[Q, P], request: Q, *, settings: Settings, library: PromptLibrary | None = None, given: Any = None
 ) -> Accepted[P]:
-    """Read and check everything that a run would need; nothing is kept, and no home is made.
+    """Return a request as it would be accepted; nothing is stored, and no home is created.
 
     Raises:
         InputError: the data, the configuration or the options cannot be used.
@@ -55,7 +55,7 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any 
     id = run_id(method, accepted.plan)
     return {
         "run": id,
-        **expected(accepted),
+        **estimate_json(accepted),
         **({} if request.fresh else _begun(settings, id)),
         "prompts": {prompt.name: _messages(prompt) for prompt in prompts},
     }
@@ -86,15 +86,15 @@ def check_keys(settings: Settings, previewed: Mapping[str, Any]) -> None:
 
 
 def _begun(settings: Settings, id: str) -> dict[str, Any]:
-    """Return how many calls the results of a run rest on already; empty where it has none."""
+    """Return the number of calls that a run's stored results rest on; empty if it has none."""
     with suppress(NotFound), Home.open(settings.home, write=False) as home:
         answered = count_calls(home, get_run(home, id).id)
         return {"answered": answered, "status": get_run(home, id).status} if answered else {}
     return {}
 
 
-def expected(accepted: Accepted[Any]) -> dict[str, Any]:
-    """Return an estimate, ready for JSON, and which models are sent no images larger than how many pixels a side."""
+def estimate_json(accepted: Accepted[Any]) -> dict[str, Any]:
+    """Return an estimate, ready for JSON, with the largest side of images in pixels of the models that limit it."""
     estimate = accepted.estimate
     sides = {
         name: spec.max_image_side for name, spec in accepted.plan.models.items() if spec.max_image_side is not None
@@ -104,7 +104,7 @@ def expected(accepted: Accepted[Any]) -> dict[str, Any]:
 
 
 def _home(settings: Settings, request: RunRequest) -> Home | None:
-    """Return the home, open for reading; None where a request needs none and there is none."""
+    """Return the home, open for reading; None if there is none and the request needs none."""
     try:
         return Home.open(settings.home, write=False)
     except NotFound:

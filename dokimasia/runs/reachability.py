@@ -13,20 +13,20 @@ from dokimasia.storage.runs import RunStatus
 
 T = TypeVar("T")
 
-FEW = 3
-"""So many failed calls to a model, without an answer between them, say that it cannot be reached."""
+FAILURES_TO_STOP = 3
+"""The number of failed calls to a model, without an answer between them, after which it counts as unreachable."""
 
-LOOK = 0.5
-"""Seconds between two looks: at the home, and at who is still asked."""
+CHECK_INTERVAL = 0.5
+"""Seconds between two checks of the home, and of the models that are still called."""
 
 _HOPELESS = frozenset(("auth", "connection"))
-"""Kinds of failure that say something of the key, the name or the address, and nothing of what was asked."""
+"""Kinds of failure that are due to the key, the name or the address, and not to the request."""
 
 
 class Stop:
-    """Lets someone ask a run to stop: finish the calls in flight, save, and raise `Interrupted`, or the given problem.
+    """A request to stop a run: it finishes the calls in flight, saves, and raises `Interrupted` or the given problem.
 
-    `leaves` is how the run stands then: `queued` where whoever asks goes on with it.
+    `leaves` is the status that the run then has: `queued` if it will be continued.
     """
 
     def __init__(self) -> None:
@@ -48,23 +48,23 @@ class Stop:
 
     @property
     def asked(self) -> bool:
-        """Whether somebody has asked."""
+        """Whether the run was asked to stop."""
         return self._asked.is_set()
 
     async def wait(self) -> None:
-        """Return when somebody has asked."""
+        """Wait until the run is asked to stop."""
         await self._asked.wait()
 
 
 class FailFastGateway(ModelGateway):
-    """A gateway that stops a run whose calls to a model fail for its key, name or address, and not for what is asked.
+    """A gateway that stops a run if a model cannot be reached because of its key, name or address.
 
-    Such a call is held back, so that it becomes no result: until its model answers another one, which shows that it can
-    be reached, or until a few are held, or nothing but held calls is under way, which stops the run.
+    A call that fails so is held back and becomes no result, until the model answers another call, which shows that it can be
+    reached. If `FAILURES_TO_STOP` calls are held, or only held calls are left, the run stops.
     """
 
     def __init__(self, stop: Stop, *, goes_on: bool = False, **options: Any) -> None:
-        """Make a gateway; with `goes_on` nothing is held back. `options` are those of `ModelGateway`."""
+        """Create the gateway; with `goes_on` it holds no calls back. `options` are those of `ModelGateway`."""
         super().__init__(**options)
         self._stop, self._goes_on = stop, goes_on
         self._asking = self._asked = 0
@@ -94,8 +94,8 @@ class FailFastGateway(ModelGateway):
             self._asking -= 1
 
     def _hopeless(self, name: str, last: TransportError | None) -> bool:
-        """Whether a failure holds of every call: also an account that is used up; 403 and 404 only of a model that has not
-        answered once, since some providers refuse single prompts so."""
+        """Return whether a failure would meet every call, such as a used-up account; 403 and 404 count only for a model
+        that has never answered, since some providers refuse single prompts with them."""
         if last is None:
             return False
         if last.kind == "not_found" or last.status == 403:
@@ -103,7 +103,7 @@ class FailFastGateway(ModelGateway):
         return last.kind in _HOPELESS or (last.kind == "rate_limit" and not last.retryable)
 
     async def _hold(self, name: str, reason: str) -> None:
-        """Return once the model has answered another call.
+        """Wait until the model has answered another call.
 
         Raises:
             Interrupted: the run stops.
@@ -114,14 +114,14 @@ class FailFastGateway(ModelGateway):
             f"{name} cannot be reached: {reason.removeprefix(f'{name}: ').rstrip('.')}. Mend that, then give the same "
             "command again: what is finished is kept (--max-failures 100% goes on without)"
         )
-        if len(waiters) >= FEW:
+        if len(waiters) >= FAILURES_TO_STOP:
             self._stop.fail(problem)
         waiting, calls = waiters[-1], -1
         while not (waiting.done() or self._stop.asked):
             if self._asked == calls and self._asking <= sum(map(len, self._held.values())):
                 self._stop.fail(problem)
             calls = self._asked
-            await asyncio.wait([waiting], timeout=LOOK)
+            await asyncio.wait([waiting], timeout=CHECK_INTERVAL)
         if self._stop.asked:
             raise Interrupted(f"{name}: stopped before the call was answered")
 
@@ -132,10 +132,10 @@ class FailFastGateway(ModelGateway):
 
 
 async def unless_stopped(stop: Stop, work: Coroutine[Any, Any, T]) -> T:
-    """Return what comes of work that takes long and asks nothing; it is given up when somebody asks to stop.
+    """Return the result of long work without model calls, which is cancelled when the run is asked to stop.
 
     Raises:
-        Interrupted: somebody did.
+        Interrupted: the run was asked to stop.
     """
     stopping, working = asyncio.ensure_future(stop.wait()), asyncio.ensure_future(work)
     try:
@@ -150,9 +150,9 @@ async def unless_stopped(stop: Stop, work: Coroutine[Any, Any, T]) -> T:
 
 
 async def watch_home(home: Home, stop: Stop) -> None:
-    """Stop the run within a second once its home was deleted or moved: nothing that is paid for could be found again."""
+    """Stop the run within a second after its home is deleted or moved, since paid replies could not be stored."""
     while True:
-        await asyncio.sleep(LOOK)
+        await asyncio.sleep(CHECK_INTERVAL)
         if not home.in_place:
             stop.fail(home_gone(home), at_once=True)
             return

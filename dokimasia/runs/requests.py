@@ -1,4 +1,4 @@
-"""What a run is asked: frozen requests, the one place of every option's name, help, type, range and default."""
+"""Requests: frozen models whose fields define every option's name, help, type, range and default."""
 
 import re
 import shlex
@@ -43,20 +43,21 @@ SHARED_HELP = {
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How a field of a request is given on the command line, as far as its type does not say it.
+    """How a field of a request is given on the command line, beyond what its type says.
 
     Attributes:
-        argument: it is a positional argument and no option.
-        flags: how the option is written, by default `--` and the field's name.
-        metavar: what stands for its value in the help.
-        repeated: it is given once for every value; otherwise several values are separated by commas.
-        exists: the path has to be there; `file` says that it has to be a file.
-        written: the path is written to and not read, so that it cannot be given over HTTP.
-        continues: the method whose finished runs can be given, where its value may be a run.
-        models: its values are names of models, in which a fork may put one in another's place.
-        read: turns what was given into the field's value.
-        label: it says what the run is called, which may change, and which the stored command does not repeat.
-        hidden: it can be given from Python only.
+        argument: whether it is a positional argument.
+        flags: the option's flags; by default `--` and the field's name.
+        metavar: the placeholder for its value in the help.
+        repeated: whether it is repeated for each value; otherwise commas separate values.
+        exists: whether the path has to exist.
+        file: whether the path has to be a file.
+        written: whether the path is written to, so that it cannot be given over HTTP.
+        continues: the method whose finished runs are accepted as values.
+        models: whether its values are names of models, which a fork may replace.
+        read: converts the given value to the field's.
+        label: whether it names or tags the run, which may change, so that the stored command leaves it out.
+        hidden: whether it can be given from Python only.
     """
 
     argument: bool = False
@@ -73,28 +74,30 @@ class Option:
     hidden: bool = False
 
 
-def called(text: str) -> str:
-    """Return a name or a tag of a run, checked to be one.
+def check_label(text: str) -> str:
+    """Return a name or tag of a run, checked.
 
     Raises:
-        ValueError: it is none.
+        ValueError: it has other characters, or is the word `last`.
     """
     if text == LAST or not _NAME.fullmatch(text):
         raise ValueError(f"{text!r} is no name: take letters, digits, dots, dashes and underscores, and not {LAST!r}")
     return text
 
 
-Called = Annotated[str, AfterValidator(called), WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"})]
+RunLabel = Annotated[
+    str, AfterValidator(check_label), WithJsonSchema({"type": "string", "pattern": f"^{_NAME.pattern}$"})
+]
 """A name or a tag of a run."""
 
 LIMITS = ("max_cost", "max_calls", "max_tokens")
 """The fields that limit what a run spends."""
 
 NOBODY = "none"
-"""What stands on the command line for an empty list of names where leaving the option out means something else."""
+"""The word for an empty list of names on the command line, if leaving out the option means something else."""
 
 PLAIN = Option()
-"""An option of which the field's type says all."""
+"""An option that the field's type describes completely."""
 
 
 def option_of(field: FieldInfo) -> Option:
@@ -103,7 +106,7 @@ def option_of(field: FieldInfo) -> Option:
 
 
 def prompt_folders(names: Sequence[str]) -> tuple[Path, ...]:
-    """Return the folders that --prompts names, absolute: a folder there is, else that of a plug-in of the name."""
+    """Return the absolute folders that --prompts names: existing folders, or else those of plug-ins."""
     return tuple(Path(name).absolute() if Path(name).is_dir() else prompt_folder(name) for name in names)
 
 
@@ -115,12 +118,12 @@ Judge = Annotated[str, Option(models=True)]
 
 
 def run_or_file(path: Path) -> Path:
-    """Return a file's path, absolute; what names no file, such as the beginning of a run's id, as it is."""
+    """Return a file's absolute path; a text that names no file, such as the beginning of a run's id, is kept."""
     return path.absolute() if path.exists() else path
 
 
 RunOrFile = Annotated[Path, Option(metavar="RUN|FILE", read=run_or_file)]
-"""A file, or where there is none of the name, a run by the beginning of its id or as `last`."""
+"""A file, or if there is none of that name, a run by the beginning of its id or as `last`."""
 
 
 PromptFolders = Annotated[tuple[Path, ...], Option(metavar="DIR", repeated=True, read=prompt_folders)]
@@ -166,10 +169,10 @@ class Invocation(Value):
     address: Annotated[str | None, Option(metavar="auto|ray://HOST:PORT")] = Field(
         default=None, description="The Ray cluster that the workers run on (default: one of this machine)."
     )
-    name: Annotated[Called | None, Option(label=True)] = Field(
+    name: Annotated[RunLabel | None, Option(label=True)] = Field(
         default=None, description="Call the run so: a name serves wherever its id does."
     )
-    tags: Annotated[tuple[Called, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
+    tags: Annotated[tuple[RunLabel, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
         default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."
     )
 
@@ -207,7 +210,7 @@ class Invocation(Value):
 
     @property
     def invocation(self) -> dict[str, Any]:
-        """What of it holds for this invocation, by field."""
+        """The fields that hold for this invocation alone, by name."""
         return {name: getattr(self, name) for name in Invocation.model_fields}
 
 
@@ -287,7 +290,7 @@ class DataRequest(RunRequest):
 
 
 def stored_request(kind: type[Q], stored: Mapping[str, Any]) -> Q:
-    """Return a request as it was stored, also where a number in it lies outside the range that is taken now.
+    """Return a stored request, even if a number in it lies outside the range that is accepted today.
 
     So a run of an earlier version can be shown, exported and deleted; `check_range` refuses to go on with it.
 
@@ -305,10 +308,10 @@ def stored_request(kind: type[Q], stored: Mapping[str, Any]) -> Q:
 
 
 def check_range(request: "RunRequest", run: str) -> None:
-    """Refuse to go on with a stored run whose request holds a number outside the range that is taken now.
+    """Check that the numbers of a stored request lie in their ranges, before its run continues.
 
     Raises:
-        InputError: naming the run, the option, its value and its bound.
+        InputError: one does not; the message names the run, the option, its value and its bound.
     """
     try:
         type(request).model_validate(request.model_dump())

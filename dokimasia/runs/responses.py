@@ -11,7 +11,7 @@ from dokimasia.datasets import GivenResponse, name_and_file, named_file, read_re
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.ports import RunStore
+from dokimasia.domain.ports import ValueStore
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.report.figures import several
@@ -49,7 +49,7 @@ class Responses(NamedTuple):
         """How many answers of a model to a sample the files have room for."""
         return 1 + max(repeat for _, _, repeat in self.given)
 
-    async def kept(self, sample: Sample, item: AnswerItem, store: RunStore) -> str | None:
+    async def kept(self, sample: Sample, item: AnswerItem, store: ValueStore) -> str | None:
         """Keep the answer that an item stands for, and return its id; None where the file has none of that repeat."""
         response = self.given.get((sample.id, item.model, item.repeat))
         return (
@@ -66,7 +66,7 @@ class Candidates(NamedTuple):
     left_out: list[str]
 
 
-def read_given(paths: Sequence[Path]) -> Responses | None:
+def read_answer_files(paths: Sequence[Path]) -> Responses | None:
     """Return the answers of all files together, None where none is named.
 
     Raises:
@@ -166,7 +166,7 @@ def check_unchanged(paths: Sequence[Path], hashed: str | None, run: str) -> None
     Raises:
         DataError: one has changed.
     """
-    responses = read_given(paths)
+    responses = read_answer_files(paths)
     if responses is not None and responses.hash != hashed:
         have = "has" if len(paths) == 1 else "have"
         raise DataError(

@@ -28,7 +28,7 @@ from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.asking import QueuedPeople
-from dokimasia.storage.runs import HomeRows, SqliteRunStore
+from dokimasia.storage.runs import HomeRows, SqliteValueStore
 from dokimasia.storage.spending import Spending, spending_recorder, spent_by
 from dokimasia.tools.reducing import reduce_image
 
@@ -40,10 +40,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Services:
-    """What a run works with: the way to models, the store of values, and where graphs keep their steps."""
+    """The services of a run: gateway, store of values, checkpoints, people and executor."""
 
     gateway: ModelGateway
-    store: SqliteRunStore
+    store: SqliteValueStore
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
     people: QueuedPeople
@@ -51,9 +51,9 @@ class Services:
 
 
 def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
-    """Return the ways to a model that ship with the package; nothing heavy is loaded before a call needs it.
+    """Return the package's transports by name; their libraries are imported at the first call.
 
-    Simulated models know the prompts that are asked by, so they are told of those that replace the package's own.
+    `prompts` replace the package's own for simulated models, which recognise requests by their prompts.
     """
     from dokimasia.datasets.images import read_image
 
@@ -75,7 +75,7 @@ def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transp
 
 
 def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary | None = None) -> dict[str, Transport]:
-    """Return the package's own transports and, of the plug-ins', those that the models name; a plug-in replaces none.
+    """Return the package's transports, and those of plug-ins that the models name and that the package does not have.
 
     Raises:
         ConfigError: a plug-in's transport that a model names cannot be loaded.
@@ -89,10 +89,10 @@ def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary
 
 
 def check_simulated(spec: ModelSpec) -> None:
-    """Refuse a simulated model that there is not.
+    """Check that a simulated model exists.
 
     Raises:
-        ConfigError: with the names that come closest.
+        ConfigError: it does not; the message has the closest names.
     """
     if spec.transport != "sim":
         return
@@ -108,7 +108,7 @@ def check_simulated(spec: ModelSpec) -> None:
 
 
 def check_workers(request: "Invocation") -> None:
-    """Refuse workers that cannot be had; for threads.
+    """Check that the workers of a request can be started. It may block: call it in a thread.
 
     Raises:
         ConfigError: Ray is not installed, or nothing listens at its address.
@@ -120,7 +120,7 @@ def check_workers(request: "Invocation") -> None:
 
 
 def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> None:
-    """Refuse a limit on cost that cannot be kept.
+    """Check that a limit on cost can be kept.
 
     Raises:
         ConfigError: `max_cost` is given and a model's price is unknown.
@@ -137,10 +137,10 @@ def check_prices(specs: Mapping[str, ModelSpec], *, max_cost: float | None) -> N
 
 
 def keys_of(settings: Settings, specs: Mapping[str, ModelSpec]) -> dict[str, str]:
-    """Return the keys of models by their names, of those for which the configuration names a variable.
+    """Return the API keys by model, of the models for which the configuration names a variable.
 
     Raises:
-        ConfigError: variables that it names are not set; all of them, with the models that want them.
+        ConfigError: variables are not set; the message names all of them, with their models.
     """
     keys: dict[str, str] = {}
     missing: list[str] = []
@@ -157,13 +157,13 @@ def keys_of(settings: Settings, specs: Mapping[str, ModelSpec]) -> dict[str, str
 
 
 @dataclass(eq=False)
-class Shared:
-    """What the runs that are at work over one open home at the same time have in common.
+class SharedServices:
+    """The services shared by the runs that work over one open home at the same time.
 
     Attributes:
-        traffic: the calls on their way, and the limits of endpoints.
-        at_work: what comes of each run that is at work, by its id.
-        users: how many hold it.
+        traffic: pending calls, and the limits of endpoints.
+        at_work: the future result of each run at work, by its id.
+        users: the number of runs that use it.
     """
 
     home: Home
@@ -174,7 +174,7 @@ class Shared:
     _stack: AsyncExitStack = field(default_factory=AsyncExitStack)
 
     async def saver(self) -> "Saver":
-        """Return where all graphs keep their steps, opened for the first who asks.
+        """Return the saver of all graphs' checkpoints, opened at the first call.
 
         Raises:
             StorageError: the checkpoints are damaged or cannot be written.
@@ -191,13 +191,13 @@ class Shared:
         await self._stack.aclose()
 
 
-_SHARED: WeakKeyDictionary[Home, Shared] = WeakKeyDictionary()
+_SHARED: WeakKeyDictionary[Home, SharedServices] = WeakKeyDictionary()
 
 
 @asynccontextmanager
-async def sharing(home: Home) -> AsyncIterator[Shared]:
-    """Give what the runs over an open home share; the last who holds it closes it. For one event loop."""
-    shared = _SHARED.setdefault(home, Shared(home))
+async def share_services(home: Home) -> AsyncIterator[SharedServices]:
+    """Yield the shared services of an open home; the last user closes them. For one event loop."""
+    shared = _SHARED.setdefault(home, SharedServices(home))
     shared.users += 1
     try:
         yield shared
@@ -228,10 +228,10 @@ async def open_services(
     stop: Stop,
     transports: Mapping[str, Transport] | None = None,
 ) -> AsyncIterator[Services]:
-    """Open everything that a run (its id) works with; at the end the calls in flight are finished and committed.
+    """Yield the services of a run; at the end, calls in flight are finished and committed.
 
-    Decisions that people left as files while the home was held are taken in at both ends. Where every failure is allowed
-    also a model that cannot be reached stops nothing. `transports` that are handed in stay open.
+    Decisions that people filed while the home was locked are imported at the beginning and the end. If the request allows
+    every failure, a model that cannot be reached does not stop the run. The caller closes the `transports` that it passes.
 
     Raises:
         ConfigError: the key of a model is not in the environment.
@@ -246,11 +246,11 @@ async def open_services(
     redact = Redactor((*settings.secrets, *keys.values()), patterns=False)
     await import_filed(home)
     people = QueuedPeople(home, run, specs)
-    async with sharing(home) as shared, AsyncExitStack() as stack:
+    async with share_services(home) as shared, AsyncExitStack() as stack:
         saver = await shared.saver()
         ways = transports or transports_for_models(specs, library)
         reduce = ReducedImages(home.blobs, reduce_image, home=home)
-        store, local = SqliteRunStore(home), LocalExecutor(saver, observer.steps)
+        store, local = SqliteValueStore(home), LocalExecutor(saver, observer.steps)
         ledger = SqliteLedger(home)
         if workers:
             from dokimasia.distribution.driver import RemoteCallLedger

@@ -31,22 +31,23 @@ PAGE = 500
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accepted(Generic[P]):
-    """What a request came to once everything that it names was read and checked; nothing was sent.
+    """An accepted request: everything that it names was read and checked, and nothing was sent.
 
     Attributes:
-        plan: what the run is.
-        estimate: what it will ask at most.
-        data_name: what its data are called, by default as the request's data file.
-        data_hash: a hash of its data, by default the plan's.
-        places: its samples, which lie in the home already; or
-        samples: its samples, which are still to be kept.
-        values: what is kept with the run.
-        skipped: what of the data was left out and why, a text each.
-        notes: what the figures need to know beside the plan; stored as it is, by name.
-        needs: ids of other runs that it cannot go on without until it is finished.
-        keep: what else is kept once the run is accepted.
-        first: the first sample, from which a preview is made.
-        request: what is kept as asked, where names in it were resolved that mean something else later, such as `last`.
+        plan: the run's plan.
+        estimate: the calls and costs at most.
+        data_name: the name of its data; by default that of the request's data file.
+        data_hash: a hash of its data; by default the plan's.
+        places: its samples, if they are stored in the home already.
+        samples: its samples, if they are still to be stored.
+        values: values that are stored with the run.
+        skipped: why parts of the data were left out, a text each.
+        notes: what the figures need beside the plan, by name; stored as it is.
+        needs: ids of other runs that it reads until it is finished, and which cannot be deleted before.
+        keep: stores what else belongs to the run once it is accepted.
+        first: the first sample, from which the preview is made.
+        request: the request that is stored; by default the one that was made. Names in it such as `last`, which mean
+            another run later, are replaced by what they mean.
     """
 
     plan: P
@@ -65,43 +66,49 @@ class Accepted(Generic[P]):
 
 
 class SampleEntry(NamedTuple):
-    """What a run remembers of a sample in memory: its place, whether it has an image, its size; the sample is stored."""
+    """A stored sample as accepting a run keeps it in memory: its place in the run, whether it has an image, its size."""
 
-    place: RunSample
-    seen: bool
+    sample: RunSample
+    has_image: bool
     size: SampleSize
 
 
 @dataclass(slots=True)
-class Entries:
-    """The samples of a data file, or of the run that is forked, as a run remembers them."""
+class SampleEntries:
+    """The samples of a data file, or of the run that is forked, without their texts and images.
 
-    known: list[SampleEntry] = field(default_factory=list[SampleEntry])
+    Attributes:
+        entries: the samples, in order.
+        skipped: why lines of the file were left out, a text each.
+        first: the first sample.
+    """
+
+    entries: list[SampleEntry] = field(default_factory=list[SampleEntry])
     skipped: list[str] = field(default_factory=list[str])
     first: Sample | None = None
 
     @property
     def places(self) -> list[RunSample]:
-        """Where each sample stands."""
-        return [entry.place._replace(position=position) for position, entry in enumerate(self.known)]
+        """The samples with their positions in the run."""
+        return [entry.sample._replace(position=position) for position, entry in enumerate(self.entries)]
 
     @property
     def hash(self) -> str:
         """A hash of the samples' names and contents in order."""
-        return hash_of([(entry.place.sample_id, entry.place.sample) for entry in self.known])
+        return hash_of([(entry.sample.sample_id, entry.sample.value_id) for entry in self.entries])
 
     @property
     def sizes(self) -> list[SampleSize]:
         """The size of each sample."""
-        return [entry.size for entry in self.known]
+        return [entry.size for entry in self.entries]
 
     @property
     def sizes_of_images(self) -> list[SampleSize]:
         """The sizes of samples, one for all that share their images."""
-        return list({entry.place.cluster: entry.size for entry in self.known}.values())
+        return list({entry.sample.cluster: entry.size for entry in self.entries}.values())
 
     def accepted(self, plan: P, estimate: Estimate, *, needs: Sequence[str] = ()) -> Accepted[P]:
-        """Return what a plan over these samples is accepted as."""
+        """Return the accepted request of a plan over these samples."""
         skipped, first = self.skipped, self.first
         return Accepted(plan=plan, estimate=estimate, places=self.places, skipped=skipped, first=first, needs=needs)
 
@@ -113,16 +120,16 @@ def hash_of(samples: Sequence[tuple[str, str]]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """What a request is accepted with.
+    """The surroundings in which a request is accepted.
 
     Attributes:
         settings: home, configuration and keys.
-        home: the home; open for writing, or in a dry run for reading, or None where a dry run has none.
-        library: the prompts that the run will ask by.
-        forked: the run whose samples are taken in place of the data file, where one is forked.
-        given: what a program hands in beside the request.
-        dry: nothing is kept.
-        transports: names of the ways to a model that replace the package's own.
+        home: the home, open for writing, or in a dry run for reading; None if a dry run has no home.
+        library: the prompts of the run.
+        forked: the run that is forked, whose samples replace the data file; None for a new run.
+        given: what a program passes beside the request.
+        dry: whether nothing is stored.
+        transports: names of transports that replace the package's own.
     """
 
     settings: Settings
@@ -135,10 +142,10 @@ class Session:
 
     @property
     def opened(self) -> Home:
-        """The home of a request that needs one.
+        """The home.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: there is no home.
         """
         if self.home is None:
             raise ConfigError(
@@ -158,7 +165,7 @@ class Session:
         return spec
 
     def judge(self, name: str) -> ModelSpec:
-        """Return a judge by name, with its capabilities settled, which decide how it is asked.
+        """Return a judge by name, with the capabilities that decide how it is asked.
 
         Raises:
             ConfigError: it is not known.
@@ -169,8 +176,8 @@ class Session:
         """Return models by name.
 
         Args:
-            names: as the user gave them.
-            option: the option that named them.
+            names: the names that the user gave.
+            option: the option that they were given by, for messages.
 
         Raises:
             ConfigError: a model is not known, or named twice.
@@ -180,20 +187,20 @@ class Session:
             raise ConfigError(f"{option} names {', '.join(twice)} twice")
         return tuple(map(self.model, names))
 
-    def entries(self, request: DataRequest, *, images: bool = False, need_prompt: bool | None = None) -> Entries:
-        """Read a request's data once and keep the samples as they are read, so that memory holds none of them.
+    def entries(self, request: DataRequest, *, images: bool = False, need_prompt: bool | None = None) -> SampleEntries:
+        """Read a request's data once, store each sample as it is read, and return the entries.
 
-        Samples of a file that turns out to be bad stay as values of no run; keeping them again changes nothing.
+        Memory holds no sample. Samples of a file that turns out to be bad stay stored as values of no run.
 
         Args:
             request: names the data.
-            images: only samples with an image are wanted, and the question that the data put is not asked.
-            need_prompt: whether a sample needs a question; by default where not only its image is wanted.
+            images: whether samples without an image are left out or refused; the data's question is not asked.
+            need_prompt: whether a sample needs a question; by default the opposite of `images`.
 
         Raises:
             DataError: naming all that is wrong, by file and line.
         """
-        entries = Entries()
+        entries = SampleEntries()
         waiting: list[Sample] = []
         blobs = MemoryBlobs() if self.dry else BackgroundWriter(self.opened.blobs)
 
@@ -208,14 +215,14 @@ class Session:
             if isinstance(blobs, BackgroundWriter) and self.forked is None and waiting:
                 blobs.settle()
                 keep_samples(self.opened, waiting)
-            entries.known.extend(map(_entry, waiting))
+            entries.entries.extend(map(_entry, waiting))
             waiting.clear()
 
         with blobs if isinstance(blobs, BackgroundWriter) else nullcontext():
             if self.forked is not None:
                 for sample in load_samples(self.opened, self.forked.id):
                     take(sample)
-                entries.skipped = left_out(self.forked)
+                entries.skipped = skipped_entries(self.forked)
             else:
                 data_request = request.model_copy(update={"prompt": None}) if images else request
                 needs = not images if need_prompt is None else need_prompt
@@ -226,20 +233,20 @@ class Session:
         return entries
 
     def samples(self, request: DataRequest, *, need_prompt: bool = True) -> tuple[list[Sample], list[str]]:
-        """Read a request's data as a whole: its samples, and what had to be left out.
+        """Read a request's data into memory; return its samples, and why lines were left out.
 
         Raises:
             DataError: naming all that is wrong, by file and line.
         """
         if self.forked is not None:
-            return list(load_samples(self.opened, self.forked.id)), left_out(self.forked)
+            return list(load_samples(self.opened, self.forked.id)), skipped_entries(self.forked)
         samples: list[Sample] = []
         blobs: BlobStore = MemoryBlobs() if self.dry else self.opened.blobs
         return samples, list(read_data(request, blobs, samples.append, need_prompt=need_prompt))
 
 
-def left_out(run: Run) -> list[str]:
-    """Return what of a run's data was left out when it was accepted."""
+def skipped_entries(run: Run) -> list[str]:
+    """Return why parts of a run's data were left out when it was accepted, a text each."""
     skipped: Any = run.options["skipped"]
     return list(skipped)
 
@@ -249,14 +256,14 @@ def _entry(sample: Sample) -> SampleEntry:
     return SampleEntry(place, bool(sample.images), size_of(sample))
 
 
-def _drop_blind(entries: Entries, request: DataRequest) -> None:
+def _drop_blind(entries: SampleEntries, request: DataRequest) -> None:
     """Leave out samples without an image, or refuse them."""
-    blind = [entry.place.sample_id for entry in entries.known if not entry.seen]
+    blind = [entry.sample.sample_id for entry in entries.entries if not entry.has_image]
     if not blind:
         return
     message = f"{request.data}: without an image there is nothing to look at: "
-    if request.on_bad_sample == "fail" or len(blind) == len(entries.known):
+    if request.on_bad_sample == "fail" or len(blind) == len(entries.entries):
         listed = ", ".join(blind[:5]) + (", …" if len(blind) > 5 else "")
         raise DataError(f"{message}{listed}\n(--on-bad-sample skip leaves such samples out)")
     entries.skipped += [f"{message}{name}" for name in blind]
-    entries.known = [entry for entry in entries.known if entry.seen]
+    entries.entries = [entry for entry in entries.entries if entry.has_image]

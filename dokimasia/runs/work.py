@@ -33,11 +33,11 @@ T = TypeVar("T")
 
 KINDS = get_args(FailureKind)
 
-PART = 32
-"""So many items of one unit are made and walked together."""
+BATCH = 32
+"""The number of a unit's items that are made and walked together."""
 
-AT_ONCE = 512
-"""About so many items are under way together of units that have more than `PART`; more where an endpoint takes more calls."""
+MAX_CONCURRENT_ITEMS = 512
+"""About how many items of units with more than `BATCH` are at work together; more where an endpoint takes more calls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +45,11 @@ class Stage(Generic[U]):
     """Work whose units may be done in any order.
 
     Attributes:
-        units: what is done; read as far as the work has come.
-        do: does one unit.
-        items: how many result rows they come to, those that are there already included.
-        width: how many units are in flight at once, by default as many as the widest endpoint takes calls.
-        uneven: says whether those in flight wait for one endpoint while another could take more.
+        units: the units of work; read as needed.
+        do: does a unit.
+        items: the number of result rows of all units, with those that are there already.
+        width: how many units are in flight at once; by default the most calls that any endpoint takes.
+        uneven: returns whether the units in flight wait for one endpoint while another could take more.
     """
 
     units: Iterable[U]
@@ -61,9 +61,12 @@ class Stage(Generic[U]):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One walk through a graph, and the one result row that it ends in.
+    """One walk through a graph, which ends in one result row.
 
-    `name` is unique in its run; `inputs` are the graph's, beside the sample; `model` says whose it is, where it is one's.
+    Attributes:
+        name: unique in its run.
+        inputs: the graph's inputs, beside the sample.
+        model: the model that the item is about; empty where it is about none or several.
     """
 
     name: str
@@ -71,7 +74,7 @@ class Item:
     model: str = ""
 
 
-def one_item(sample: Sample) -> list[Item]:
+def sample_item(sample: Sample) -> list[Item]:
     """Return the only item of a sample."""
     return [Item(f"image/{sample.id}")]
 
@@ -81,21 +84,19 @@ class Job(Generic[P]):
     """A run at work.
 
     Attributes:
-        kind: the default kind of its result rows; a method may write rows of other kinds.
         session: what it was accepted with.
-        run: its row.
-        plan: what it is.
-        request: what was asked in this invocation.
+        run: the run's row.
+        plan: the run's plan.
+        request: the request of this invocation.
         services: gateway, store and checkpoints.
-        observer: told how far it is.
-        home: where it is kept.
-        given: what a program handed in beside the request.
-        progress: how far it is.
-        retries: by item, the latest attempt at what had failed before.
+        observer: receives the progress.
+        home: where the run is stored.
+        given: what a program passed beside the request.
+        progress: the numbers of items done and open.
+        retries: the latest attempt at each item that had failed before, by item.
         held_open: whether the run stays unfinished although its stages are done, since a person has to do something.
     """
 
-    kind: str
     session: Session
     run: Run
     plan: P
@@ -105,7 +106,7 @@ class Job(Generic[P]):
     held_open: bool = False
 
     def __post_init__(self) -> None:
-        """Take up the run."""
+        """Read the run's progress and retries from the home."""
         self.home, self.given = self.session.opened, self.session.given
         self.progress = Progress(samples=count_samples(self.home, self.run.id))
         self.retries: dict[str, Retry] = retries(self.home, self.run.id)
@@ -115,7 +116,7 @@ class Job(Generic[P]):
 
     @cached_property
     def context(self) -> Context:
-        """What the graphs are given."""
+        """The context of the run's graphs."""
         plan: Any = self.plan
         services, library = self.services, self.session.library
         return Context(services.gateway, services.store, plan.options, plan.seed, library, self.home.blobs)
@@ -135,16 +136,16 @@ class Job(Generic[P]):
         return load_samples(self.home, self.run.id)
 
     def report(self) -> None:
-        """Tell the observer how far it is."""
+        """Pass the progress to the observer."""
         self.progress.stats = self.services.gateway.stats()
         self.observer.progressed(self.progress)
 
     def do(self, stage: Stage[Any]) -> Awaitable[None]:
-        """Do a stage; await what is returned.
+        """Return an awaitable that does a stage.
 
         Raises:
             Interrupted: the run was asked to stop; everything finished is committed.
-            CallFailed: a call failed that no row can carry, such as for want of budget.
+            CallFailed: a call that belongs to no row failed, for example because the budget is spent.
         """
         self.progress.items += stage.items
         self.progress.samples_done = 0
@@ -158,29 +159,29 @@ class Job(Generic[P]):
             processes=self.services.engine.processes,
         )
 
-    async def in_parts(self, items: Iterable[T], do: Callable[[list[T]], Awaitable[None]]) -> None:
-        """Do the items of a unit `PART` at a time, each made when it is its turn.
+    async def in_batches(self, items: Iterable[T], do: Callable[[list[T]], Awaitable[None]]) -> None:
+        """Process a unit's items in batches of `BATCH`, each made when its turn comes.
 
-        Units of more than one part take turns, so that some `AT_ONCE` of their items are under way together and the event
-        loop, which begins with each of them without a pause, stays free for others.
+        Units of more than one batch take turns, so that about `MAX_CONCURRENT_ITEMS` of their items are at work together.
+        Without turns, starting all of them at once would hold up the event loop.
         """
         stream = iter(items)
-        part, later = list(islice(stream, PART)), list(islice(stream, PART))
-        if not later:
-            await do(part)
+        batch, following = list(islice(stream, BATCH)), list(islice(stream, BATCH))
+        if not following:
+            await do(batch)
             return
-        while part:
-            async with self._turns:
-                await do(part)
+        while batch:
+            async with self._batch_slots:
+                await do(batch)
             await asyncio.sleep(0)
-            part, later = later, list(islice(stream, PART))
+            batch, following = following, list(islice(stream, BATCH))
 
     @cached_property
-    def _turns(self) -> asyncio.Semaphore:
-        return asyncio.Semaphore(max(AT_ONCE, 2 * self.width) // PART)
+    def _batch_slots(self) -> asyncio.Semaphore:
+        return asyncio.Semaphore(max(MAX_CONCURRENT_ITEMS, 2 * self.width) // BATCH)
 
-    def finished(self, item: str) -> ResultRow | None:
-        """Return an item's result from before, counted as restored, or None where it is still to be done."""
+    def stored_row(self, item: str) -> ResultRow | None:
+        """Return an item's stored result and count it as restored; None if the item is still to be done."""
         row = get_result(self.home, self.run.id, item) if self._begun else None
         if row is not None:
             self.progress.restored += row.failure not in OPEN_KINDS
@@ -188,7 +189,7 @@ class Job(Generic[P]):
         return row
 
     def attempt(self, item: str) -> int:
-        """Return how often an item failed before and is asked anew."""
+        """Return the number of an item's retries: 0 for one that did not fail before."""
         retry = self.retries.get(item)
         return 0 if retry is None else retry.attempt
 
@@ -198,8 +199,8 @@ class Job(Generic[P]):
         """Walk an item through a graph and return the final state.
 
         An item that failed before is asked under its next attempt, unless a `context` is given. A graph that is
-        `CHECKPOINTED` goes on from its last step; any other is walked straight, since ledger and rows
-        carry it, unless the request keeps all steps. The thread is closed when the item's row is committed.
+        `CHECKPOINTED` continues after its last step. Any other starts anew, and the ledger answers its finished calls; its
+        steps are stored only if the request keeps them. The thread is closed when the item's row is committed.
         """
         if context is None:
             attempt = self.attempt(item)
@@ -213,8 +214,8 @@ class Job(Generic[P]):
             self._threads[item] = thread
         return await self.services.engine.execute(GraphRun(graph, inputs, item, context, thread))
 
-    async def finish(self, *rows: ResultRow) -> None:
-        """Commit results, count them, and close the threads that they came from."""
+    async def commit(self, *rows: ResultRow) -> None:
+        """Commit result rows, count them, and close the threads of their items."""
         await record_results(self.home, rows)
         for row in rows:
             self.progress.count(row.failure)
@@ -224,32 +225,37 @@ class Job(Generic[P]):
             await self.close(row.item)
 
     async def close(self, item: str) -> None:
-        """Close an item's thread, whose result is committed; steps that the request keeps stay."""
+        """Close the thread of an item with a committed result, and delete its steps unless the request keeps them."""
         thread = self._threads.pop(item, None)
         if thread is not None and not self._keep:
             await delete_thread(self.services.saver, thread)
             await close_thread(self.home, thread)
 
     def row(self, sample: Sample | None, item: str, **fields: Any) -> ResultRow:
-        """Return a result row of this run, of a sample where it belongs to one."""
+        """Return a result row of this run, by default of the method's own kind; `sample` is None for one of no sample."""
         names = {"sample_id": ""} if sample is None else {"sample_id": sample.id, "sample_digest": sample.digest}
-        return ResultRow(**{"run_id": self.run.id, "item": item, "kind": self.kind, **names, **fields})
+        return ResultRow(**{"run_id": self.run.id, "item": item, "kind": self.run.method, **names, **fields})
 
-    def each(
-        self, graph: GraphFile, items: Callable[[Sample], Iterable[Item]] = one_item, *, per_sample: int = 1
+    def graph_stage(
+        self, graph: GraphFile, items: Callable[[Sample], Iterable[Item]] = sample_item, *, per_sample: int = 1
     ) -> Stage[Sample]:
-        """Return the stage in which every sample's items are walked through a graph, each to one row.
+        """Return the stage in which each item of every sample is walked through a graph, to one row.
 
-        The graph is given `sample`, and of the item its `inputs`; it ends with `result` (the id of what it made, or a list
-        of ids) or with `failed` (a kind of failure) and `reason`; a `score` and `calls` (ledger keys) are kept.
+        The graph's inputs are `sample` and the item's `inputs`. Its final state has `result` (the id of the value that it
+        made, or a list of ids), or `failed` (a kind of failure) and `reason`; `score` and `calls` (ledger keys) are stored.
+
+        Args:
+            graph: the graph.
+            items: returns a sample's items; by default one.
+            per_sample: how many items a sample has.
         """
 
         async def do(sample: Sample) -> None:
             for number, item in enumerate(items(sample)):
-                if number % PART == 0:
-                    await asyncio.sleep(0)  # on a resume all may be finished, and nothing else awaits
-                if self.finished(item.name) is None:
-                    await self.finish(await self._walk_to_row(graph, sample, item))
+                if number % BATCH == 0:
+                    await asyncio.sleep(0)  # on a resume all items may be finished, and nothing else awaits
+                if self.stored_row(item.name) is None:
+                    await self.commit(await self._walk_to_row(graph, sample, item))
             self.progress.samples_done += 1
 
         return Stage(self.samples(), do, items=self.progress.samples * per_sample)
@@ -259,13 +265,13 @@ class Job(Generic[P]):
         context = replace(self.context.at_attempt(self.attempt(item.name)), refused=refused)
         try:
             state = await self.walk(graph, {"sample": value_id(sample), **item.inputs}, item.name, context=context)
-            if refused and state.get("failed") not in OPEN_KINDS:  # made without what was still to be asked: no result
+            if refused and state.get("failed") not in OPEN_KINDS:  # made without calls that are still open: no result
                 state = {"calls": state.get("calls"), **failed_update(to_report(refused))}
         except CallFailed as failed:
             state = {"failed": failed.kind, "reason": failed.reason}
         except DokimasiaError:
             raise
-        except Exception as error:  # whatever a stranger's node does, the user learns where
+        except Exception as error:  # a plug-in's node may raise anything; the message names graph and sample
             text = " ".join(str(error).split())[:300]
             raise ConfigError(
                 f"the graph {graph.NAME!r} broke at sample {sample.id!r}: {type(error).__name__}: {text}. Mend it and "
@@ -280,28 +286,28 @@ class Job(Generic[P]):
                 f"the graph {graph.NAME!r} ended at sample {sample.id!r} with failed={failed!r}; the kinds of failure are "
                 f"{', '.join(KINDS)}"
             )
-        return self.row(sample, item.name, **fields, **ending(state))
+        return self.row(sample, item.name, **fields, **outcome_fields(state))
 
 
-def ending(state: Mapping[str, Any]) -> dict[str, Any]:
-    """Return how a walk ended, as fields of its row: `failed` with the reason, `scored`, or `made`."""
+def outcome_fields(state: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the outcome of a walk as fields of its row: `failed` with kind and reason, `scored`, or `made`."""
     if state.get("failed"):
         return {"outcome": "failed", "failure": state["failed"], "reason": str(state.get("reason", ""))[:500]}
     score = state.get("score")
     return {"outcome": "made"} if score is None else {"outcome": "scored", "score": float(score)}
 
 
-async def one_stage(stage: Stage[Any]) -> AsyncIterator[Stage[Any]]:
-    """Yield the only stage of a run."""
+async def single_stage(stage: Stage[Any]) -> AsyncIterator[Stage[Any]]:
+    """Yield one stage: the `stages` of a run that has no other."""
     yield stage
 
 
 IN_FLIGHT = (8, 256)
-"""At least so many samples are in flight, and at most so many in each process, so that memory stays bounded and no slow
-endpoint starves others."""
+"""The least number of samples in flight, and the largest in each process: it bounds memory, and no slow endpoint starves
+others."""
 
-MOST = 1024
-"""So many samples may be in flight in each process while a slow endpoint holds up others; then they wait for it."""
+MAX_IN_FLIGHT = 1024
+"""The number of samples in flight in each process at which others wait for a slow endpoint, too."""
 
 TICK = 0.5
 
@@ -323,14 +329,14 @@ async def work_through(
         width: how many at a time, within `IN_FLIGHT` a process.
         report: called twice a second and at the end.
         uneven: says whether those in flight wait for one endpoint while another could take more: then more units are
-            begun, up to `MOST` a process in flight, so that the slowest endpoint does not idle the others.
-        processes: by how many processes they are worked.
+            begun, up to `MAX_IN_FLIGHT` a process in flight, so that the slowest endpoint does not idle the others.
+        processes: the number of processes that work.
 
     Raises:
         Interrupted: a unit was interrupted, and nothing worse happened.
     """
     problems: list[BaseException] = []
-    width, most = min(max(width, IN_FLIGHT[0]), IN_FLIGHT[1] * processes), MOST * processes
+    width, most = min(max(width, IN_FLIGHT[0]), IN_FLIGHT[1] * processes), MAX_IN_FLIGHT * processes
 
     async def worker(*, stays: bool) -> None:
         for unit in units:

@@ -16,7 +16,7 @@ from dokimasia.operations.operation import RequestRefused
 from dokimasia.report.blocks import Block
 from dokimasia.report.drawing import Charts, draw_blocks
 from dokimasia.report.figures import several
-from dokimasia.report.page import embedded
+from dokimasia.report.page import script_json
 from dokimasia.service.guard import Caller
 from dokimasia.service.state import person_of, service_of
 from dokimasia.version import __version__
@@ -76,7 +76,7 @@ def page(
         "person": _caller_or_none(request),
         "version": __version__,
         "tokens": service_of(request).tokens.needed,
-        "charts": Markup(embedded(figures)) if figures else "",
+        "charts": Markup(script_json(figures)) if figures else "",
     }
     return HTMLResponse(templates().get_template(template).render({**shared, **values}), status)
 

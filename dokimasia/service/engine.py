@@ -9,10 +9,10 @@ from typing import Any
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import NotFound
 from dokimasia.runs.catalogue import method_named, method_of
-from dokimasia.runs.forking import ForkRequest, Prepared, keep_fork, prepare_fork
+from dokimasia.runs.forking import ForkRequest, PreparedFork, keep_fork, prepare_fork
 from dokimasia.runs.lifecycle import models_to_reach, prepare_resume
 from dokimasia.runs.method import Method
-from dokimasia.runs.observer import Observer, Silent
+from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import check_measures, retryable
 from dokimasia.runs.persistence import delete_whole_run, keep_limits, persist_run, run_row
 from dokimasia.runs.preview import preview
@@ -48,7 +48,7 @@ class RunEngine:
         home: Home,
         *,
         width: int = WIDTH,
-        observers: Callable[[Run], Observer] = lambda run: Silent(),
+        observers: Callable[[Run], Observer] = lambda run: SilentObserver(),
         transports: Mapping[str, Transport] | None = None,
         remote_workers: Invocation | None = None,
     ) -> None:
@@ -167,7 +167,7 @@ class RunEngine:
         async with self._accepting:
             return (await self._prepare_fork(run, request)).preview
 
-    async def _prepare_fork(self, run: Run, request: ForkRequest, ways: Collection[str] = ()) -> Prepared:
+    async def _prepare_fork(self, run: Run, request: ForkRequest, ways: Collection[str] = ()) -> PreparedFork:
         """Prepare a fork in a thread with its own loop, as for a new request."""
         work = partial(prepare_fork, self._home, run, request, settings=self._settings, transports=ways)
         return await asyncio.to_thread(lambda: asyncio.run(work()))

@@ -12,8 +12,7 @@ from dokimasia.operations.operation import RequestRefused
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
-from dokimasia.runs.reading.exporting import row_kind_of
-from dokimasia.runs.reading.inspection import SampleGrouping, groupings
+from dokimasia.runs.reading.inspection import SampleGrouping, sample_groupings
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, count_corrections
 from dokimasia.storage.reading.browsing import ANY, Facets, Order, SampleQuery, facets
@@ -69,7 +68,7 @@ def filterable_run(home: Home, run: Run) -> FilterableRun:
     """Return what the samples of a run can be filtered by; cached until any run or tree changes."""
     method = method_of(run)
     return FilterableRun(
-        method, row_kind_of(method), facets_of(home, run), groupings_of(home, run), corrected_samples(home, run)
+        method, method.row_kind, facets_of(home, run), groupings_of(home, run), corrected_samples(home, run)
     )
 
 
@@ -83,7 +82,7 @@ def corrected_samples(home: Home, run: Run) -> Mapping[str, frozenset[str]]:
 
 def facets_of(home: Home, run: Run) -> Facets:
     """Return models, failures, verdicts and categories of a run; for a run that is done, cached until any run changes."""
-    kind = row_kind_of(method_of(run))
+    kind = method_of(run).row_kind
     return _facets(home, run.id, kind, home_version(home)) if run.status == "done" else facets(home, run.id, kind)
 
 
@@ -108,7 +107,7 @@ def _facets(home: Home, run_id: str, kind: str, changes: tuple[Any, ...]) -> Fac
 
 @lru_cache(maxsize=32)
 def _groupings(home: Home, run_id: str, changes: tuple[Any, ...]) -> Sequence[SampleGrouping]:
-    return groupings(home, get_run(home, run_id))
+    return sample_groupings(home, get_run(home, run_id))
 
 
 def filter_of(parameters: Mapping[str, str], filterable: FilterableRun) -> Filter:

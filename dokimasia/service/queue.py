@@ -18,10 +18,10 @@ from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.observer import Observer, Progress
-from dokimasia.runs.outcome import note_end, outcome_of_error, take_out, why_ended
+from dokimasia.runs.outcome import outcome_of_error, record_end, remove_from_queue, why_ended
 from dokimasia.runs.reachability import home_gone
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
-from dokimasia.runs.services import Stop, sharing
+from dokimasia.runs.services import Stop, share_services
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
@@ -178,7 +178,7 @@ class Queue:
         if self._remote_workers.remote_workers:
             engine = importlib.import_module("dokimasia.distribution.engine")
             await self._stack.enter_async_context(engine.cluster(self._remote_workers.address))  # one for all runs
-        await self._stack.enter_async_context(sharing(self._home))
+        await self._stack.enter_async_context(share_services(self._home))
         runs = {run.id: run for run in list_runs(self._home)}
         await mark_at_rest(self._home, [entry.id for entry in queue(self._home) if entry.at_work], died=True)
         for queued in queue(self._home):
@@ -325,7 +325,7 @@ class Queue:
         if entry is None and waited is None:
             return
         before, row = "" if entry is None else entry.watch.queued.before, get_run(self._home, run)
-        status = await take_out(self._home, row, before, self._settings)
+        status = await remove_from_queue(self._home, row, before, self._settings)
         watch = self._observers(row) if entry is None else entry.watch
         watch.became(status)
 
@@ -336,7 +336,7 @@ class Queue:
             f"the cause, such as too little memory, then go on with `dokimasia resume {run.id}`"
         )
         logger(__name__).error("a run is set aside", run=run.id, why=why)
-        await note_end(self._home, run, "interrupted", why, self._settings)
+        await record_end(self._home, run, "interrupted", why, self._settings)
         await leave_queue(self._home, run.id, status="interrupted")
 
     def _begin(self) -> None:
@@ -386,7 +386,7 @@ class Queue:
         if run.status == "queued" and entry.stop.leaves != "queued":  # it never began, and keeps its earlier status
             status: RunStatus = before or ("failed" if end == "failed" else "interrupted")
             await leave_queue(self._home, id, status=status)
-            await note_end(self._home, run, end, why, self._settings)
+            await record_end(self._home, run, end, why, self._settings)
         elif run.status not in ("queued", "waiting"):
             await leave_queue(self._home, id)
         run = get_run(self._home, id)

@@ -10,13 +10,13 @@ from markupsafe import Markup
 from dokimasia.domain.sample import Sample
 from dokimasia.people.checks import without_others
 from dokimasia.report.blocks import Block, Fold, Image
-from dokimasia.report.browser import Clip, draw_asked
+from dokimasia.report.browser import Clip, draw_question
 from dokimasia.report.drawing import Charts
 from dokimasia.report.overlay import definitions
 from dokimasia.report.sections import plain
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.reading.inspection import sample_of_run
-from dokimasia.runs.reading.reporting import pictures_of, redacted
+from dokimasia.runs.reading.reporting import pictures_of, redact_texts
 from dokimasia.service.drawing import drawn
 from dokimasia.service.state import Service
 from dokimasia.storage.excerpts import rows_of, samples_of
@@ -40,7 +40,7 @@ def view_of(home: Home, run: Run, sample_id: str, who: str) -> Mapping[str, Any]
 
 def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, Any]) -> Markup:
     """Return a sample as its method draws it, from the results that `view_of` returned."""
-    shown_view: Mapping[str, Any] = redacted(view, service.redact)
+    shown_view: Mapping[str, Any] = redact_texts(view, service.redact)
     drawing = method_of(run).drawing()
     pictures = pictures_of(service.home, {image.sha256: image for image in sample.images})
     clip = Clip(run.id, service.redact(sample.id), LONGEST)
@@ -50,7 +50,7 @@ def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, A
     views: list[Mapping[str, Any]] = shown_view.get("items", [shown_view])
     criteria: Mapping[str, Any] = shown_view.get("criteria") or {}
     question = {
-        "sample": redacted(sample.model_dump(mode="json"), service.redact),
+        "sample": redact_texts(sample.model_dump(mode="json"), service.redact),
         "accepted": None if sample.reference_text is None else service.redact(sample.reference_text),
         "criteria": criteria.get("criteria", ()),
         "looks": [look for item_view in views for look in item_view.get("looks", ())],
@@ -58,7 +58,9 @@ def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, A
     draw = drawing.sample or plain.sample
     blocks = draw(views, lambda text: "".join(clip.cut(text))) if views else ()
     blocks_markup = drawn(list(_pictured(blocks, {image.sha256 for image in sample.images})), Charts())
-    return markup + Markup(draw_asked(question, pictures, clip, rest=blocks_markup, words=not (drawing.asks and views)))
+    return markup + Markup(
+        draw_question(question, pictures, clip, rest=blocks_markup, words=not (drawing.asks and views))
+    )
 
 
 def _pictured(blocks: Iterable[Block], shown: Collection[str]) -> Iterator[Block]:

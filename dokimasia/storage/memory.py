@@ -25,7 +25,7 @@ class MemoryAttempt(NamedTuple):
 
 
 class MemoryStore:
-    """A `RunStore` in memory."""
+    """A `ValueStore` in memory."""
 
     def __init__(self) -> None:
         self._values: dict[str, Value] = {}

@@ -64,12 +64,20 @@ class Run(Value):
 
 
 class RunSample(NamedTuple):
-    """A sample's place in a run: `sample` is the value's id, `sample_id` the name that the data file gave it."""
+    """A sample's place in a run.
+
+    Attributes:
+        position: counted from 0.
+        value_id: the id of the stored sample.
+        sample_id: the sample's name in the data file.
+        digest: a hash of the sample's content.
+        cluster: shared by samples that share an image.
+    """
 
     position: int
-    sample: str
+    value_id: str
     sample_id: str
-    sample_digest: str
+    digest: str
     cluster: str
 
 
@@ -155,7 +163,7 @@ async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> lis
         rows = [row_of(sample) for sample in chunk]
         places = _places(rows, first=len(ids))
         await home.write(lambda connection, rows=rows, places=places: _insert_samples(connection, run_id, rows, places))
-        ids.extend(position.sample for position in places)
+        ids.extend(place.value_id for place in places)
     return ids
 
 
@@ -184,7 +192,7 @@ async def place_samples(home: Home, run_id: str, places: Iterable[RunSample]) ->
 
 
 def _places(rows: list[dict[str, Any]], *, first: int = 0) -> list[RunSample]:
-    columns = ("id", *RunSample._fields[2:])
+    columns = ("id", "sample_id", "sample_digest", "cluster")
     return [RunSample(position, *(row[name] for name in columns)) for position, row in enumerate(rows, first)]
 
 
@@ -196,8 +204,9 @@ def _insert_samples(
         exists = "SELECT 1 FROM samples WHERE id = ?"
         new = [packed_row(Sample, row) for row in rows if connection.execute(exists, (row["id"],)).fetchone() is None]
         connection.executemany(insert_statement("samples", rows[0]), [tuple(row.values()) for row in new])
-    placed = ({"run_id": run_id, **position._asdict()} for position in places)
-    insert_rows(connection, "run_samples", placed, known_by="run_id, position")
+    columns = ("position", "sample", "sample_id", "sample_digest", "cluster")
+    place_rows = ({"run_id": run_id, **dict(zip(columns, place, strict=True))} for place in places)
+    insert_rows(connection, "run_samples", place_rows, known_by="run_id, position")
 
 
 def run_samples(home: Home, run_id: str) -> list[RunSample]:
@@ -300,8 +309,8 @@ class HomeRows:
         return rows[0] if rows else None
 
 
-class SqliteRunStore:
-    """The `RunStore` of a home: every domain value under its content id, once.
+class SqliteValueStore:
+    """The `ValueStore` of a home: every domain value under its content id, once.
 
     Recent values stay in memory, so that what was just put costs no query to get. Reading works on a home that is open
     for reading, too.

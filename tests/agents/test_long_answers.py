@@ -6,7 +6,7 @@ import pytest
 
 from dokimasia.agents.answers import FIRST, LAST
 from dokimasia.agents.asking import Ask
-from dokimasia.agents.evaluation import judge_equivalence, score_checkpoints
+from dokimasia.agents.evaluation import judge_equivalence, score_criteria
 from dokimasia.agents.modes import AnswerPoints, note_failures
 from dokimasia.agents.rubrics import assess_response
 from dokimasia.domain.criterion import CriteriaSet, Criterion
@@ -24,8 +24,8 @@ def asks(answer: str) -> list[Ask[Any]]:
     rubrics = RubricSet(sample_id="s")
     return [
         judge_equivalence(SAMPLE, answer),
-        score_checkpoints(SAMPLE, CRITERIA, answer),
-        score_checkpoints(SAMPLE, CRITERIA, answer, published=True),
+        score_criteria(SAMPLE, CRITERIA, answer),
+        score_criteria(SAMPLE, CRITERIA, answer, published=True),
         assess_response(SAMPLE, rubrics, answer),
         note_failures(AnswerPoints(SAMPLE, CRITERIA.criteria, answer)),
     ]

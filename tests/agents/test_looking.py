@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from dokimasia.agents import AskResult, Looking, ask_once
-from dokimasia.agents.evaluation import score_checkpoints, write_chain
+from dokimasia.agents.evaluation import score_criteria, write_chain
 from dokimasia.agents.looking import MAX_CALLS
 from dokimasia.domain.call import Chat, ChatReply, ModelRef, ModelSpec, ToolCall
 from dokimasia.domain.criterion import Box, CriteriaSet, Criterion, ReferenceChain
@@ -157,7 +157,7 @@ async def test_the_scorer_is_offered_tools_where_it_sees_the_image(sample: Sampl
     gateway = FunctionGateway(lambda call: "1 | score: [5]")
 
     async def shown(show_image: bool) -> tuple[str, ...]:
-        what = score_checkpoints(sample, criteria, "It is blue.", show_image=show_image)
+        what = score_criteria(sample, criteria, "It is blue.", show_image=show_image)
         asked = await ask_once(what, gateway=gateway, model=JUDGE, looking=Looking(("zoom",), blobs))
         assert asked.provenance is not None
         return asked.provenance.shown

@@ -8,7 +8,7 @@ import pytest
 from dokimasia.agents import Ask, readers
 from dokimasia.agents.candidate import answer_question
 from dokimasia.agents.duel import compare_responses
-from dokimasia.agents.evaluation import extract_criteria, judge_equivalence, score_checkpoints, write_chain
+from dokimasia.agents.evaluation import extract_criteria, judge_equivalence, score_criteria, write_chain
 from dokimasia.agents.judging import rate_response
 from dokimasia.agents.readers import aid_of, faults_of, kept_reader
 from dokimasia.agents.reply_form import form_of
@@ -64,7 +64,7 @@ def test_a_form_has_a_line_for_each_thing() -> None:
     one = Criterion(question="How many?", ground_truth="3", weight=5, anchor=Anchor())
     two = one.model_copy(update={"question": "Which colour?", "ground_truth": "red"})
     criteria = CriteriaSet(criteria=(one, two))
-    aid = _aid(score_checkpoints(SAMPLE, criteria, "Three."))
+    aid = _aid(score_criteria(SAMPLE, criteria, "Three."))
     assert aid.form == "1 | score: [SCORE]\n2 | score: [SCORE]"
     assert "criterion 2" in faults_of(aid, "1 | score: [4]")
     assert faults_of(aid, "1 | score: [4]\n2 | score: [not stated]") == ""

@@ -10,7 +10,7 @@ from dokimasia.agents.rubrics import assess_response
 from dokimasia.domain.question import Aid
 from dokimasia.domain.rubric import Rubric, RubricSet
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores
+from dokimasia.parsing.criterion_scores import parse_scores
 from dokimasia.parsing.pairwise import parse_pairwise_verdict
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review
 from dokimasia.prompts import default_library
@@ -74,9 +74,7 @@ def test_every_rubric_has_its_verdict() -> None:
 
 def test_numbered_lines_are_places() -> None:
     """A score for each criterion, chosen from what the instructions offer."""
-    aid = Aid(
-        form="1 | score: [SCORE]\n2 | score: [SCORE]", reader=kept_reader(partial(parse_checkpoint_scores, expected=2))
-    )
+    aid = Aid(form="1 | score: [SCORE]\n2 | score: [SCORE]", reader=kept_reader(partial(parse_scores, expected=2)))
     form = form_of(aid, default_library().get("checkpoints_published").instructions(2), 2)
     assert form is not None
     assert [value for value, _ in form.places[0].options] == ["1", "2", "3", "4", "5"]

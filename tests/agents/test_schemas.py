@@ -3,11 +3,11 @@
 import pytest
 
 from dokimasia.agents import ask, ask_once
-from dokimasia.agents.evaluation import extract_criteria, judge_equivalence, score_checkpoints
-from dokimasia.agents.schemas import Structured, checkpoint_scores, criteria, criteria_check, equivalence
+from dokimasia.agents.evaluation import extract_criteria, judge_equivalence, score_criteria
+from dokimasia.agents.schemas import Structured, criteria, criteria_check, criterion_scores, equivalence
 from dokimasia.domain.call import Chat, ModelRef, ModelSpec, call_key
 from dokimasia.domain.criterion import CriteriaSet, Criterion, ReferenceChain
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.doubles import ScriptedGateway
 from dokimasia.gateway.openai_format import response_format
@@ -20,17 +20,17 @@ SAMPLE = Sample(id="s", prompt="How many cups?", reference_answer="two")
 CRITERIA = CriteriaSet(
     criteria=tuple(Criterion(question=f"What {n}?", ground_truth=f"It is {n}.", weight=5) for n in (1, 2))
 )
-SCORES = score_checkpoints(SAMPLE, CRITERIA, "Two.")
+SCORES = score_criteria(SAMPLE, CRITERIA, "Two.")
 OBJECT = '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 5}]}'
 LINES = "1 | score: [4]\n2 | score: [5]"
-SCORED = [Checkpoint(4, stated=True), Checkpoint(5, stated=True)]
+SCORED = [CriterionScore(4, stated=True), CriterionScore(5, stated=True)]
 
 
 @pytest.mark.parametrize(
     "form",
     [
-        checkpoint_scores(3),
-        checkpoint_scores(3, published=True),
+        criterion_scores(3),
+        criterion_scores(3, published=True),
         criteria(2),
         criteria(0, published=True),
         criteria_check(4),
@@ -51,9 +51,9 @@ async def test_the_schema_goes_where_the_capability_is() -> None:
     assert isinstance(plain, Chat)
     assert isinstance(held, Chat)
     assert plain.output_schema is None
-    assert held.output_schema == checkpoint_scores(2).schema
+    assert held.output_schema == criterion_scores(2).schema
     assert held.messages[0].text.startswith(plain.messages[0].text)
-    assert checkpoint_scores(2).form in held.messages[0].text
+    assert criterion_scores(2).form in held.messages[0].text
     assert held.messages[1:] == plain.messages[1:]
     assert call_key(plain) != call_key(held)
 
@@ -72,7 +72,7 @@ async def test_a_reply_that_breaks_its_schema_is_unparsable_and_can_be_sent_back
     assert asked.sent_back is not None
     assert "criterion 2 has the score 7" in asked.sent_back.problem
     assert isinstance(gateway.calls[1], Chat)
-    assert gateway.calls[1].output_schema == checkpoint_scores(2).schema
+    assert gateway.calls[1].output_schema == criterion_scores(2).schema
 
 
 @pytest.mark.parametrize("judge", [PLAIN, HELD])
@@ -81,8 +81,11 @@ async def test_a_judge_may_say_that_the_response_is_silent(judge: ModelSpec) -> 
     silent = '{"scores": [{"n": 1, "stated": true, "score": 4}, {"n": 2, "stated": false, "score": 1}]}'
     reply = silent if judge is HELD else "1 | score: [4]\n2 | score: [not stated]"
     gateway = ScriptedGateway([reply, OBJECT if judge is HELD else LINES])
-    assert (await ask(SCORES, gateway=gateway, model=judge)).value == [Checkpoint(4, True), Checkpoint(1, False)]
-    published = score_checkpoints(SAMPLE, CRITERIA, "Two.", published=True)
+    assert (await ask(SCORES, gateway=gateway, model=judge)).value == [
+        CriterionScore(4, True),
+        CriterionScore(1, False),
+    ]
+    published = score_criteria(SAMPLE, CRITERIA, "Two.", published=True)
     assert [one.stated for one in (await ask(published, gateway=gateway, model=judge)).value or ()] == [None, None]
     ours, theirs = (call.messages[0].text for call in gateway.calls if isinstance(call, Chat))
     assert "stated" in ours.partition("Reply with one line")[2]

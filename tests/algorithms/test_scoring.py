@@ -1,4 +1,4 @@
-"""Checkpoint scores become one number."""
+"""Criterion scores become one number."""
 
 import pytest
 from hypothesis import given

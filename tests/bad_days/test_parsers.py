@@ -17,14 +17,14 @@ from benchmarks.parsers.texts import FAMILIES, REPLIES
 from benchmarks.parsers.trials import PARSERS, chunks, read_by_all, trial
 from dokimasia.agents import density
 from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.parsing import (
     answers,
     assessment,
     chains,
-    checkpoints,
     criteria,
     criteria_check,
+    criterion_scores,
     matching,
     pairwise,
     structured,
@@ -40,7 +40,7 @@ TRIED = (
     answers,
     assessment,
     chains,
-    checkpoints,
+    criterion_scores,
     criteria,
     criteria_check,
     density,
@@ -76,9 +76,9 @@ def test_every_parser_is_tried() -> None:
     assert found == set(PARSERS)
 
 
-def told(*scores: int | None) -> list[Checkpoint]:
+def told(*scores: int | None) -> list[CriterionScore]:
     """What a judge says of each criterion; None where the response does not speak of it."""
-    return [Checkpoint(1 if score is None else score, stated=score is not None) for score in scores]
+    return [CriterionScore(1 if score is None else score, stated=score is not None) for score in scores]
 
 
 LIES: dict[str, tuple[str, Any]] = {
@@ -91,9 +91,9 @@ LIES: dict[str, tuple[str, Any]] = {
         "seeing | score: [4]\nsaying | score: [1]\ntone | score: [5]",
         (("seeing", 4), ("saying", 1), ("tone", 3)),
     ),
-    "parse_checkpoints": ("1 | score: [4]\n2 | score: [1]\n3 | score: [5]", told(4, None, 5)),
-    "parse_checkpoints, by path": ("<A><B> | score: [4]\n<A><C> | score: [1]\n<D> | score: [5]", told(4, 5, 1)),
-    "parse_checkpoint_scores": ("1 | score: [4]\n2 | score: [not stated]\n3 | score: [5]", [4, 2, 5]),
+    "parse_criterion_scores": ("1 | score: [4]\n2 | score: [1]\n3 | score: [5]", told(4, None, 5)),
+    "parse_criterion_scores, by path": ("<A><B> | score: [4]\n<A><C> | score: [1]\n<D> | score: [5]", told(4, 5, 1)),
+    "parse_scores": ("1 | score: [4]\n2 | score: [not stated]\n3 | score: [5]", [4, 2, 5]),
     "parse_structured_scores": (
         '{"scores": [{"n": 1, "score": 4}, {"n": 2, "stated": false, "score": 1}, {"n": 3, "score": 1}]}',
         told(4, 1, 1),
@@ -131,8 +131,8 @@ def test_a_parser_that_breaks_its_word_is_reported(
     broken: Callable[[str], Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A parser that makes a value up, or raises anything else, ends the trial with the text that shows it."""
-    monkeypatch.setitem(PARSERS, "parse_checkpoint_scores", (broken, PARSERS["parse_checkpoint_scores"][1]))
-    with pytest.raises(Refuted, match=r"parse_checkpoint_scores: .* from "):
+    monkeypatch.setitem(PARSERS, "parse_scores", (broken, PARSERS["parse_scores"][1]))
+    with pytest.raises(Refuted, match=r"parse_scores: .* from "):
         trial("scores", 50)
 
 

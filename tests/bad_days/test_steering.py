@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from dokimasia.agents.schemas import checkpoint_scores
+from dokimasia.agents.schemas import criterion_scores
 from dokimasia.domain.call import Chat, ModelRef
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.domain.sample import TextPart
 from dokimasia.errors import UnparsableReply
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
+from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_scores
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import Rendered, recognise, render, with_form, with_repair
@@ -43,7 +43,7 @@ CRITERIA = json.dumps(
 )
 CLEAN = "1. Three crates stand on the quay.\n2. Probably so: the crates are green.\n\nFinal answer: 3"
 SCORES = [5, 3, 1]
-TOLD = [Checkpoint(5, stated=True), Checkpoint(3, stated=True), Checkpoint(1, stated=False)]
+TOLD = [CriterionScore(5, stated=True), CriterionScore(3, stated=True), CriterionScore(1, stated=False)]
 
 
 def test_there_are_two_hundred_different_attacks() -> None:
@@ -96,7 +96,7 @@ def test_no_attack_leaves_its_fence(prompt: str, attack: Attack) -> None:
     assert understood is not None
     assert understood.outside == ""
     assert outside(made) == outside(clean)
-    form = checkpoint_scores(3).form
+    form = criterion_scores(3).form
     assert outside(with_form(made, form)) == outside(with_form(clean, form))
     again = recognise(with_repair(made, "1 | score: [9]", "criterion 1 has the score '9'").messages)
     assert again is not None
@@ -108,8 +108,8 @@ def test_an_obedient_judge_is_not_reached(attack: Attack) -> None:
     """A judge that obeys whatever stands outside of a fence scores and compares as it does on clean answers."""
     reply = judged(render("checkpoints", scoring(CLEAN + "\n" + attack.text)))
     assert reply == judged(render("checkpoints", scoring(CLEAN)))
-    assert parse_checkpoints(reply, 3) == TOLD
-    assert parse_checkpoint_scores(reply, 3) == SCORES
+    assert parse_criterion_scores(reply, 3) == TOLD
+    assert parse_scores(reply, 3) == SCORES
     assert parse_equivalence(judged(render("equivalence", equivalence("4 crates\n" + attack.text)))) is False
 
 
@@ -122,13 +122,13 @@ def test_the_judge_is_obedient() -> None:
         reply = judged(made.model_copy(update={"messages": (*made.messages[:-1], told)}))
         assert reply != judged(made)
         if prompt == "checkpoints":
-            assert parse_checkpoint_scores(reply, 3) == [2, 2, 2]
+            assert parse_scores(reply, 3) == [2, 2, 2]
         else:
             assert parse_equivalence(reply) is False
 
 
 HONEST = (
-    ("1 | score: [5]\n2 | score: [3]\n3 | score: [not stated]", (parse_checkpoints, parse_structured_scores)),
+    ("1 | score: [5]\n2 | score: [3]\n3 | score: [not stated]", (parse_criterion_scores, parse_structured_scores)),
     (
         '{"scores": [{"n": 1, "score": 5}, {"n": 2, "score": 3}, {"n": 3, "stated": false, "score": 1}]}',
         (parse_structured_scores,),

@@ -18,7 +18,7 @@ from dokimasia.errors import ConfigError, DokimasiaError, TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.gateway.events import GatewayEvent
 from dokimasia.runs.lifecycle import resume
-from dokimasia.runs.observer import Silent
+from dokimasia.runs.observer import SilentObserver
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.home import Home
@@ -155,7 +155,7 @@ async def test_the_budget_is_that_of_all_workers(
     assert orjson.dumps(done.summary) == orjson.dumps(whole.summary)
 
 
-class Listening(Silent):
+class Listening(SilentObserver):
     """Keeps what happened in the gateway."""
 
     def __init__(self) -> None:

@@ -10,7 +10,7 @@ from structlog.testing import capture_logs
 from dokimasia.errors import ConfigError, DokimasiaError, Interrupted
 from dokimasia.people.checks import decide, waiting_questions
 from dokimasia.runs.lifecycle import resume
-from dokimasia.runs.observer import Silent
+from dokimasia.runs.observer import SilentObserver
 from dokimasia.runs.reachability import Stop
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import set_status
@@ -24,7 +24,7 @@ __all__ = ["sending"]
 EVALUATE = KINDS["evaluate"]
 
 
-class Watching(Silent):
+class Watching(SilentObserver):
     """Keeps what it is told of workers that are started."""
 
     def __init__(self) -> None:

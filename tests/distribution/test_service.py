@@ -15,7 +15,7 @@ from dokimasia.distribution.cluster import Cluster
 from dokimasia.domain.call import call_key
 from dokimasia.errors import ConfigError
 from dokimasia.methods.evaluation import METHOD
-from dokimasia.runs.observer import Progress, Silent
+from dokimasia.runs.observer import Progress, SilentObserver
 from dokimasia.runs.requests import Invocation
 from dokimasia.service.engine import RunEngine
 from dokimasia.service.run_events import Events
@@ -33,7 +33,7 @@ EVALUATE = KINDS["evaluate"]
 TWO = Invocation(workers=2, engine="ray")
 
 
-class Told(Silent):
+class Told(SilentObserver):
     """Keeps what it is told of a run."""
 
     def __init__(self) -> None:

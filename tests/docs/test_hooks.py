@@ -92,6 +92,6 @@ def test_types_of_figures_are_told_in_words(hook: dict[str, ModuleType]) -> None
 def test_two_parts_of_one_name_are_refused(hook: dict[str, ModuleType], monkeypatch: pytest.MonkeyPatch) -> None:
     """A link to a part leads to one table, so two methods may share a part, and not its name alone."""
     figures = hook["figures"]
-    monkeypatch.setattr(figures, "published", lambda method: {"$defs": {"Part": {"title": method.name}}})
+    monkeypatch.setattr(figures, "figures_schema", lambda method: {"$defs": {"Part": {"title": method.name}}})
     with pytest.raises(ValueError, match="two methods have a part Part"):
         figures.reference()

@@ -75,7 +75,7 @@ async def test_the_same_call_asked_by_two_runs_is_one_request(pair: Pair, acts: 
         (1, 0, 1),
         (0, 1, 0),
     ]
-    assert pair.traffic.flights == {}
+    assert pair.traffic.pending_calls == {}
 
 
 async def test_the_second_goes_on_when_the_first_goes_away(ledger: Any, blobs: Any, fake_time: Any, acts: Any) -> None:
@@ -184,7 +184,7 @@ async def test_an_open_breaker_gives_up_what_waits_in_both(ledger: Any, blobs: A
     """When refusals of one run's requests open a model's breaker, the other's calls to it fail fast, too."""
     pair = Pair(ledger, blobs, fake_time, acts, max_concurrency=1, start_concurrency=1)
     first, second = pair.gateway(0), pair.gateway(1)
-    _, breaker = pair.traffic.manner(("loop", ""), acts.spec(max_concurrency=1, start_concurrency=1))
+    _, breaker = pair.traffic.pacing(("loop", ""), acts.spec(max_concurrency=1, start_concurrency=1))
     refusal = TransportError("connection", "refused", retryable=True)
     for _ in range(5):
         breaker.refused(refusal)

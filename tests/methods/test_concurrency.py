@@ -80,7 +80,7 @@ async def test_no_more_than_the_width_are_begun_while_all_go_on_evenly() -> None
 async def test_more_are_begun_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """However uneven it goes, no more than `MOST` are in flight."""
     monkeypatch.setattr(crowd, "TICK", 0.001)
-    monkeypatch.setattr(crowd, "MOST", 30)
+    monkeypatch.setattr(crowd, "MAX_IN_FLIGHT", 30)
     full, gate, running, most = asyncio.Event(), asyncio.Event(), 0, 0
 
     async def do(sample: Sample) -> None:

@@ -19,7 +19,7 @@ from dokimasia.methods.duel.figures import Cases, DuelRow
 from dokimasia.methods.duel.report import ONE_ORDER, categories, duels, lengths, places
 from dokimasia.report.blocks import Block, Paragraph, Table, drawn_at, plain
 from dokimasia.report.data import ReportData
-from dokimasia.report.document import blocks_written
+from dokimasia.report.document import markdown_lines
 from dokimasia.report.drawing import Charts, draw_section
 from dokimasia.report.fields import as_json
 from dokimasia.report.figures import bracketed
@@ -124,7 +124,7 @@ def test_tables_next_to_each_other_have_captions_and_their_cases() -> None:
     section = categories(data(summary(rows, samples=6, cases={**CASES_OF_RUN, "without_category": 2})))
     assert section is not None
     html = draw_section(section, Charts(), browser=str)
-    text = "\n".join(blocks_written(section.blocks, data({})))
+    text = "\n".join(markdown_lines(section.blocks, data({})))
     for title in ("Reward by category", "Visual factuality score by category", "Reward by task"):
         assert f"<caption>{title}</caption>" in html
         assert f"**{title}**" in text
@@ -208,7 +208,7 @@ def test_answers_judged_in_one_order_alone_are_counted_wherever_duels_are_drawn(
     draw_blocks(Console(file=terminal, width=400, highlight=False), section.blocks)
     for drawn in (
         draw_section(section, Charts(), browser=str),
-        "\n".join(blocks_written(section.blocks, data({}))),
+        "\n".join(markdown_lines(section.blocks, data({}))),
         terminal.getvalue(),
     ):
         assert said in drawn

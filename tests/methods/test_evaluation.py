@@ -14,7 +14,7 @@ from dokimasia.gateway.events import GatewayEvent
 from dokimasia.methods.evaluation import METHOD, EvaluationRequest, evaluate
 from dokimasia.methods.evaluation.criteria import export_criteria, import_criteria
 from dokimasia.report.document import render_document
-from dokimasia.runs.observer import Silent
+from dokimasia.runs.observer import SilentObserver
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import prepare
 from dokimasia.runs.reading.inspection import sample_of_run
@@ -216,7 +216,7 @@ async def test_the_gateway_tells_what_happens(settings: Settings, request_of: Re
     heard: list[GatewayEvent] = []
     calls: list[int] = []
 
-    class Ear(Silent):
+    class Ear(SilentObserver):
         def planned(self, run_id: str, estimate: Any) -> None:
             calls.append(estimate.calls)
 

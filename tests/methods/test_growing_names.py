@@ -17,7 +17,7 @@ from dokimasia.methods.tree.request import GrowthRequest
 from dokimasia.prompts import recognise
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import RunResult
-from dokimasia.runs.observer import Silent
+from dokimasia.runs.observer import SilentObserver
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import get_version, mappings, tree_criteria, versions
@@ -191,7 +191,7 @@ async def test_a_tree_of_capabilities_is_not_grown_on_at_another_level(settings:
     assert judge.asked == []
 
 
-class Told(Silent):
+class Told(SilentObserver):
     """Keeps the notes of what was planned, and how many calls had been made by then."""
 
     def __init__(self, judge: JudgeTransport) -> None:

@@ -19,7 +19,7 @@ from dokimasia.runs.reading.reporting import run_data
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import SqliteRunStore, get_run, load_samples
+from dokimasia.storage.runs import SqliteValueStore, get_run, load_samples
 
 Requests = Callable[..., EvaluationRequest]
 INVENTIVE = "sim/judge-inventive"
@@ -29,7 +29,7 @@ async def sets_of(settings: Settings, run: str) -> dict[str, CriteriaSet]:
     """A run's criteria by the sample's question."""
     with Home.open(settings.home, write=False) as home:
         asked = {sample.id: sample.prompt for sample in load_samples(home, run)}
-        store = SqliteRunStore(home, run)
+        store = SqliteValueStore(home, run)
         made = [row for row in results(home, run) if row.kind == "replay" and row.criteria_id]
         return {asked[row.sample_id]: await store.get(CriteriaSet, row.criteria_id or "") for row in made}
 

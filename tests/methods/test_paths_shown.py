@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from dokimasia.agents.evaluation import criteria_text, score_checkpoints
+from dokimasia.agents.evaluation import criteria_text, score_criteria
 from dokimasia.domain.call import Chat
 from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.judgement import CheckpointScores
@@ -22,7 +22,7 @@ from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import SqliteRunStore, get_run
+from dokimasia.storage.runs import SqliteValueStore, get_run
 from dokimasia.storage.trees.lookup import criterion_key
 from dokimasia.storage.trees.versions import mappings, resolve_tree
 from tests.planted_trees import plant_tree
@@ -49,14 +49,14 @@ def test_paths_stand_with_their_criteria() -> None:
 @pytest.mark.parametrize("published", [False, True])
 def test_the_published_form_of_a_line_is_read(published: bool) -> None:
     """Where paths are shown a line may name its criterion by path; a path that is another criterion's is a fault."""
-    asked = score_checkpoints(SAMPLE, CRITERIA, "4 euros", paths=PATHS, published=published)
+    asked = score_criteria(SAMPLE, CRITERIA, "4 euros", paths=PATHS, published=published)
     assert asked.parse is not None
     assert asked.shown == ("question", "criteria", "path", "response")
     lines = f"{PATHS[0]} | score: [5] | Weight 4\n2 | score: [3]\n{PATHS[2]} | score: [1] | Weight 3"
     assert [one.score for one in asked.parse(lines)] == [5, 3, 1]
     with pytest.raises(UnparsableReply, match="not its own"):
         asked.parse(f"1 {PATHS[2]} | score: [5]\n2 | score: [3]\n3 | score: [1]")
-    assert score_checkpoints(SAMPLE, CRITERIA, "4 euros").shown == ("question", "criteria", "response")
+    assert score_criteria(SAMPLE, CRITERIA, "4 euros").shown == ("question", "criteria", "response")
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ async def test_the_judge_sees_the_paths_of_a_tree(settings: Settings, planted: C
         row = get_run(home, second.run)
         plan, request = METHOD.read(row)
         scored = [one for one in results(home, second.run) if one.kind == "score" and one.outcome == "scored"]
-        store = SqliteRunStore(home, second.run)
+        store = SqliteValueStore(home, second.run)
         expected: dict[str, str | None] = {}
         for one in scored:
             made = await store.get(CriteriaSet, str(one.criteria_id))

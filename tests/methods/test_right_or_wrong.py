@@ -22,7 +22,7 @@ from dokimasia.report.data import ReportData
 from dokimasia.report.document import render_document
 from dokimasia.report.fields import as_json
 from dokimasia.runs.lifecycle import RunResult, resume
-from dokimasia.runs.observer import Progress, Silent
+from dokimasia.runs.observer import Progress, SilentObserver
 from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.reading.reporting import report_data
 from dokimasia.settings import Settings
@@ -176,7 +176,7 @@ async def test_rules_alone_ask_the_candidates_alone(settings: Settings, request_
     transport = watched()
     heard = Progress()
 
-    class Ear(Silent):
+    class Ear(SilentObserver):
         def progressed(self, progress: Progress) -> None:
             heard.items, heard.done = progress.items, progress.done
 

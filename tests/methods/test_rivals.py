@@ -4,7 +4,7 @@ from dokimasia.methods.evaluation.differences import rival_differences
 from dokimasia.methods.evaluation.figures import AnswerRow
 from dokimasia.methods.evaluation.report import means_by_repeat
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef
-from dokimasia.runs.reading.reporting import choose
+from dokimasia.runs.reading.reporting import draw_samples
 
 PLACES = [SampleRef(f"s{number}", f"d{number}", f"c{number}") for number in range(12)]
 
@@ -65,13 +65,13 @@ def test_failures_come_first_and_the_draw_is_seeded() -> None:
     """A choice takes all failures that fit, fills up with a draw, keeps the data's order, and is the same for a seed."""
     ids = [f"s{number}" for number in range(100)]
     failed = {"s90", "s3", "s50"}
-    chosen = choose(ids, failed, limit=10, seed=1)
+    chosen = draw_samples(ids, failed, limit=10, seed=1)
     assert chosen.failed == ("s3", "s50", "s90")
     assert len(chosen.others) == 7
     assert list(chosen.others) == sorted(chosen.others, key=ids.index)
-    assert chosen == choose(ids, failed, limit=10, seed=1)
-    assert chosen != choose(ids, failed, limit=10, seed=2)
-    few = choose(ids, failed, limit=2, seed=1)
+    assert chosen == draw_samples(ids, failed, limit=10, seed=1)
+    assert chosen != draw_samples(ids, failed, limit=10, seed=2)
+    few = draw_samples(ids, failed, limit=2, seed=1)
     assert len(few.failed) == 2
     assert few.others == ()
-    assert choose(ids, failed, limit=500, seed=1) == (chosen.failed, tuple(id for id in ids if id not in failed))
+    assert draw_samples(ids, failed, limit=500, seed=1) == (chosen.failed, tuple(id for id in ids if id not in failed))

@@ -25,7 +25,7 @@ from dokimasia.simulation.truths.evaluation import expected_chain_right, expecte
 from dokimasia.simulation.world import make_world, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import SqliteRunStore, get_run
+from dokimasia.storage.runs import SqliteValueStore, get_run
 from tests.looks import made_once
 from tests.methods.conftest import Finished
 
@@ -202,7 +202,7 @@ async def test_a_fork_takes_looks_over_with_their_chain(
     forked = await fork(run, ForkRequest(node="score", judge="sim/judge"), settings=settings)
     looked: dict[str, list[Look]] = {"replay": [], "score": []}
     with Home.open(settings.home, write=False) as home:
-        store = SqliteRunStore(home, forked.run)
+        store = SqliteValueStore(home, forked.run)
         for kind, ids in home.all(
             "SELECT r.kind, v.value FROM results r, json_each(r.value_ids) v WHERE r.run_id = ?", (forked.run,)
         ):
@@ -276,7 +276,7 @@ async def test_a_retry_keeps_what_was_looked_at(fine_print: Path, settings: Sett
     await resume(run, settings=settings, transports=transports, retry=("unparsable",))
     with Home.open(settings.home, write=False) as home:
         rows = {row.item: row for row in results(home, run.id)}
-        store = SqliteRunStore(home, run.id)
+        store = SqliteValueStore(home, run.id)
         for item, before in failed.items():
             after = rows[item]
             assert after.value_ids[: len(before.value_ids)] == before.value_ids

@@ -8,8 +8,8 @@ from dokimasia.domain.criterion import ReferenceChain
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.parsing.chains import parse_chain
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores
 from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.criterion_scores import parse_scores
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 from dokimasia.parsing.verdicts import parse_equivalence, parse_rating
 
@@ -101,8 +101,8 @@ def test_hostile_size_is_survived(piece: str) -> None:
     text = piece * (10_000_000 // len(piece))
     for parse in (
         lambda: parse_rating(text, 1, 10),
-        lambda: parse_checkpoint_scores(text, 3),
-        lambda: parse_checkpoint_scores(text, ("<a>", "<b>")),
+        lambda: parse_scores(text, 3),
+        lambda: parse_scores(text, ("<a>", "<b>")),
         lambda: parse_chain(text),
         lambda: parse_criteria(text, image_count=1),
         lambda: parse_equivalence(text),

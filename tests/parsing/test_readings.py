@@ -10,7 +10,7 @@ import yaml
 
 from dokimasia.agents.density import parse_density, parse_domain
 from dokimasia.agents.quality import parse_quality
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.assessment import parse_rubric_assessment
 from dokimasia.parsing.blindspots.judged import (
@@ -18,8 +18,8 @@ from dokimasia.parsing.blindspots.judged import (
     parse_axis_scores,
     parse_notice,
 )
-from dokimasia.parsing.checkpoints import parse_checkpoint_scores, parse_checkpoints
 from dokimasia.parsing.criteria_check import parse_criteria_check
+from dokimasia.parsing.criterion_scores import parse_criterion_scores, parse_scores
 from dokimasia.parsing.hints import parse_leaks
 from dokimasia.parsing.matching import parse_match
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
@@ -32,7 +32,7 @@ FOLDER = Path(__file__).parent / "readings"
 REFUSED = "refused"
 
 
-def points(parse: Callable[[str], list[Checkpoint]]) -> Callable[[str], list[object]]:
+def points(parse: Callable[[str], list[CriterionScore]]) -> Callable[[str], list[object]]:
     """Return a reader of checkpoints whose silences are the word that the data use."""
     return lambda text: [one.score if one.stated else "silent" for one in parse(text)]
 
@@ -47,7 +47,7 @@ JUSTIFICATION = "The jetty is called red, but it is grey. All else fits."
 
 
 READERS: dict[str, Callable[[str], object]] = {
-    "checkpoints": points(partial(parse_checkpoints, expected=2)),
+    "checkpoints": points(partial(parse_criterion_scores, expected=2)),
     "rating": partial(parse_rating, low=1, high=10),
     "equivalence": lambda text: "same" if parse_equivalence(text) else "different",
     "axis_scores": lambda text: list(parse_axis_scores(text, AXES).values.values()),
@@ -110,10 +110,10 @@ def test_a_reply_is_read_as_its_author_means_it(parser: str) -> None:
 
 
 def test_scores_alone_are_read_like_scores_with_silence() -> None:
-    """`parse_checkpoint_scores` reads the same texts, with a 1 where the response is silent."""
+    """`parse_scores` reads the same texts, with a 1 where the response is silent."""
     for _, _, text, meant in (one for one in readings() if one[0] == "checkpoints"):
         try:
-            scores: object = parse_checkpoint_scores(text, 2)
+            scores: object = parse_scores(text, 2)
         except UnparsableReply:
             scores = REFUSED
         wanted: object = [1 if one == "silent" else one for one in meant] if isinstance(meant, list) else meant

@@ -12,8 +12,8 @@ import pytest
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.answers import parse_final_answer
 from dokimasia.parsing.chains import parse_chain
-from dokimasia.parsing.checkpoints import parse_checkpoints
 from dokimasia.parsing.criteria import parse_criteria
+from dokimasia.parsing.criterion_scores import parse_criterion_scores
 from dokimasia.parsing.hints import parse_leaks
 from dokimasia.parsing.verdicts import parse_equivalence
 from dokimasia.prompts import recognise, render
@@ -29,7 +29,7 @@ def parser_of(one: dict[str, Any]) -> Callable[[str], Any] | None:
     return {
         "solver": lambda: parse_chain,
         "criteria": lambda: partial(parse_criteria, image_count=1),
-        "checkpoints": lambda: partial(parse_checkpoints, expected=len(json.loads(inputs["criteria"]))),
+        "checkpoints": lambda: partial(parse_criterion_scores, expected=len(json.loads(inputs["criteria"]))),
         "equivalence": lambda: parse_equivalence,
         "leak_check": lambda: partial(parse_leaks, checked=inputs["text"]),
     }.get(one["prompt"], lambda: None)()
@@ -64,7 +64,7 @@ def test_candidates_state_their_answer_on_a_line_of_its_own() -> None:
 def test_judges_tell_silence_from_error() -> None:
     """Of an answer that only describes the picture nothing is stated, and no wrong answer is called silent on all."""
     told = [
-        (one["inputs"]["response"], parse_checkpoints(one["reply"], len(json.loads(one["inputs"]["criteria"]))))
+        (one["inputs"]["response"], parse_criterion_scores(one["reply"], len(json.loads(one["inputs"]["criteria"]))))
         for one in RECORDED
         if one["prompt"] == "checkpoints"
     ]

@@ -6,15 +6,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.checkpoints import SILENT
+from dokimasia.parsing.criterion_scores import SILENT
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 
 pytestmark = pytest.mark.quick
 
 GOOD = '{"scores": [{"n": 1, "score": 4}, {"n": 2, "score": 5}]}'
-READ = [Checkpoint(4, stated=True), Checkpoint(5, stated=True)]
+READ = [CriterionScore(4, stated=True), CriterionScore(5, stated=True)]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_scores_are_read_from_the_object(text: str) -> None:
 )
 def test_what_the_response_does_not_speak_of_is_told_from_an_error(text: str) -> None:
     """A criterion that is not stated has a 1, or no score, in the object; it counts 1 and is not an error."""
-    assert parse_structured_scores(text, 2) == [Checkpoint(4, stated=True), Checkpoint(1, stated=False)]
+    assert parse_structured_scores(text, 2) == [CriterionScore(4, stated=True), CriterionScore(1, stated=False)]
 
 
 @pytest.mark.parametrize(

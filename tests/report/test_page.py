@@ -15,7 +15,7 @@ from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.document import inline, render_document
 from dokimasia.report.drawing import escape
 from dokimasia.report.labels import label, short_labels
-from dokimasia.report.page import embedded, render_page
+from dokimasia.report.page import render_page, script_json
 from dokimasia.simulation.world import write_world
 from tests.report.conftest import ATTACKS, Finished, run_on
 
@@ -113,7 +113,7 @@ def test_a_missing_image_is_said_in_its_place(small: Finished, tmp_path_factory:
 @pytest.mark.parametrize("attack", ATTACKS)
 def test_embedded_json_cannot_leave_its_element(attack: str) -> None:
     """JSON in a script element has no character that means anything to HTML, and reads back as it was."""
-    text = embedded({attack: attack})
+    text = script_json({attack: attack})
     assert not set(text) & set("<>&\u2028\u2029")
     assert json.loads(text) == {attack: attack}
 

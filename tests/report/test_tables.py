@@ -9,7 +9,7 @@ from dokimasia.report import figures
 from dokimasia.report.blocks import Column, Span, plain
 from dokimasia.report.charts import Point
 from dokimasia.report.fields import Bounds, Count, CountedRate, Display, Interval, TableRow, Used, as_json, rows_of
-from dokimasia.report.tables import cell, column, computed, name_column, points_of, table
+from dokimasia.report.tables import cell, column, computed_column, name_column, points_of, table
 
 pytestmark = pytest.mark.quick
 
@@ -93,7 +93,7 @@ def test_values_are_written_as_their_type_is() -> None:
     assert plain(cell(row, "right")) == "3 of 4, 75 % [20, 90]"
     assert plain(cell(row, "cost_known")) == "0.50"
     assert plain(cell(row, "note")) == ""
-    (cells,) = table(Model, [row], [computed("used", lambda each: figures.used(each.figures))], "Models").rows
+    (cells,) = table(Model, [row], [computed_column("used", lambda each: figures.used(each.figures))], "Models").rows
     assert cells == ["3 calls, cost at least $0.5000"]
 
 

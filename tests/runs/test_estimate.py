@@ -9,7 +9,7 @@ from dokimasia.cli.main import run
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.gateway.litellm.prices import list_price
-from dokimasia.runs.estimate import Asking, added_up, size_of
+from dokimasia.runs.estimate import ExpectedCalls, size_of, total_estimate
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 
@@ -56,11 +56,11 @@ def test_tiers_of_a_price_go_by_one_call_and_not_by_the_sum(model: str) -> None:
     spec = ModelSpec(ref=ModelRef(name=model, model=model))
     price = list_price(model)
     assert price is not None
-    estimate = added_up([Asking(spec, 700, 800, 200), Asking(spec, 20, 1000, 10)], 120)
+    estimate = total_estimate([ExpectedCalls(spec, 700, 800, 200), ExpectedCalls(spec, 20, 1000, 10)], 120)
     by_hand = (700 * 800 + 20 * 1000) * price.input + (700 * 200 + 20 * 10) * price.output
     assert estimate.models[model].cost == pytest.approx(by_hand / 1e6)
     long = price.tiers[0] if price.tiers else price
-    mixed = added_up([Asking(spec, 700, 800, 200), Asking(spec, 2, 300_000, 10)], 120)
+    mixed = total_estimate([ExpectedCalls(spec, 700, 800, 200), ExpectedCalls(spec, 2, 300_000, 10)], 120)
     by_hand = 700 * (800 * price.input + 200 * price.output) + 2 * (300_000 * long.input + 10 * long.output)
     assert mixed.cost == pytest.approx(by_hand / 1e6)
 
@@ -68,5 +68,5 @@ def test_tiers_of_a_price_go_by_one_call_and_not_by_the_sum(model: str) -> None:
 def test_calls_of_one_kind_that_are_not_made_cost_nothing_at_an_unknown_price() -> None:
     """A kind of call that is made no time leaves a known cost known; one that is made once does not."""
     spec = ModelSpec(ref=ModelRef(name="m", model="openai/nix"))
-    assert added_up([Asking(spec, 0, 100, 10)], 1).cost == 0.0
-    assert added_up([Asking(spec, 0, 100, 10), Asking(spec, 1, 100, 10)], 1).cost is None
+    assert total_estimate([ExpectedCalls(spec, 0, 100, 10)], 1).cost == 0.0
+    assert total_estimate([ExpectedCalls(spec, 0, 100, 10), ExpectedCalls(spec, 1, 100, 10)], 1).cost is None

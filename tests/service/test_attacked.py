@@ -121,7 +121,7 @@ async def test_an_error_of_ours_has_the_headers_of_every_answer(
     def fails(*_: object, **__: object) -> None:
         raise RuntimeError("a secret of /home/somebody")
 
-    monkeypatch.setattr("dokimasia.operations.runs.listed", fails)
+    monkeypatch.setattr("dokimasia.operations.runs.labelled_runs", fails)
     monkeypatch.setattr("dokimasia.service.pages.settings.list_models", fails)
     with (
         service_over(small.home) as service,

@@ -15,11 +15,11 @@ from dokimasia.report.fields import as_json
 from dokimasia.runs.reading.comparison import (
     ATOMS,
     SamplePart,
+    category_parts,
     compare_parts,
     compare_runs,
     criteria_apart,
-    matched,
-    parts_of,
+    match_samples,
     sides_of,
 )
 from dokimasia.storage.home import Home
@@ -88,7 +88,7 @@ async def test_samples_are_listed_by_what_sets_them_apart(
     """A filter leaves the samples that it says, the largest differences first."""
     with Home.open(small.home, write=False) as home:
         sides = sides_of(home, get_run(home, small.run))
-    expected = [one for one in matched(sides[MODELS[0]], sides[MODELS[1]]) if chosen(one)]
+    expected = [one for one in match_samples(sides[MODELS[0]], sides[MODELS[1]]) if chosen(one)]
     names = shown(await body(client, f"/compare?runs={small.run}&models={','.join(MODELS)}&show={kind}"))
     assert set(names) == {one.first for one in expected}
     gaps = {one.first: abs(one.gap or 0) for one in expected}
@@ -258,7 +258,7 @@ def test_parts_are_compared_by_their_own_samples_and_criteria(small: Finished) -
     (one,) = compare_parts(first, second, [SamplePart("all", 0, every)], seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
     for field in ("first", "second", "difference", "p_value", "changed"):
         assert as_json(one)[field] == whole[field]
-    categories = compare_parts(first, second, parts_of(names), seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
+    categories = compare_parts(first, second, category_parts(names), seed=run.seed, scale=ATOMS)  # type: ignore[arg-type]
     assert sum(part.n for part in categories) == len(names)
     assert all(part.adjusted >= part.p_value for part in categories)
     top = criteria_apart(first, second, top=1)[0]  # type: ignore[arg-type]

@@ -16,7 +16,7 @@ from dokimasia.methods.review import ReviewRequest
 from dokimasia.people.checks import answer, checked, undo, waiting_questions
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.lifecycle import run
-from dokimasia.runs.observer import Progress, Silent
+from dokimasia.runs.observer import Progress, SilentObserver
 from dokimasia.runs.outcome import why_ended
 from dokimasia.runs.reading.exporting import encode, export_rows
 from dokimasia.runs.services import Stop
@@ -35,7 +35,7 @@ from tests.runs.people import as_model
 JUDGE = "sim/judge"
 
 
-class Told(Silent):
+class Told(SilentObserver):
     """An observer that keeps what it is told of how its run stands."""
 
     def __init__(self) -> None:

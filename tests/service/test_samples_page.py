@@ -9,7 +9,7 @@ import httpx
 import pytest
 
 from dokimasia.domain.sample import Sample
-from dokimasia.runs.reading.inspection import groupings
+from dokimasia.runs.reading.inspection import sample_groupings
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, load_samples
@@ -147,7 +147,7 @@ async def test_a_capability_and_a_failure_mode_find_their_samples(homes: runs.Ho
         settings, _ = homes.finished(KINDS[kind], tmp_path / kind)
         with Home.open(settings.home, write=False) as home:
             (source,) = [id for (id,) in home.all("SELECT id FROM runs WHERE method = 'evaluate'")]
-            (way,) = groupings(home, get_run(home, source))
+            (way,) = sample_groupings(home, get_run(home, source))
         assert way.name == kind
         with service_over(settings.home) as service:
             async with asking(service) as client:

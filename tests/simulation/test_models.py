@@ -7,10 +7,10 @@ import orjson
 import pytest
 
 from dokimasia.domain.call import Message, Sampling
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.domain.sample import ImageRef, TextPart
 from dokimasia.errors import NotFound
-from dokimasia.parsing import parse_checkpoints
+from dokimasia.parsing import parse_criterion_scores
 from dokimasia.prompts import choices_text, render, with_repair
 from dokimasia.simulation.candidates import HEDGE
 from dokimasia.simulation.capabilities import CAPABILITIES
@@ -371,10 +371,13 @@ def test_foreign_scores_follow_shared_words(tell):
 
     def scores(response):
         inputs = {"question": "What is there?", "criteria": rows, "response": response}
-        return parse_checkpoints(tell("sim/judge", "checkpoints", inputs).text, len(criteria))
+        return parse_criterion_scores(tell("sim/judge", "checkpoints", inputs).text, len(criteria))
 
-    assert scores("A husky dog sleeps on a blue bed; two chairs stand near plants.") == [Checkpoint(5, stated=True)] * 3
-    assert scores("Aeroplanes.") == [Checkpoint(1, stated=False)] * 3
+    assert (
+        scores("A husky dog sleeps on a blue bed; two chairs stand near plants.")
+        == [CriterionScore(5, stated=True)] * 3
+    )
+    assert scores("Aeroplanes.") == [CriterionScore(1, stated=False)] * 3
     one, *others = scores("One dog.")
     assert 1 < one.score < 5
     assert not any(other.stated for other in others)

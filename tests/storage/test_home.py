@@ -21,7 +21,7 @@ from dokimasia.errors import HomeLocked, NewerHome, NotFound, OlderHome, Storage
 from dokimasia.storage import lock
 from dokimasia.storage.connection import connect_writer
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import SqliteRunStore
+from dokimasia.storage.runs import SqliteValueStore
 from dokimasia.storage.schema.migrations import FIRST, MIGRATIONS, SCHEMA_VERSION, applied_version, migrate
 from tests.processes import PATIENCE
 
@@ -171,19 +171,19 @@ def test_a_file_that_is_no_database_is_named(tmp_path: Path, write: bool) -> Non
 async def test_a_damaged_page_is_reported_when_it_is_read(tmp_path: Path) -> None:
     """Pages overwritten in the middle of the file become a StorageError that names it."""
     with Home.open(tmp_path, write=True) as home:
-        store = SqliteRunStore(home)
+        store = SqliteValueStore(home)
         ids = [await store.put(Failed(kind="refused", reason=f"{number} " + "x" * 400)) for number in range(1500)]
     with (tmp_path / "dokimasia.db").open("r+b") as file:
         size = file.seek(0, os.SEEK_END)
         file.seek(-(size // 4096 // 2) * 4096, os.SEEK_END)
         file.write(b"\xff" * (size // 4096 // 2 * 4096))
 
-    async def read_all(store: SqliteRunStore) -> None:
+    async def read_all(store: SqliteValueStore) -> None:
         for id in ids:
             await store.get(Failed, id)
 
     with Home.open(tmp_path, write=False) as home, pytest.raises(StorageError, match=r"dokimasia\.db.*damaged"):
-        await read_all(SqliteRunStore(home))
+        await read_all(SqliteValueStore(home))
 
 
 def test_a_file_in_the_place_of_the_folder_is_named(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from dokimasia.domain.sample import Sample
 from dokimasia.storage.content.packing import SHORTEST, pack, unpack
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import SqliteRunStore
+from dokimasia.storage.runs import SqliteValueStore
 
 PROSE = "The third shelf from the door holds what the question is about; count the cups that stand on it. " * 12
 
@@ -42,17 +42,17 @@ def test_damage_is_told(stored: object) -> None:
 async def test_a_long_prompt_lies_packed_and_sql_can_read_it(home: Home) -> None:
     """The column holds packed bytes; `unpack` in a query, and the store, give the prompt."""
     sample = Sample(id="one", prompt=PROSE)
-    id = await SqliteRunStore(home).put(sample)
+    id = await SqliteValueStore(home).put(sample)
     with closing(sqlite3.connect(home.database)) as connection:
         assert connection.execute("SELECT typeof(prompt) FROM samples").fetchall() == [("blob",)]
     assert home.all("SELECT unpack(prompt) FROM samples") == [(PROSE,)]
-    assert await SqliteRunStore(home).get(Sample, id) == sample
+    assert await SqliteValueStore(home).get(Sample, id) == sample
 
 
 async def test_texts_of_earlier_homes_are_read_as_they_lie(home: Home) -> None:
     """A prompt that was written before prompts were packed reads the same."""
     sample = Sample(id="one", prompt=PROSE)
-    id = await SqliteRunStore(home).put(sample)
+    id = await SqliteValueStore(home).put(sample)
     with closing(sqlite3.connect(home.database)) as connection, connection:
         connection.execute("UPDATE samples SET prompt = ?", (PROSE,))
-    assert await SqliteRunStore(home).get(Sample, id) == sample
+    assert await SqliteValueStore(home).get(Sample, id) == sample

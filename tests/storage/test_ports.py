@@ -23,13 +23,13 @@ from dokimasia.domain.call import (
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import CheckpointScores, Failed, Provenance, Response
-from dokimasia.domain.ports import BlobStore, RunStore
+from dokimasia.domain.ports import BlobStore, ValueStore
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
 from dokimasia.storage.memory import MemoryBlobs, MemoryLedger, MemoryStore
-from dokimasia.storage.runs import SqliteRunStore
+from dokimasia.storage.runs import SqliteValueStore
 
 PROVENANCE = Provenance(
     call="c" * 32, model="judge", prompt="score", prompt_version=2, prompt_hash="ab", shown=("question", "response")
@@ -56,9 +56,9 @@ VALUES: list[Value] = [
 
 
 @pytest.fixture(params=["memory", "home"])
-def store(request: pytest.FixtureRequest) -> RunStore:
+def store(request: pytest.FixtureRequest) -> ValueStore:
     """A run store of each kind."""
-    return MemoryStore() if request.param == "memory" else SqliteRunStore(request.getfixturevalue("home"))
+    return MemoryStore() if request.param == "memory" else SqliteValueStore(request.getfixturevalue("home"))
 
 
 @pytest.fixture(params=["memory", "home"])
@@ -74,19 +74,19 @@ def blobs(request: pytest.FixtureRequest) -> BlobStore:
 
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: type(value).__name__)
-async def test_a_value_comes_back_equal_under_its_content_id(store: RunStore, value: Value) -> None:
+async def test_a_value_comes_back_equal_under_its_content_id(store: ValueStore, value: Value) -> None:
     """Every domain type can be put, and comes back equal under its content id; putting it twice is one."""
     first = await store.put(value)
     assert first == value_id(value) == await store.put(value)
     assert await store.get(type(value), first) == value
 
 
-async def test_a_set_of_criteria_comes_back_equal(store: RunStore, criteria: CriteriaSet) -> None:
+async def test_a_set_of_criteria_comes_back_equal(store: ValueStore, criteria: CriteriaSet) -> None:
     """Nested values with defaults come back equal."""
     assert await store.get(CriteriaSet, await store.put(criteria)) == criteria
 
 
-async def test_a_value_is_not_given_out_as_another_type(store: RunStore) -> None:
+async def test_a_value_is_not_given_out_as_another_type(store: ValueStore) -> None:
     """An id that is unknown, or belongs to another type, is an error that names type and id."""
     id = await store.put(VALUES[2])
     for type_, wanted in ((ReferenceChain, "f" * 32), (Response, id), (Failed, id)):
@@ -204,7 +204,7 @@ def test_bytes_of_another_hash_are_refused(blobs: BlobStore, image: Callable[[by
 
 async def test_values_put_by_a_writer_are_read_by_a_reader(home: Home) -> None:
     """A reader of the same home, open meanwhile, finds what the writer has put."""
-    ids = [await SqliteRunStore(home).put(value) for value in VALUES]
+    ids = [await SqliteValueStore(home).put(value) for value in VALUES]
     with Home.open(home.path, write=False) as other:
-        reading = SqliteRunStore(other)
+        reading = SqliteValueStore(other)
         assert [await reading.get(type(value), id) for value, id in zip(VALUES, ids, strict=True)] == VALUES

@@ -26,7 +26,7 @@ from dokimasia.storage.results import (
 )
 from dokimasia.storage.runs import (
     Run,
-    SqliteRunStore,
+    SqliteValueStore,
     add_samples,
     create_run,
     get_run,
@@ -169,11 +169,11 @@ async def test_samples_keep_their_order(home: Home, sample: Callable[..., Sample
     ids = await add_samples(home, "run1", iter(samples))
     assert ids == [value_id(each) for each in samples] == await add_samples(home, "run1", samples)
     places = run_samples(home, "run1")
-    assert [(place.position, place.sample_id, place.sample) for place in places] == [
+    assert [(place.position, place.sample_id, place.value_id) for place in places] == [
         (position, each.id, value_id(each)) for position, each in enumerate(samples)
     ]
     assert list(load_samples(home, "run1")) == samples
-    assert await SqliteRunStore(home).get(Sample, ids[5]) == samples[5]
+    assert await SqliteValueStore(home).get(Sample, ids[5]) == samples[5]
 
 
 async def test_one_name_for_two_samples_is_refused(home: Home, sample: Callable[..., Sample]) -> None:
@@ -281,7 +281,7 @@ async def test_threads_are_live_until_they_are_closed(home: Home) -> None:
 
 async def test_a_collection_is_replaced_whole(home: Home, criteria: CriteriaSet) -> None:
     """A collection is kept whole or not at all; what refers to nothing is refused and leaves the former one."""
-    store = SqliteRunStore(home)
+    store = SqliteValueStore(home)
     criteria_id = await store.put(criteria)
     chain_id = await store.put(ReferenceChain(reasoning="r", answer="a"))
     first = [CollectedCriteria("b", "d2", criteria_id, chain_id), CollectedCriteria("a", "d1", criteria_id)]
@@ -296,7 +296,7 @@ async def test_a_collection_is_replaced_whole(home: Home, criteria: CriteriaSet)
 
 async def test_a_recent_value_costs_no_query(home: Home, image: Callable[[bytes], ImageRef]) -> None:
     """What a process has just put it gets without reading; only so many values are remembered."""
-    store = SqliteRunStore(home)
+    store = SqliteValueStore(home)
     chains = [ReferenceChain(reasoning=f"{number}", answer="a") for number in range(1100)]
     ids = [await store.put(chain) for chain in chains]
     asked: list[str] = []
@@ -309,8 +309,8 @@ async def test_a_recent_value_costs_no_query(home: Home, image: Callable[[bytes]
 
 async def test_a_row_that_does_not_read_is_named(home: Home) -> None:
     """A damaged row is an error that names table, id, run and the way out."""
-    id = await SqliteRunStore(home).put(ReferenceChain(reasoning="r", answer="a"))
+    id = await SqliteValueStore(home).put(ReferenceChain(reasoning="r", answer="a"))
     with closing(sqlite3.connect(home.database)) as connection, connection:
         connection.execute("UPDATE chains SET answer = ''")
     with pytest.raises(StorageError, match=rf"table chains, id {id} \(run run1\).*Delete the row"):
-        await SqliteRunStore(home, "run1").get(ReferenceChain, id)
+        await SqliteValueStore(home, "run1").get(ReferenceChain, id)

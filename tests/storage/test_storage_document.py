@@ -13,14 +13,14 @@ from dokimasia.storage.content.packing import unpack
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow, record_results
-from dokimasia.storage.runs import Run, SqliteRunStore, create_run
+from dokimasia.storage.runs import Run, SqliteValueStore, create_run
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "storage.md"
 
 
 async def fill(home: Home, chat: Callable[..., Chat], reply: Callable[..., ChatReply], criteria: CriteriaSet) -> None:
     """Put one scored and one failed result into a home, with all that belongs to them."""
-    ledger, store = SqliteLedger(home), SqliteRunStore(home)
+    ledger, store = SqliteLedger(home), SqliteValueStore(home)
     call = chat("Score this.")
     key = call_key(call)
     await ledger.attempt(key, call, kind="rate_limit", status=429, message="slow down", label="judge")

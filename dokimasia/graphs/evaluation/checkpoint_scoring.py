@@ -19,11 +19,11 @@ from langgraph.types import Command
 
 from dokimasia.agents import AskResult, failure
 from dokimasia.agents.candidate import stated_answer
-from dokimasia.agents.evaluation import judge_equivalence, score_checkpoints
+from dokimasia.agents.evaluation import judge_equivalence, score_criteria
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.domain.criterion import CriteriaSet
-from dokimasia.domain.judgement import Checkpoint, CheckpointScores, FinalAnswer, Response
+from dokimasia.domain.judgement import CheckpointScores, CriterionScore, FinalAnswer, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import AnswerState, answer_items, is_unjudged, with_calls
 from dokimasia.graphs.context import Context, failed_update, keep_looks
@@ -89,7 +89,7 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
         attempt = item.get("attempt")
         asking, deciding = None, None
         if not item.get("judgement"):
-            role = score_checkpoints(
+            role = score_criteria(
                 sample,
                 criteria,
                 response.text,
@@ -180,17 +180,17 @@ async def by_judge(
 
 
 def judgement_of(
-    reply: AskResult[Sequence[Checkpoint]], response: str, criteria_id: str, criteria: CriteriaSet
+    reply: AskResult[Sequence[CriterionScore]], response: str, criteria_id: str, criteria: CriteriaSet
 ) -> CheckpointScores | None:
     """Return a judge's scores of a response (by id) as they are stored; None if the judge gave none."""
     if reply.value is None or reply.provenance is None:
         return None
-    scores = tuple(checkpoint.score for checkpoint in reply.value)
+    scores = tuple(criterion.score for criterion in reply.value)
     return CheckpointScores(
         response=response,
         criteria=criteria_id,
         scores=scores,
-        stated=tuple(checkpoint.stated for checkpoint in reply.value if checkpoint.stated is not None),
+        stated=tuple(criterion.stated for criterion in reply.value if criterion.stated is not None),
         score=weighted_score(scores, criteria.weights),
         provenance=reply.provenance,
     )

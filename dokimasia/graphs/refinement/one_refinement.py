@@ -7,7 +7,7 @@ from typing import Any
 from langchain_core.runnables import Runnable, RunnableLambda
 from langgraph.graph.state import CompiledStateGraph
 
-from dokimasia.agents.evaluation import score_checkpoints
+from dokimasia.agents.evaluation import score_criteria
 from dokimasia.algorithms.closed_loop import Need, assign_peers
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.identity import value_id
@@ -149,9 +149,7 @@ async def _score(
     sample: Sample, criteria: CriteriaSet, response: Response, criteria_id: str, context: Context
 ) -> CheckpointScores | Failed:
     options = context.options
-    ask = score_checkpoints(
-        sample, criteria, response.text, show_image=options.shows_image, published=options.published
-    )
+    ask = score_criteria(sample, criteria, response.text, show_image=options.shows_image, published=options.published)
     reply = await context.ask(ask, node="score")
     judgement = judgement_of(reply, value_id(response), criteria_id, criteria)
     if judgement is None:

@@ -19,7 +19,7 @@ from langgraph.graph import START, StateGraph
 from langgraph.runtime import Runtime
 
 from dokimasia.agents import refiner
-from dokimasia.agents.evaluation import score_checkpoints
+from dokimasia.agents.evaluation import score_criteria
 from dokimasia.algorithms.closed_loop import failed_atoms, when_to_stop, withhold
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.judgement import CheckpointScores, FailureKind, FinalAnswer, Response
@@ -306,7 +306,7 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
     deciding = 0 < round < state.get("rounds", 1) and not as_published(state)
     replies = await gather_all(
         context.ask(
-            score_checkpoints(
+            score_criteria(
                 sample,
                 criteria,
                 response.text,

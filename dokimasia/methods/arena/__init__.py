@@ -7,7 +7,7 @@ from dokimasia.methods.arena.figures import ArenaFigures, figures_of_run
 from dokimasia.methods.arena.request import ArenaPlan, ArenaRequest, accept
 from dokimasia.methods.duel import COLUMNS, cells, duel_items, previews, with_cases
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.method import Method, lazy_function, lazy_value
 
 METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     name="arena",
@@ -15,8 +15,8 @@ METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     request=ArenaRequest,
     plan=ArenaPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.arena.work", "stages"),
-    drawing=later("dokimasia.methods.arena.report", "DRAWING"),
+    stages=lazy_function("dokimasia.methods.arena.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.arena.report", "DRAWING"),
     report=with_cases,
     previews=previews,
     figures=figures_of_run,

@@ -32,7 +32,7 @@ from dokimasia.methods.duel import (
 from dokimasia.report.fields import Count, Display, Failures, Fraction, Interval, NoInterval, Used
 from dokimasia.report.figures import measured, p_value
 from dokimasia.runs.figure_models import DataFigures, Judge
-from dokimasia.runs.figures import heading, paid
+from dokimasia.runs.figures import calls_and_costs, heading
 from dokimasia.runs.measures import failures_by_kind, mean, rounded
 from dokimasia.runs.reading.correlations import correlations
 from dokimasia.storage.home import Home
@@ -190,7 +190,7 @@ def figures_of_run(home: Home, run: Run) -> ArenaFigures:
     tables = arena_tables(meetings, plan.names, parts=plan.parts, scores=plan.scores, seed=run.seed)
     return ArenaFigures(
         **heading(run, plan),
-        **paid(home, stored),
+        **calls_and_costs(home, stored),
         samples=len(half_of),
         open_items=items * plan.repeats - len(stored),
         draw=plan.draw,

@@ -20,7 +20,7 @@ from dokimasia.report.charts import heat_chart, interval_chart, intervals_said, 
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed, name_column, points_of, table
+from dokimasia.report.tables import TableColumn, column, computed_column, name_column, points_of, table
 
 
 def ratings(data: ReportData) -> Section:
@@ -136,7 +136,7 @@ def wins(data: ReportData) -> Section:
     pairs = [TableRow(pair.first, pair, pointer("pairs", str(number))) for number, pair in enumerate(run.pairs)]
     columns: list[TableColumn[ArenaPair]] = [
         name_column("first"),
-        computed("second", lambda row: Span(row.figures.second, "strong"), numeric=False),
+        computed_column("second", lambda row: Span(row.figures.second, "strong"), numeric=False),
         column("n"),
         column("win_rate", meaning="of the first, percent of valid verdicts"),
         column("reward", meaning="of the first against the second"),
@@ -144,7 +144,7 @@ def wins(data: ReportData) -> Section:
         column("p", linked=False),
         column("adjusted", linked=False),
         *(column("verdicts", key, title=title, only="page") for key, title in VERDICTS.items()),
-        computed("failed", failed_verdicts, only="page"),
+        computed_column("failed", failed_verdicts, only="page"),
         column("verdicts", "open", meaning="", only="page"),
     ]
     blocks.append(table(ArenaPair, pairs, columns, "Pairs", sortable=True))
@@ -186,10 +186,10 @@ def elsewhere(data: ReportData) -> Section | None:
             chart = scatter_chart(points, x="score elsewhere", y=name, line=correlated.r_squared is not None)
             blocks.append(Chart(chart, f"{name.capitalize()} beside the score elsewhere, one dot a model"))
     columns: list[TableColumn[BesideScores]] = [
-        computed("figure", lambda row: row.name, numeric=False),
+        computed_column("figure", lambda row: row.name, numeric=False),
         column("spearman", title="Spearman", write=_correlation),
         column("r_squared", title="R²", linked=False, write=partial(figures.number, digits=3)),
-        computed("models", lambda row: str(len(row.figures.points))),
+        computed_column("models", lambda row: str(len(row.figures.points))),
     ]
     blocks.append(table(BesideScores, rows_of(by_figure), columns, "Rewards and ratings beside scores elsewhere"))
     return Section("elsewhere", "Beside scores elsewhere", blocks, menu="Elsewhere")

@@ -15,7 +15,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel import ANSWER_TOKENS, JUDGED_TOKENS, DuelPlan, DuelRequest
 from dokimasia.methods.duel import accept as accept_duels
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, size_of, total_estimate
 from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
 from dokimasia.runs.responses import ResponsesFiles
@@ -179,13 +179,13 @@ def _scores(path: Path, models: tuple[str, ...]) -> dict[str, float]:
 
 def expected_calls(plan: ArenaPlan, samples: Sequence[Sample]) -> Estimate:
     """Return the maximum number of calls and their tokens."""
-    calls: list[Asking] = []
+    calls: list[ExpectedCalls] = []
     for size in map(size_of, samples):
         for spec in plan.answering:
-            calls.append(Asking(spec, plan.repeats, size.text + size.images_for(spec), ANSWER_TOKENS))
+            calls.append(ExpectedCalls(spec, plan.repeats, size.text + size.images_for(spec), ANSWER_TOKENS))
         sent = INSTRUCTION_TOKENS + size.text + 2 * ANSWER_TOKENS
         if plan.judge_sees == "image":
             sent += size.images_for(plan.judge)
-        calls.append(Asking(plan.judge, plan.per_sample * len(plan.places), sent, JUDGED_TOKENS))
+        calls.append(ExpectedCalls(plan.judge, plan.per_sample * len(plan.places), sent, JUDGED_TOKENS))
     items = plan.rounds + len(samples) * plan.per_sample  # The draw of a round is a row, too.
-    return added_up(calls, len(samples), items=items)
+    return total_estimate(calls, len(samples), items=items)

@@ -14,7 +14,7 @@ from dokimasia.methods.audit.figures import (
 )
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest, accept, reached, resumable
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.method import Method, lazy_function, lazy_value
 
 METHOD: Method[AuditRequest, AuditPlan] = Method(
     name="audit",
@@ -22,11 +22,11 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     request=AuditRequest,
     plan=AuditPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.audit.work", "stages"),
-    drawing=later("dokimasia.methods.audit.report", "DRAWING"),
+    stages=lazy_function("dokimasia.methods.audit.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.audit.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: AuditFigures,
-    report_figures=lazily("dokimasia.methods.audit.analyses", "analyse"),
+    report_figures=lazy_function("dokimasia.methods.audit.analyses", "analyse"),
     graphs=versions_of("rubric_audit"),
     reaches=reached,
     resumable=resumable,
@@ -35,7 +35,7 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     row_name="responses",
     columns=COLUMNS,
     cells=cells,
-    decisions=lazily("dokimasia.methods.audit.decisions", "decisions"),
+    decisions=lazy_function("dokimasia.methods.audit.decisions", "decisions"),
     scale=(0.0, 1.0),
     shown=100.0,
     rubrics=rubrics_used,

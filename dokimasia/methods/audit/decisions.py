@@ -6,7 +6,7 @@ from dokimasia.domain.annotation import HOLDS, SCORE, AnnotationUnit
 from dokimasia.methods.audit.figures import audit_rows
 from dokimasia.methods.audit.request import AuditPlan
 from dokimasia.runs.decisions import DecidedAnswer, DecidedRun, Measure
-from dokimasia.runs.figures import simulated
+from dokimasia.runs.figures import simulated_names
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples
 
@@ -19,7 +19,7 @@ def decisions(home: Home, run: Run) -> DecidedRun:
         judge=plan.judge,
         prompts=plan.prompts,
         tools=False,
-        simulated=tuple(simulated(plan.models.values())),
+        simulated=tuple(simulated_names(plan.models.values())),
         categories={sample.id: sample.category or "" for sample in load_samples(home, run.id)},
     )
 

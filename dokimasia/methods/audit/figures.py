@@ -20,7 +20,7 @@ from dokimasia.errors import StorageError
 from dokimasia.methods.audit.request import AuditPlan, rubric_sets
 from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Failures, Interval, Used, as_json
 from dokimasia.runs.figure_models import DataFigures, Judge
-from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
+from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows, shown_name
 from dokimasia.runs.measures import (
     CoverageFields,
     bounds_over_failures,
@@ -310,7 +310,7 @@ def models_of(
         spec = specs[name.removesuffix(BLIND_MARK)]
         rows = [row for row in stored if shown_name(row.model, row.arm) == name]
         models[name] = AuditedModel(
-            **dict(scores), **paid(home, rows), weights=spec.weights, parameters=spec.parameters
+            **dict(scores), **calls_and_costs(home, rows), weights=spec.weights, parameters=spec.parameters
         )
     return models
 
@@ -493,7 +493,7 @@ def rubrics_used(home: Home, run: Run) -> dict[str, str]:
 def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each finished response with its text and its rubrics' results; with `sample`, only those of the sample."""
     sets = rubric_sets(home, run.plan_as(AuditPlan))
-    rows = rows_shown(home, run, sample)
+    rows = ordered_rows(home, run, sample)
     judgements = _judgements(home, rows)
     for row in rows:
         rubrics = sets[row.sample_id]

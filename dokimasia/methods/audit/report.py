@@ -50,7 +50,7 @@ from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import TableRow, rows_of
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed, name_column, points_of, table
+from dokimasia.report.tables import TableColumn, column, computed_column, name_column, points_of, table
 from dokimasia.runs.reading.correlations import untested
 
 A = TypeVar(
@@ -82,7 +82,9 @@ def scores(data: ReportData) -> Section:
     audit = data.figures_as(AuditFigures)
     models = audit.models
     ranked = sorted(models, key=lambda name: (-_overall(models[name]), name))
-    heading: list[TableColumn[AuditedModel]] = [computed("model", partial(_marked_name, audit.in_pool), numeric=False)]
+    heading: list[TableColumn[AuditedModel]] = [
+        computed_column("model", partial(_marked_name, audit.in_pool), numeric=False)
+    ]
     order = ranked
     if any(model.weights for model in models.values()):
         heading.append(column("weights"))
@@ -102,7 +104,7 @@ def scores(data: ReportData) -> Section:
             column("gate_pass"),
             column("easy_wrong_mean"),
             column("reliability_gap"),
-            computed("judged", _judged, meaning="responses that were judged, and all"),
+            computed_column("judged", _judged, meaning="responses that were judged, and all"),
             column("bounds", "overall", only="page", write=partial(figures.interval, digits=1)),
             column("failed_answers", only=None if failing else "page"),
         ],
@@ -257,7 +259,7 @@ def _failures(analysis: FailuresByDomain) -> list[Block]:
         if parts:
             shares[name] = parts
     columns: list[TableColumn[DomainFailures]] = [
-        computed("domain", lambda row: row.name, numeric=False),
+        computed_column("domain", lambda row: row.name, numeric=False),
         column("n"),
         column("failed"),
         column("rate"),
@@ -277,9 +279,11 @@ def _consistency(analysis: Consistency) -> list[Block]:
     chart = scatter_chart(analysis.points, x="gate pass, percent", y="easy-wrong mean, percent", line=True)
     columns: list[TableColumn[Consistency]] = [
         column("r_squared", write=partial(figures.number, digits=6)),
-        computed("95 % interval", lambda row: figures.interval(row.figures, digits=3)),
-        computed("R², different images", _disjoint, meaning="mean over halvings of the images, and their middle 90 %"),
-        computed("models", lambda row: str(row.figures.n)),
+        computed_column("95 % interval", lambda row: figures.interval(row.figures, digits=3)),
+        computed_column(
+            "R², different images", _disjoint, meaning="mean over halvings of the images, and their middle 90 %"
+        ),
+        computed_column("models", lambda row: str(row.figures.n)),
     ]
     return [
         Chart(chart, "Gate pass rate and easy-wrong mean, one dot a model, with the line of least squares"),
@@ -322,7 +326,7 @@ def _agreement(analysis: Agreement) -> list[Block]:
         chart = interval_chart(points, title="correlation with the ratings", scale=None)
         blocks.append(Chart(chart, "Agreement with ratings"))
     about = f"Correlation with outside ratings, {figures.several(analysis.n, 'pair')}, {analysis.unmatched} unmatched"
-    columns = [computed("score", lambda row: row.name, numeric=False), *CORRELATIONS]
+    columns = [computed_column("score", lambda row: row.name, numeric=False), *CORRELATIONS]
     return [*blocks, table(Correlations, rows_of(by_score), columns, about)]
 
 
@@ -333,7 +337,7 @@ def _benchmarks(analysis: OtherBenchmarks) -> list[Block]:
         chart = scatter_chart(points, x="rating", y=name)
         blocks.append(Chart(chart, f"{name.capitalize()} and rating, one dot a model"))
     about = f"Correlation with the ratings over the same {len(analysis.models)} models"
-    columns = [computed("benchmark", lambda row: row.name, numeric=False), *CORRELATIONS]
+    columns = [computed_column("benchmark", lambda row: row.name, numeric=False), *CORRELATIONS]
     return [*blocks, table(BenchmarkScores, rows_of(analysis.scores), columns, about)]
 
 
@@ -348,7 +352,7 @@ def _length(analysis: LengthAnalysis) -> list[Block]:
         column("n"),
         column("words"),
         column("r"),
-        computed("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
+        computed_column("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
         column("p"),
         column("adjusted"),
         column("p_published", only="page"),
@@ -369,11 +373,11 @@ def _judges(analysis: TwoJudges) -> list[Block]:
     first, second = analysis.judges
     columns: list[TableColumn[JudgedTwice]] = [
         name_column("model"),
-        computed(first, lambda row: f"{row.figures.means[0]:.2f}"),
-        computed(second, lambda row: f"{row.figures.means[1]:.2f}"),
-        computed("shift", lambda row: figures.signed_text(row.figures.shift.mean)),
+        computed_column(first, lambda row: f"{row.figures.means[0]:.2f}"),
+        computed_column(second, lambda row: f"{row.figures.means[1]:.2f}"),
+        computed_column("shift", lambda row: figures.signed_text(row.figures.shift.mean)),
         column("shift"),
-        computed("spread over repeats", lambda row: " / ".join(map(_spread_text, row.figures.spread))),
+        computed_column("spread over repeats", lambda row: " / ".join(map(_spread_text, row.figures.spread))),
     ]
     if analysis.weights is not None:
         weights = ", ".join(
@@ -400,7 +404,7 @@ def _coverage(analysis: RubricCoverage) -> list[Block]:
     for share, stability in shares.items():
         values[float(share)] = {name: model.deviation for name, model in stability.models.items()}
     columns: list[TableColumn[RubricShare]] = [
-        computed("rubrics used", lambda row: f"{row.name} %"),
+        computed_column("rubrics used", lambda row: f"{row.name} %"),
         column("deviation"),
         column("shift"),
     ]

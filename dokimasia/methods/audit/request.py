@@ -18,7 +18,7 @@ from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
 from dokimasia.people.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
 from dokimasia.report.figures import several
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, size_of, total_estimate
 from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, prompts_used
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Models, Option, run_or_file
 from dokimasia.runs.responses import (
@@ -26,7 +26,7 @@ from dokimasia.runs.responses import (
     candidates_of,
     check_no_blind_arm,
     check_unchanged,
-    read_given,
+    read_answer_files,
 )
 from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.home import Home
@@ -111,7 +111,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     if chosen.judge is None:
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
     request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
-    responses = read_given(request.responses)
+    responses = read_answer_files(request.responses)
     if not request.models and responses is None:
         raise ConfigError("name at least one model with --models, or descriptions that exist with --responses FILE")
     material = await asyncio.to_thread(_material, request, session)
@@ -242,7 +242,7 @@ def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Pat
 
 
 def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
-    calls: list[Asking] = []
+    calls: list[ExpectedCalls] = []
     for size in map(size_of, samples):
         judged = INSTRUCTION_TOKENS + RUBRIC_TOKENS + DESCRIPTION_TOKENS
         if plan.show_image:
@@ -251,6 +251,6 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
             for arm in plan.arms:
                 sent = size.text + (0 if arm else size.images_for(spec))
                 if plan.responses is None:
-                    calls.append(Asking(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
-                calls.append(Asking(plan.judge, plan.repeats, judged, RESULT_TOKENS))
-    return added_up(calls, len(samples), items=len(samples) * plan.per_sample)
+                    calls.append(ExpectedCalls(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
+                calls.append(ExpectedCalls(plan.judge, plan.repeats, judged, RESULT_TOKENS))
+    return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)

@@ -12,22 +12,22 @@ from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.rubrics import rubric_audit
 from dokimasia.methods.audit.request import AuditPlan
 from dokimasia.runs.plans import AnswerItem
-from dokimasia.runs.responses import read_given
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.responses import read_answer_files
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.results import ResultRow
 
 
 async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the only stage: answers to every sample are requested and judged."""
 
-    responses = await asyncio.to_thread(read_given, job.request.responses)
+    responses = await asyncio.to_thread(read_answer_files, job.request.responses)
 
     async def do(sample: Sample) -> None:
-        await job.in_parts(job.plan.items(sample.id), partial(answers, sample))
+        await job.in_batches(job.plan.items(sample.id), partial(answers, sample))
         job.progress.samples_done += 1
 
     async def answers(sample: Sample, items: list[AnswerItem]) -> None:
-        left = [item for item in items if job.finished(item.name) is None]
+        left = [item for item in items if job.stored_row(item.name) is None]
         response_ids: dict[str, str] = {}
         if responses is not None:
             existing = {item.name: await responses.kept(sample, item, job.context.store) for item in left}
@@ -36,7 +36,7 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
             left = [item for item in left if item.name in response_ids]
         left.sort(key=lambda item: job.attempt(item.name))
         for attempt, several in groupby(left, key=lambda item: job.attempt(item.name)):
-            await job.finish(*await _walk(job, sample, list(several), attempt, response_ids))
+            await job.commit(*await _walk(job, sample, list(several), attempt, response_ids))
 
     yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
 
@@ -65,5 +65,5 @@ def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, ended: AnswerSta
         response_id=ended.get("response") or None,
         calls=tuple(ended.get("calls", ())),
         **judged,
-        **ending(ended),
+        **outcome_fields(ended),
     )

@@ -4,7 +4,7 @@ from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.density.figures import FilterFigures, filter_figures
 from dokimasia.methods.density.kept import after, items
 from dokimasia.methods.density.request import FilterPlan, FilterRequest, accept
-from dokimasia.runs.method import Method, later, one_walk
+from dokimasia.runs.method import Method, graph_stages, lazy_value
 
 METHOD: Method[FilterRequest, FilterPlan] = Method(
     name="filter",
@@ -12,8 +12,8 @@ METHOD: Method[FilterRequest, FilterPlan] = Method(
     request=FilterRequest,
     plan=FilterPlan,
     accept=accept,
-    stages=one_walk("density"),
-    drawing=later("dokimasia.methods.density.report", "DRAWING"),
+    stages=graph_stages("density"),
+    drawing=lazy_value("dokimasia.methods.density.report", "DRAWING"),
     figures=filter_figures,
     shape=lambda: FilterFigures,
     graphs=versions_of("density_filter"),

@@ -12,7 +12,7 @@ from dokimasia.methods.density.request import FilterPlan
 from dokimasia.report.fields import Count, Coverage, Display, Failures, Interval, Share, Used
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import DataFigures, Judge
-from dokimasia.runs.figures import heading, paid
+from dokimasia.runs.figures import calls_and_costs, heading
 from dokimasia.runs.measures import failures_by_kind, mean_with_interval, rounded, share_of_hits
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
@@ -83,7 +83,7 @@ def filter_figures(home: Home, run: Run) -> FilterFigures:
         coverage=rounded(len(rated) / n) if n else None,
         failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
         domains=domains,
-        **paid(home, rows),
+        **calls_and_costs(home, rows),
     )
 
 

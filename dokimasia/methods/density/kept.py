@@ -11,7 +11,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Provenance
 from dokimasia.errors import InputError
 from dokimasia.methods.density.request import FilterRequest
-from dokimasia.runs.figures import rows_shown
+from dokimasia.runs.figures import ordered_rows
 from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.reviews import made_values
@@ -42,7 +42,7 @@ class FilterItem(Value):
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each `FilterItem`, ready for JSON; with `sample`, only that one."""
     ratings = {value.sample_id: rating for value, rating in made_values(home, run.id, DensityRating)}
-    for row in rows_shown(home, run, sample):
+    for row in ordered_rows(home, run, sample):
         rating = ratings.get(row.sample_id)
         item = FilterItem(
             sample=row.sample_id,

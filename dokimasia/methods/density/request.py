@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 from dokimasia.domain.density import DOMAINS, Domain, FilterOptions, Threshold
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import InputError
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, total_estimate
 from dokimasia.runs.plans import JudgedPlan, prompts_used
 from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Option
 from dokimasia.runs.session import Accepted, Session
@@ -115,7 +115,7 @@ async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPla
         thresholds=request.thresholds,
         prompts=prompts_used(session.library, ("density", "domain", "repair")),
     )
-    calls: list[Asking] = []
+    calls: list[ExpectedCalls] = []
     for size in entries.sizes_of_images:
-        calls.append(Asking(judge, 2, INSTRUCTION_TOKENS + size.images_for(judge), RATING_TOKENS))
-    return entries.accepted(plan, added_up(calls, len(entries.known), items=len(entries.known)))
+        calls.append(ExpectedCalls(judge, 2, INSTRUCTION_TOKENS + size.images_for(judge), RATING_TOKENS))
+    return entries.accepted(plan, total_estimate(calls, len(entries.entries), items=len(entries.entries)))

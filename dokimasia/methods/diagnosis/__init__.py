@@ -20,7 +20,7 @@ from dokimasia.methods.diagnosis.request import (
 )
 from dokimasia.methods.diagnosis.tables import diagnosis_of
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Addition, Method, later, lazily
+from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
 
 METHOD: Method[WordsRequest, WordsPlan] = Method(
     name=NAME,
@@ -28,11 +28,11 @@ METHOD: Method[WordsRequest, WordsPlan] = Method(
     request=WordsRequest,
     plan=WordsPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.diagnosis.work", "stages"),
-    drawing=later("dokimasia.methods.diagnosis.report", "DRAWING"),
+    stages=lazy_function("dokimasia.methods.diagnosis.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.diagnosis.report", "DRAWING"),
     adds=Addition(
-        lazily("dokimasia.methods.diagnosis.evidence", "report_diagnosis"),
-        later("dokimasia.methods.diagnosis.report", "section"),
+        lazy_function("dokimasia.methods.diagnosis.evidence", "report_diagnosis"),
+        lazy_value("dokimasia.methods.diagnosis.report", "section"),
     ),
     figures=words_figures,
     shape=lambda: DiagnosisFigures,
@@ -43,13 +43,13 @@ METHOD: Method[WordsRequest, WordsPlan] = Method(
     cells=cells,
 )
 
-reports_stage = lazily("dokimasia.methods.diagnosis.work", "reports_stage")
+reports_stage = lazy_function("dokimasia.methods.diagnosis.work", "reports_stage")
 """Returns the stage in which the reports of a run are written from its tables, given the job."""
 
-heat_map = lazily("dokimasia.methods.diagnosis.charts", "heat_map")
+heat_map = lazy_function("dokimasia.methods.diagnosis.charts", "heat_map")
 """Returns a table of leaves by models as a heat map (see `charts.heat_map`)."""
 
-write_tables = lazily("dokimasia.methods.diagnosis.files", "write_tables")
+write_tables = lazy_function("dokimasia.methods.diagnosis.files", "write_tables")
 """Writes tables as CSV, PNG and JSON into a folder (see `files.write_tables`)."""
 
 write_diagnosis = partial(run_method, METHOD)

@@ -12,7 +12,7 @@ from dokimasia.domain.judgement import FailureKind
 from dokimasia.methods.diagnosis.request import NAME, REPORT, WordsPlan, runs_on, subjects_of, written_from
 from dokimasia.report.fields import Count
 from dokimasia.runs.figure_models import Heading, Judge
-from dokimasia.runs.figures import simulated
+from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -130,7 +130,7 @@ def words_figures(home: Home, run: Run) -> DiagnosisFigures:
         source=plan.source,
         status=run.status,
         judge=plan.judge.ref.name,
-        simulated=tuple(sorted({*diagnosis.simulated, *simulated((plan.judge,))})),
+        simulated=tuple(sorted({*diagnosis.simulated, *simulated_names((plan.judge,))})),
         models=diagnosis.models,
         notes=diagnosis.notes,
         diagnosis=plan.diagnosis,

@@ -13,7 +13,7 @@ from dokimasia.domain.identity import value_id
 from dokimasia.domain.options import GraphOptions
 from dokimasia.methods.diagnosis.tables import diagnose, store_diagnosis
 from dokimasia.methods.tree import evaluation_of
-from dokimasia.runs.estimate import Asking, added_up
+from dokimasia.runs.estimate import ExpectedCalls, total_estimate
 from dokimasia.runs.plans import RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SEED, Judge, Option, RunRequest
 from dokimasia.runs.session import Accepted, Session
@@ -97,7 +97,7 @@ async def accept(request: WordsRequest, session: Session) -> Accepted[WordsPlan]
 
     return Accepted(
         plan=plan,
-        estimate=added_up(report_calls(plan.judge, models), len(run_samples(home, plan.source)) or models),
+        estimate=total_estimate(report_calls(plan.judge, models), len(run_samples(home, plan.source)) or models),
         data_name=origin.data_name,
         data_hash=plan.diagnosis,
         values=(diagnosis,),
@@ -106,13 +106,13 @@ async def accept(request: WordsRequest, session: Session) -> Accepted[WordsPlan]
     )
 
 
-def report_calls(judge: ModelSpec, models: int) -> list[Asking]:
+def report_calls(judge: ModelSpec, models: int) -> list[ExpectedCalls]:
     """Return the expected calls for the reports of models and across models: picking, writing and one correction each."""
     reports = models + (models > 1)
     return [
-        Asking(judge, reports, TABLE_TOKENS, PICK_TOKENS),
-        Asking(judge, reports, TABLE_TOKENS // 2, REPORT_TOKENS),
-        Asking(judge, reports, TABLE_TOKENS // 2 + REPORT_TOKENS, REPORT_TOKENS),
+        ExpectedCalls(judge, reports, TABLE_TOKENS, PICK_TOKENS),
+        ExpectedCalls(judge, reports, TABLE_TOKENS // 2, REPORT_TOKENS),
+        ExpectedCalls(judge, reports, TABLE_TOKENS // 2 + REPORT_TOKENS, REPORT_TOKENS),
     ]
 
 

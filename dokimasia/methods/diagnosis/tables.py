@@ -20,12 +20,12 @@ from dokimasia.methods.diagnosis.leaf_tables import (
 from dokimasia.methods.diagnosis.sample_tables import failures, overall, pairs, ranks, stability, top_ties, win_ties
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree import measured_of
-from dokimasia.runs.figures import simulated
+from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.reading.comparison import SampleRef, match_places
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import events, record_event
-from dokimasia.storage.runs import Run, SqliteRunStore, run_samples
+from dokimasia.storage.runs import Run, SqliteValueStore, run_samples
 
 EVENT = "diagnosed"
 SHORT_ID = 8
@@ -94,7 +94,7 @@ def diagnosis_of(run: Run, diagnosis_data: DiagnosisData) -> Diagnosis:
         position=stored.position if stored else 0,
         version=stored.id if stored else "",
         models=material.models,
-        simulated=tuple(simulated(EVALUATION.read(run)[0].models.values())),
+        simulated=tuple(simulated_names(EVALUATION.read(run)[0].models.values())),
         notes=diagnosis_data.notes,
         assets=assets_of(material),
     )
@@ -109,7 +109,7 @@ async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
     id = value_id(diagnosis)
     if stored_diagnosis_id(home, run) == id:
         return False
-    await SqliteRunStore(home, run.id).put(diagnosis)
+    await SqliteValueStore(home, run.id).put(diagnosis)
     await record_event(
         home,
         run.id,
@@ -177,7 +177,7 @@ def compare_diagnoses(
 
 
 def _sample_refs(home: Home, run: Run) -> list[SampleRef]:
-    return [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
+    return [SampleRef(sample.sample_id, sample.digest, sample.cluster) for sample in run_samples(home, run.id)]
 
 
 def _same_grouping(

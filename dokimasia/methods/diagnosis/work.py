@@ -8,7 +8,7 @@ from dokimasia.graphs import diagnosis as diagnosis_graph
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.methods.diagnosis.request import REPORT, WordsPlan, item_of, subjects_of, written_from
-from dokimasia.runs.work import Job, Stage, ending, one_stage
+from dokimasia.runs.work import Job, Stage, outcome_fields, single_stage
 from dokimasia.storage.results import ResultRow
 
 THREAD = "reports"
@@ -20,7 +20,7 @@ STEPS = 3
 
 def stages(job: Job[WordsPlan]) -> AsyncIterator[Stage[Any]]:
     """Yield the only stage: the reports."""
-    return one_stage(reports_stage(job))
+    return single_stage(reports_stage(job))
 
 
 def reports_stage(job: Job[Any]) -> Stage[str]:
@@ -39,7 +39,7 @@ async def _write_reports(job: Job[WordsPlan]) -> None:
     """
     diagnosis, progress = written_from(job.home, job.run), job.progress
     subjects = subjects_of(diagnosis)
-    unwritten = [subject for subject in subjects if job.finished(item_of(subject)) is None]
+    unwritten = [subject for subject in subjects if job.stored_row(item_of(subject)) is None]
     steps_done = progress.done + (STEPS - 1) * len(subjects)
     progress.samples = len(diagnosis.models)
 
@@ -56,7 +56,7 @@ async def _write_reports(job: Job[WordsPlan]) -> None:
             context = context.at_attempt(attempt)
         state = await job.walk(cast("GraphFile", diagnosis_graph), {}, thread, context=context)
         progress.done = steps_done
-        await job.finish(*_rows(job, unwritten, cast("diagnosis_graph.State", state)))
+        await job.commit(*_rows(job, unwritten, cast("diagnosis_graph.State", state)))
         await job.close(thread)
     progress.done = steps_done + len(unwritten)
     progress.samples_done = progress.samples
@@ -74,5 +74,5 @@ def _rows(job: Job[WordsPlan], subjects: Iterable[str], state: "diagnosis_graph.
             model=subject,
             value_ids=tuple(id for id in ids if id is not None),
             calls=tuple(state.get("calls", {}).get(subject, ())),
-            **ending({"failed": kind, "reason": reason}),
+            **outcome_fields({"failed": kind, "reason": reason}),
         )

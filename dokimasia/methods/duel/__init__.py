@@ -28,9 +28,9 @@ from dokimasia.methods.duel.results import (
     pairs,
 )
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.method import Method, lazy_function, lazy_value
 
-with_cases = lazily("dokimasia.methods.duel.report", "with_cases")
+with_cases = lazy_function("dokimasia.methods.duel.report", "with_cases")
 """Adds the cases that a page shows to its data."""
 
 METHOD: Method[DuelRequest, DuelPlan] = Method(
@@ -39,8 +39,8 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     request=DuelRequest,
     plan=DuelPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.duel.work", "stages"),
-    drawing=later("dokimasia.methods.duel.report", "DRAWING"),
+    stages=lazy_function("dokimasia.methods.duel.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.duel.report", "DRAWING"),
     report=with_cases,
     previews=previews,
     figures=figures_of_run,
@@ -51,7 +51,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     row_name="duels",
     columns=COLUMNS,
     cells=cells,
-    forms={"vlmevalkit": lazily("dokimasia.methods.duel.vlmevalkit", "files")},
+    forms={"vlmevalkit": lazy_function("dokimasia.methods.duel.vlmevalkit", "files")},
     scale=(-100.0, 100.0),
     judged=judged,
     pairs=pairs,
@@ -62,15 +62,15 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
 duel = partial(run_method, METHOD)
 """Hold models against a baseline: `await duel(DuelRequest(...), settings=..., observer=..., stop=...)`."""
 
-compare_with = lazily("dokimasia.methods.duel.work", "compare_with")
+compare_with = lazy_function("dokimasia.methods.duel.work", "compare_with")
 """Hold a sample's answers against a model's: `await compare_with(job, sample, items, opponent=name)`."""
 
-case_section = lazily("dokimasia.methods.duel.report", "cases")
-failed_verdicts = lazily("dokimasia.methods.duel.report", "failed_verdicts")
-judged_in_one_order = lazily("dokimasia.methods.duel.report", "judged_in_one_order")
-missing_columns = lazily("dokimasia.methods.duel.report", "missing_columns")
-sample_blocks = lazily("dokimasia.methods.duel.report", "sample")
-verdict_chart = lazily("dokimasia.methods.duel.report", "verdict_chart")
+case_section = lazy_function("dokimasia.methods.duel.report", "cases")
+failed_verdicts = lazy_function("dokimasia.methods.duel.report", "failed_verdicts")
+judged_in_one_order = lazy_function("dokimasia.methods.duel.report", "judged_in_one_order")
+missing_columns = lazy_function("dokimasia.methods.duel.report", "missing_columns")
+sample_blocks = lazy_function("dokimasia.methods.duel.report", "sample")
+verdict_chart = lazy_function("dokimasia.methods.duel.report", "verdict_chart")
 
 __all__ = [
     "ANSWER_TOKENS",

@@ -39,9 +39,9 @@ from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import TableRow, rows_of
 from dokimasia.report.labels import label, ticks
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, cell, column, computed, name_column, table
+from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, table
 from dokimasia.runs.reading.correlations import directions, untested
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples
@@ -117,7 +117,7 @@ def missing_columns(models: Mapping[str, VerdictFigures]) -> list[TableColumn[An
     failing = any(model.verdicts.failed for model in models.values())
     waiting = any(model.verdicts.open for model in models.values())
     return [
-        computed("failed", failed_verdicts, meaning="verdicts that failed", only=None if failing else "page"),
+        computed_column("failed", failed_verdicts, meaning="verdicts that failed", only=None if failing else "page"),
         column("verdicts", "open", only=None if waiting else "page"),
         column("bounds", "reward", only=None if failing else "page"),
     ]
@@ -417,7 +417,7 @@ def lengths(data: ReportData) -> Section | None:
         column("n"),
         column("words"),
         column("r"),
-        computed("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
+        computed_column("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
         column("p", linked=False),
         column("adjusted", linked=False),
     ]
@@ -454,7 +454,7 @@ async def with_cases(home: Home, run: Run, data: ReportData, samples: int) -> Re
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows if row.sample_id))
     failed = {row.sample_id for row in rows if row.failure}
-    shown_ids, selection = chosen(run, ids, failed, samples)
+    shown_ids, selection = select_samples(run, ids, failed, samples)
     items = [item for id in shown_ids for item in duel_items(home, run, id)]
     shown_images = {
         image.sha256: image

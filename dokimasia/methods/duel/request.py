@@ -38,7 +38,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.people.passports import BLIND_BELOW, HELP, PAIRWISE, JudgeUse, Passports, chosen_judge, held
 from dokimasia.prompts import PromptLibrary, Rendered, render
-from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Asking, Estimate, added_up, frame_tokens, size_of
+from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Estimate, ExpectedCalls, frame_tokens, size_of, total_estimate
 from dokimasia.runs.plans import (
     AnswerItem,
     AnswersPlan,
@@ -50,7 +50,7 @@ from dokimasia.runs.plans import (
     two_of_one_name,
 )
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
-from dokimasia.runs.responses import Responses, ResponsesFiles, candidates_of, check_no_blind_arm, read_given
+from dokimasia.runs.responses import Responses, ResponsesFiles, candidates_of, check_no_blind_arm, read_answer_files
 from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.results import ResultRow
 
@@ -247,7 +247,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     samples, skipped = await asyncio.to_thread(session.samples, request)
     if not samples:
         raise DataError(f"{request.data}: no case in it; duels need at least one line with id and prompt")
-    responses = read_given(request.responses)
+    responses = read_answer_files(request.responses)
     samples, unanswered = _answered_samples(request, responses, samples)
     criteria = [_checked_criteria(request, sample) for sample in samples]
     existing = _existing_responses(request, responses, samples, list(unanswered))
@@ -471,7 +471,7 @@ def expected_calls(
     plan: DuelPlan, samples: Sequence[Sample], criteria: Sequence[CaseCriteria], library: PromptLibrary
 ) -> Estimate:
     """Return the maximum number of calls and their tokens."""
-    calls: list[Asking] = []
+    calls: list[ExpectedCalls] = []
     frames = {name: frame_tokens(library, name) for name in plan.prompts}
     for sample, case_criteria in zip(samples, criteria, strict=True):
         size = size_of(sample)
@@ -481,16 +481,16 @@ def expected_calls(
                 arms = ("",) * (1 + plan.noise_floor)
             for arm in arms:
                 images = 0 if arm else size.images_for(spec)
-                calls.append(Asking(spec, plan.repeats, size.text + images, ANSWER_TOKENS))
+                calls.append(ExpectedCalls(spec, plan.repeats, size.text + images, ANSWER_TOKENS))
         if plan.describer is not None:
             images = len(sample.images)
             described = frames["describe"] + size.images_for(plan.describer) // images
-            calls.append(Asking(plan.describer, images, described, ANSWER_TOKENS))
+            calls.append(ExpectedCalls(plan.describer, images, described, ANSWER_TOKENS))
             if plan.descriptions == "specific":
-                calls.append(Asking(plan.describer, 1, frames["observe"] + size.text, OBSERVED_TOKENS))
+                calls.append(ExpectedCalls(plan.describer, 1, frames["observe"] + size.text, OBSERVED_TOKENS))
             described_case = frames["candidate_described"] + size.text + images * ANSWER_TOKENS
             for spec in plan.answering_described:
-                calls.append(Asking(spec, plan.repeats, described_case, ANSWER_TOKENS))
+                calls.append(ExpectedCalls(spec, plan.repeats, described_case, ANSWER_TOKENS))
         judgements = plan.per_sample * len(plan.places)
         for name, text, sees in (
             ("duel_verdict", case_criteria.subjective, plan.judge_sees),
@@ -501,8 +501,8 @@ def expected_calls(
             sent = frames[name] + size.text + 2 * ANSWER_TOKENS + len(text) // CHARACTERS_PER_TOKEN
             if sees == "image":
                 sent += size.images_for(plan.judge)
-            calls.append(Asking(plan.judge, judgements, sent, JUDGED_TOKENS))
-    return added_up(calls, len(samples), items=len(samples) * plan.per_sample)
+            calls.append(ExpectedCalls(plan.judge, judgements, sent, JUDGED_TOKENS))
+    return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)
 
 
 def previews(plan: DuelPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:

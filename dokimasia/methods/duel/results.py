@@ -29,9 +29,9 @@ from dokimasia.methods.duel.figures import (
 )
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.figures import heading, paid, rows_shown, shown_name
+from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows, shown_name
 from dokimasia.runs.method import ColumnType
-from dokimasia.runs.reading.exporting import ANSWERED, answer_cells, exported
+from dokimasia.runs.reading.exporting import ANSWERED, answer_cells, exported_rows
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
@@ -105,10 +105,10 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
     models: dict[str, DuelledModel] = {}
     for name, scores in tables.models.items():
         of_model = [row for row in stored if shown_name(row.model, row.arm) == name]
-        models[name] = DuelledModel(**dict(scores), **paid(home, of_model))
+        models[name] = DuelledModel(**dict(scores), **calls_and_costs(home, of_model))
     return DuelFigures(
         **heading(run, plan),
-        **paid(home, stored),
+        **calls_and_costs(home, stored),
         samples=len(samples),
         open_items=len(samples) * plan.per_sample - len(stored),
         baseline=plan.baseline_name,
@@ -160,7 +160,7 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
     plan = _plan(run)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
-    stored = exported(method_of(run), results(home, run.id))
+    stored = exported_rows(method_of(run), results(home, run.id))
     judged = judgements(home, stored)
     responses = _responses(home, stored, judged)
     tokens = _output_tokens(home, responses)
@@ -220,7 +220,7 @@ def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict
 def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[DuelItem]:
     """Yield each finished duel; with `sample`, only those of the sample, with the judge's replies."""
     ledger = SqliteLedger(home)
-    rows = exported(method_of(run), rows_shown(home, run, sample))
+    rows = exported_rows(method_of(run), ordered_rows(home, run, sample))
     plan = _plan(run)
     judged = judgements(home, rows)
     responses = _responses(home, rows, judged)

@@ -10,7 +10,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.graphs import duel
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.runs.plans import AnswerItem
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.results import ResultRow
 
 P = TypeVar("P", bound=DuelPlan)
@@ -33,11 +33,11 @@ async def compare_with(job: Job[P], sample: Sample, items: Iterable[AnswerItem],
         return job.attempt(item.name)
 
     async def walk_part(part: list[AnswerItem]) -> None:
-        unfinished = sorted((item for item in part if job.finished(item.name) is None), key=attempt_of)
+        unfinished = sorted((item for item in part if job.stored_row(item.name) is None), key=attempt_of)
         for attempt, group in groupby(unfinished, key=attempt_of):
-            await job.finish(*await _walk(job, sample, list(group), attempt, opponent))
+            await job.commit(*await _walk(job, sample, list(group), attempt, opponent))
 
-    await job.in_parts(items, walk_part)
+    await job.in_batches(items, walk_part)
 
 
 async def _walk(job: Job[P], sample: Sample, items: list[AnswerItem], attempt: int, opponent: str) -> list[ResultRow]:
@@ -72,5 +72,5 @@ def _row(job: Job[P], sample: Sample, item: AnswerItem, finished: duel.Duel) -> 
         response_id=finished.get("response") or None,
         value_ids=(*descriptions, *finished.get("judgements", ())),
         calls=tuple(dict.fromkeys(finished.get("calls", ()))),
-        **ending(finished),
+        **outcome_fields(finished),
     )

@@ -15,7 +15,7 @@ from dokimasia.methods.evaluation.request import (
 )
 from dokimasia.runs.lifecycle import RunResult, run_sync
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.method import Method, lazy_function, lazy_value
 from dokimasia.runs.reading.comparison import ATOMS
 
 METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
@@ -24,24 +24,24 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     request=EvaluationRequest,
     plan=EvaluationPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.evaluation.work", "stages"),
-    drawing=later("dokimasia.methods.evaluation.report", "DRAWING"),
-    report=lazily("dokimasia.methods.evaluation.report", "with_samples"),
+    stages=lazy_function("dokimasia.methods.evaluation.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.evaluation.report", "DRAWING"),
+    report=lazy_function("dokimasia.methods.evaluation.report", "with_samples"),
     figures=figures_of_run,
     shape=lambda: EvaluationFigures,
     graphs_of=graphs_of,
     reaches=reached,
-    previews=lazily("dokimasia.methods.evaluation.previews", "previews"),
-    sample=lazily("dokimasia.methods.evaluation.samples", "sample_view"),
+    previews=lazy_function("dokimasia.methods.evaluation.previews", "previews"),
+    sample=lazy_function("dokimasia.methods.evaluation.samples", "sample_view"),
     resumable=resumable,
     row_kind="score",
     row_name="answers",
     columns=COLUMNS,
     cells=cells,
-    decisions=lazily("dokimasia.methods.evaluation.decisions", "decisions"),
+    decisions=lazy_function("dokimasia.methods.evaluation.decisions", "decisions"),
     scale=ATOMS,
     measures={"score": ("score", "mean"), "accuracy": ("strict_accuracy", "bounds", "low")},
-    fork=lazily("dokimasia.methods.evaluation.forking", "fork"),
+    fork=lazy_function("dokimasia.methods.evaluation.forking", "fork"),
 )
 
 evaluate = partial(run_method, METHOD)

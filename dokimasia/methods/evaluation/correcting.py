@@ -18,7 +18,7 @@ from dokimasia.runs.figures import shown_name
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import CORRECTED, COUNTED, Correction, correction_events
 from dokimasia.storage.results import ResultRow, insert_event, results
-from dokimasia.storage.runs import Run, SqliteRunStore, run_samples
+from dokimasia.storage.runs import Run, SqliteValueStore, run_samples
 
 NOT_STATED = 0
 """Mark of a criterion that the answer does not address; it counts 1."""
@@ -98,7 +98,7 @@ async def correct(home: Home, run: Run, target: CorrectionTarget, *, person: str
         "changes": [],
     }
     if row is not None and not target.undo:
-        event |= await _change(SqliteRunStore(home, run.id), row, target, last, person)
+        event |= await _change(SqliteValueStore(home, run.id), row, target, last, person)
         event["undo"] = not event["changes"]
     elif row is None and last is not None and not target.undo and last.reason == target.reason:
         return last
@@ -152,7 +152,7 @@ def _of(target: CorrectionTarget) -> str:
 
 
 async def _change(
-    store: SqliteRunStore, row: ResultRow, target: CorrectionTarget, last: Correction | None, person: str
+    store: SqliteValueStore, row: ResultRow, target: CorrectionTarget, last: Correction | None, person: str
 ) -> dict[str, Any]:
     """Return the judge's columns, the corrected columns, and a readable list of the changes."""
     was = {name: getattr(row, name) for name in COUNTED}
@@ -182,7 +182,7 @@ def criterion_scores(judgement: CheckpointScores) -> list[int]:
     return [score if addressed else NOT_STATED for score, addressed in pairs]
 
 
-async def _corrected_answer(store: SqliteRunStore, row: ResultRow, target: CorrectionTarget) -> dict[str, Any]:
+async def _corrected_answer(store: SqliteValueStore, row: ResultRow, target: CorrectionTarget) -> dict[str, Any]:
     if row.final_id is None or row.verdict is None:
         raise InputError(
             f"sample {target.sample}: whether the answer{_of(target)} is right was not to be decided: the sample has no "
@@ -196,7 +196,7 @@ async def _corrected_answer(store: SqliteRunStore, row: ResultRow, target: Corre
 
 
 async def _corrected_scores(
-    store: SqliteRunStore, row: ResultRow, standing: str | None, target: CorrectionTarget, person: str
+    store: SqliteValueStore, row: ResultRow, standing: str | None, target: CorrectionTarget, person: str
 ) -> dict[str, Any]:
     if row.judgement_id is None or row.criteria_id is None or standing is None:
         retry = f" ({row.failure}): resume --retry-failed asks the judge anew" if row.failure else ""

@@ -21,7 +21,7 @@ from dokimasia.errors import DataError, NotFound
 from dokimasia.storage.criteria import CollectedCriteria, save_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, results
-from dokimasia.storage.runs import Run, SqliteRunStore, load_samples
+from dokimasia.storage.runs import Run, SqliteValueStore, load_samples
 
 FORMAT = "dokimasia-criteria/2"
 EARLIER = "dokimasia-criteria/1"
@@ -56,7 +56,7 @@ async def export_criteria(home: Home, run: Run) -> Iterator[bytes]:
     Raises:
         NotFound: the run has no criteria yet.
     """
-    store = SqliteRunStore(home, run.id)
+    store = SqliteValueStore(home, run.id)
     rows = _rows_with_criteria(home, run)
     lines: list[bytes] = []
     for sample in load_samples(home, run.id):
@@ -86,7 +86,7 @@ async def import_criteria(home: Home, path: Path) -> tuple[str, int]:
         DataError: a line cannot be used (the message says which), or the file changed while it was read.
     """
     entries = _check_file(path)
-    store = SqliteRunStore(home)
+    store = SqliteValueStore(home)
     lines = _lines(path)
     for start in range(0, len(entries), PAGE):
         page = entries[start : start + PAGE]
@@ -199,7 +199,7 @@ async def coverage_of(home: Home, run: Run) -> list[SampleCoverage]:
     Raises:
         NotFound: the run has no criteria yet.
     """
-    store = SqliteRunStore(home, run.id)
+    store = SqliteValueStore(home, run.id)
     rows = _rows_with_criteria(home, run)
     coverages: list[SampleCoverage] = []
     for sample in load_samples(home, run.id):

@@ -7,7 +7,7 @@ from dokimasia.domain.annotation import SCORE, AnnotationUnit
 from dokimasia.domain.judgement import FinalAnswer, correctness_of
 from dokimasia.methods.evaluation.plan import EvaluationPlan
 from dokimasia.runs.decisions import DecidedAnswer, DecidedRun, Measure
-from dokimasia.runs.figures import shown_name, simulated
+from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
@@ -24,7 +24,7 @@ def decisions(home: Home, run: Run) -> DecidedRun:
         judge=None if plan.judge is None else plan.judge_of("score"),
         prompts=plan.prompts,
         tools=bool(plan.tools),
-        simulated=tuple(simulated(plan.models.values())),
+        simulated=tuple(simulated_names(plan.models.values())),
         categories={id: sample.category or "" for id, sample in samples.items()},
     )
 

@@ -13,7 +13,7 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Fold, Paragraph
 from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import ReportData
 from dokimasia.report.fields import Bounds, Display, Interval, TableRow, as_json
-from dokimasia.report.tables import TableColumn, column, computed, table
+from dokimasia.report.tables import TableColumn, column, computed_column, table
 from dokimasia.runs.measures import rounded
 from dokimasia.runs.reading.comparison import ComparisonSide, compare
 
@@ -192,10 +192,10 @@ def _changed(row: TableRow[ModelPair]) -> Cell:
 
 
 COLUMNS: list[TableColumn[ModelPair]] = [
-    computed("higher", lambda row: Span(row.figures.better, "strong"), numeric=False),
-    computed("lower", lambda row: row.figures.worse, numeric=False),
-    computed("paired", _paired, meaning="samples scored for both, of those that both were asked"),
-    computed("difference", _mean, meaning="mean of the differences by sample, in points from 1 to 5"),
+    computed_column("higher", lambda row: Span(row.figures.better, "strong"), numeric=False),
+    computed_column("lower", lambda row: row.figures.worse, numeric=False),
+    computed_column("paired", _paired, meaning="samples scored for both, of those that both were asked"),
+    computed_column("difference", _mean, meaning="mean of the differences by sample, in points from 1 to 5"),
     column(
         "difference",
         title="95 % interval",
@@ -204,7 +204,9 @@ COLUMNS: list[TableColumn[ModelPair]] = [
     ),
     column("p_value", title="p", meaning="two-sided sign flips of whole clusters", write=figures.p_value),
     column("adjusted"),
-    computed("higher / equal / lower", _changed, meaning="samples on which the first scores higher, equal, lower"),
+    computed_column(
+        "higher / equal / lower", _changed, meaning="samples on which the first scores higher, equal, lower"
+    ),
 ]
 
 
@@ -292,36 +294,38 @@ def _undecided(row: TableRow[ModelPair]) -> Cell:
 
 
 ACCURACY_COLUMNS: list[TableColumn[ModelPair]] = [
-    computed("first", lambda row: Span(row.figures.better, "strong"), numeric=False),
-    computed("second", lambda row: row.figures.worse, numeric=False),
-    computed(
+    computed_column("first", lambda row: Span(row.figures.better, "strong"), numeric=False),
+    computed_column("second", lambda row: row.figures.worse, numeric=False),
+    computed_column(
         "strict accuracy",
         lambda row: _gap(row.figures.strict_accuracy, unit=100, digits=0),
         meaning="first less second, in percentage points, on samples where neither failed, undecided answers counted as not "
         "right; 95 % interval",
     ),
-    computed(
+    computed_column(
         "adjusted p",
         lambda row: _gap_p(row.figures.strict_accuracy),
         meaning="two-sided sign flips of whole clusters; Benjamini and Hochberg over all pairs",
     ),
 ]
 SPOKEN_COLUMNS: list[TableColumn[ModelPair]] = [
-    computed(
+    computed_column(
         "spoken to",
         _stated_shares,
         meaning="share of the criteria's weight that first and second speak to, on samples scored for both",
     ),
-    computed("criteria", _shared_criteria, meaning="criteria that both speak to, and the samples that these belong to"),
-    computed(
+    computed_column(
+        "criteria", _shared_criteria, meaning="criteria that both speak to, and the samples that these belong to"
+    ),
+    computed_column(
         "score on these",
         lambda row: _gap(row.figures.both_stated, unit=1, digits=2),
         meaning="first less second, in points from 1 to 5, paired by sample; 95 % interval; a model that is silent just "
         "where it errs looks better here than it is",
     ),
-    computed("adjusted p", lambda row: _gap_p(row.figures.both_stated), meaning="as before"),
+    computed_column("adjusted p", lambda row: _gap_p(row.figures.both_stated), meaning="as before"),
 ]
-UNDECIDED_COLUMN: TableColumn[ModelPair] = computed(
+UNDECIDED_COLUMN: TableColumn[ModelPair] = computed_column(
     "undecided",
     _undecided,
     meaning="answers of first and second, and where the difference of strict accuracy lies whatever they are; no sampling error",

@@ -32,7 +32,7 @@ from dokimasia.report.fields import (
     Used,
 )
 from dokimasia.runs.figure_models import DataFigures, Judge
-from dokimasia.runs.figures import costs, counted, forked_from, heading, shown_name
+from dokimasia.runs.figures import costs, counts_by_name, forked_from, heading, shown_name
 from dokimasia.runs.measures import (
     bounds_over_failures,
     coverage,
@@ -50,7 +50,7 @@ from dokimasia.runs.reading.exporting import ANSWERED, ColumnType, answer_cells
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
-from dokimasia.storage.runs import Run, SqliteRunStore
+from dokimasia.storage.runs import Run, SqliteValueStore
 from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, usage_of
 
 LOWEST, HIGHEST = ATOMS
@@ -489,7 +489,7 @@ def _hand_corrections(home: Home, run: Run, *, judged: bool) -> HandCorrections 
     return HandCorrections(
         answers=len(answers),
         of=sum(row.sample_id not in corrections.left_out for row in rows),
-        by=counted(correction.who for correction in (*answers, *left_out)),
+        by=counts_by_name(correction.who for correction in (*answers, *left_out)),
         left_out=tuple(
             SampleLeftOut(sample=correction.sample, who=correction.who, reason=correction.reason)
             for correction in left_out
@@ -586,7 +586,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
         StorageError: a stored value is missing or damaged.
     """
     judge = run.plan_as(EvaluationPlan).judge_name
-    store = SqliteRunStore(home, run.id)
+    store = SqliteValueStore(home, run.id)
     lines: list[dict[str, Any]] = []
     for row in rows:
         line: dict[str, Any] = dict.fromkeys(COLUMNS)

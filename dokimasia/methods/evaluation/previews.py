@@ -23,8 +23,8 @@ FORMS = {
     "criteria": schemas.criteria(1).form,
     "criteria_published": schemas.criteria(1, published=True).form,
     "criteria_check": schemas.criteria_check(1).form,
-    "checkpoints": schemas.checkpoint_scores(1).form,
-    "checkpoints_published": schemas.checkpoint_scores(1, published=True).form,
+    "checkpoints": schemas.criterion_scores(1).form,
+    "checkpoints_published": schemas.criterion_scores(1, published=True).form,
     "equivalence": schemas.equivalence().form,
 }
 """The form of a reply by an output schema, by prompt."""

@@ -55,10 +55,10 @@ from dokimasia.report.charts import (
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, Used, pointer, rows_of
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed, name_column, table
+from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
 from dokimasia.runs.measures import mean
 from dokimasia.runs.reading.comparison import ComparedAnswer, ComparisonSide, SampleRef, answer_of
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import failed_samples, failure_reasons, samples_of
 from dokimasia.storage.excerpts import rows_of as rows_by_sample
 from dokimasia.storage.home import Home
@@ -67,7 +67,7 @@ from dokimasia.storage.results import results
 from dokimasia.storage.retries import Retry, earlier_outcomes
 from dokimasia.storage.runs import (
     Run,
-    SqliteRunStore,
+    SqliteValueStore,
     criteria_weights,
     judgement_scores,
     judgement_stated,
@@ -341,15 +341,15 @@ def corrected(data: ReportData) -> Section | None:
     counted = {name: evaluation.models.get(name, nothing) for name in corrections.as_judged}
     columns: list[TableColumn[AsJudged]] = [
         name_column("model"),
-        computed(
+        computed_column(
             "samples",
             lambda row: f"{counted[row.name].n:,}/{row.figures.n:,}",
             meaning="that count, and as judged",
         ),
-        computed("strict accuracy, corrected", lambda row: _strict(counted[row.name].strict_accuracy)),
-        computed("strict accuracy, as judged", lambda row: _strict(row.figures.strict_accuracy)),
-        computed("score, corrected", lambda row: figures.measured(counted[row.name].score, ends=2)),
-        computed("score, as judged", lambda row: figures.measured(row.figures.score, ends=2)),
+        computed_column("strict accuracy, corrected", lambda row: _strict(counted[row.name].strict_accuracy)),
+        computed_column("strict accuracy, as judged", lambda row: _strict(row.figures.strict_accuracy)),
+        computed_column("score, corrected", lambda row: figures.measured(counted[row.name].score, ends=2)),
+        computed_column("score, as judged", lambda row: figures.measured(row.figures.score, ends=2)),
     ]
     blocks += [table(AsJudged, rows, columns, "With corrections, and as judged"), Paragraph(CHOSEN, "note")]
     return Section("corrected", "Corrected by hand", blocks, menu="Corrected")
@@ -436,7 +436,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
             meaning="share of final answers that agree with the reference, undecided ones counted as not right; 95 % interval",
             write=_right,
         ),
-        computed(
+        computed_column(
             "right",
             _right_counts,
             meaning="right answers, and all that did not fail",
@@ -456,8 +456,8 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
     if judged:
         columns += _judged_columns(data, failing=failing)
     if failing:
-        columns.append(computed("failed", _failed, meaning="answers", numeric=False, only="terminal"))
-    columns += [column("calls", title="calls", only="terminal"), computed("cost", _cost, only="terminal")]
+        columns.append(computed_column("failed", _failed, meaning="answers", numeric=False, only="terminal"))
+    columns += [column("calls", title="calls", only="terminal"), computed_column("cost", _cost, only="terminal")]
     return columns
 
 
@@ -477,14 +477,14 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
             meaning="bootstrap, clustered by samples that share an image",
             write=figures.interval,
         ),
-        computed(bar.title, lambda row: figures.bar(row.figures.score), numeric=bar.numeric, only=bar.only),
+        computed_column(bar.title, lambda row: figures.bar(row.figures.score), numeric=bar.numeric, only=bar.only),
     ]
     if data.planted is not None:
         planted = data.planted
         for index, head in enumerate(figures.PLANTED):
-            columns.append(computed(head.title, partial(_planted, planted, index), only=head.only))
+            columns.append(computed_column(head.title, partial(_planted, planted, index), only=head.only))
     columns += [
-        computed("of 100", _of_100, meaning="(score − 1) / 4 × 100", only="page"),
+        computed_column("of 100", _of_100, meaning="(score − 1) / 4 × 100", only="page"),
         column(
             "stated",
             "mean",
@@ -492,13 +492,13 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
             meaning="share of the criteria's weight that the answers speak to, mean over samples",
             write=figures.spoken,
         ),
-        computed(
+        computed_column(
             "score of that",
             _stated_score,
             meaning="mean score of what is spoken to; each model chooses what",
             only="page",
         ),
-        computed("scored", _scored, meaning="answers that were scored, and all answers"),
+        computed_column("scored", _scored, meaning="answers that were scored, and all answers"),
     ]
     if failing:
         columns.append(
@@ -636,7 +636,7 @@ def _lengths(evaluation: EvaluationFigures) -> Block:
         column(
             "correlation", write=lambda value, place: figures.NOTHING if value is None else figures.signed_text(value)
         ),
-        computed(
+        computed_column(
             "95 % interval",
             lambda row: figures.interval(row.figures, signed=True),
             meaning="jackknife over samples that share an image",
@@ -758,7 +758,7 @@ def _coverage_of_scores(data: ReportData) -> list[Block]:
     rows = rows_of(models, "models", order=data.ranked())
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
-        computed("answers", _scored, meaning="scored, and all"),
+        computed_column("answers", _scored, meaning="scored, and all"),
         column("coverage"),
         column("failed_answers", title="failed answers", meaning="by kind of failure", numeric=False),
         column("bounds", title="bounds of the mean", meaning="if every failed answer had scored 1, or 5"),
@@ -767,7 +767,7 @@ def _coverage_of_scores(data: ReportData) -> list[Block]:
     if any(model.answers != model.n for model in models.values()):
         columns = [
             name_column("model"),
-            computed("samples", _scored_samples, meaning="with a scored answer, and all"),
+            computed_column("samples", _scored_samples, meaning="with a scored answer, and all"),
             column(
                 "failures",
                 title="samples without a score",
@@ -790,9 +790,9 @@ def _coverage_of_verdicts(data: ReportData) -> Block:
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
         column("strict_accuracy", "answers", title="answers", meaning="to samples with a reference answer"),
-        computed("decided", _decided, meaning="to be right or wrong"),
+        computed_column("decided", _decided, meaning="to be right or wrong"),
         column("strict_accuracy", "n_undecided", title="undecided", meaning="no rule says whether they are right"),
-        computed("failed answers", _failed, numeric=False),
+        computed_column("failed answers", _failed, numeric=False),
         column(
             "strict_accuracy",
             "coverage",
@@ -800,7 +800,7 @@ def _coverage_of_verdicts(data: ReportData) -> Block:
             meaning="share of answers that did not fail",
             write=figures.share,
         ),
-        computed(
+        computed_column(
             "bounds",
             _accuracy_bounds,
             meaning="of the share of right answers, if every undecided or failed one were wrong, or right",
@@ -838,7 +838,7 @@ def criteria(data: ReportData) -> Section | None:
     if criteria_figures.faults:
         columns: list[TableColumn[FaultsFound]] = [
             name_column("found"),
-            computed("what it means", lambda row: FAULTS[row.name], numeric=False),
+            computed_column("what it means", lambda row: FAULTS[row.name], numeric=False),
             column("mended"),
             column("dropped"),
             column("left"),
@@ -903,7 +903,7 @@ def repeats(data: ReportData) -> Section | None:
         ),
     ]
     for number in range(most):
-        columns.append(computed(f"repeat {number + 1}", partial(_repeat_mean, means, number)))
+        columns.append(computed_column(f"repeat {number + 1}", partial(_repeat_mean, means, number)))
     rows = rows_of(evaluation_of(data).models, "models", order=means)
     chart = repeats_chart(means, title="mean score of each repeat, 1 to 5")
     blocks: list[Block] = [
@@ -940,8 +940,8 @@ def blind(data: ReportData) -> Section | None:
         blocks.append(Chart(chart, "Mean scores with and without the image, by model"))
     columns: list[TableColumn[Surviving]] = [
         name_column("model"),
-        computed("with the image", partial(_arm_mean, models, ""), meaning="mean over all its scored samples"),
-        computed("without", partial(_arm_mean, models, BLIND_MARK), meaning="mean over all its scored samples"),
+        computed_column("with the image", partial(_arm_mean, models, ""), meaning="mean over all its scored samples"),
+        computed_column("without", partial(_arm_mean, models, BLIND_MARK), meaning="mean over all its scored samples"),
         column("share"),
         column("difference", "mean", title="lost", meaning="with minus without, in points", write=figures.signed),
         column("difference", title="95 % interval", write=partial(figures.interval, signed=True)),
@@ -974,7 +974,7 @@ def cost(data: ReportData) -> Section:
     used_by: dict[str, UsageFigures] = {**models}
     rows += rows_of(used_by, "models", order=ranked)
     columns: list[TableColumn[UsageFigures]] = [
-        computed(
+        computed_column(
             "used for",
             lambda row: Span(row.name, "strong") if row.name in models else row.name,
             numeric=False,
@@ -987,11 +987,11 @@ def cost(data: ReportData) -> Section:
         column("tokens", "input"),
         column("tokens", "output"),
         column("tokens", "unknown"),
-        computed("cost", lambda row: figures.cost_of(row.figures, f"{row.pointer}"), meaning="US dollars"),
+        computed_column("cost", lambda row: figures.cost_of(row.figures, f"{row.pointer}"), meaning="US dollars"),
     ]
     if judged:
         columns.append(
-            computed("a scored sample", lambda row: _dollars(sample_costs.get(row.name)), meaning="US dollars")
+            computed_column("a scored sample", lambda row: _dollars(sample_costs.get(row.name)), meaning="US dollars")
         )
     used = table(UsageFigures, rows, columns, "Calls, tokens and cost")
     total = _total([evaluation.preparation, *(models[name] for name in ranked)])
@@ -1068,14 +1068,14 @@ def samples(data: ReportData) -> Section | None:
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the report data with what only the page shows: differences, repeats and some samples, failures first."""
-    refs = [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
+    refs = [SampleRef(sample.sample_id, sample.digest, sample.cluster) for sample in run_samples(home, run.id)]
     parts = judgement_scores(home, run.id), judgement_stated(home, run.id), criteria_weights(home, run.id)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in results(home, run.id):
         if row.kind == "score" and not row.arm:
             answers.setdefault(row.model, []).append(answer_of(row, *parts))
     sides = {name: ComparisonSide.of(refs, answers[name]) for name in data.ranked() if name in answers}
-    ids, selection = chosen(run, [ref.sample_id for ref in refs], failed_samples(home, run.id), samples)
+    ids, selection = select_samples(run, [ref.sample_id for ref in refs], failed_samples(home, run.id), samples)
     views, images = await _views(home, run, ids)
     return replace(
         data,
@@ -1089,7 +1089,11 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
 
 
 async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, Any]], dict[str, ImageRef]]:
-    stored, rows, store = samples_of(home, run.id, ids), rows_by_sample(home, run.id, ids), SqliteRunStore(home, run.id)
+    stored, rows, store = (
+        samples_of(home, run.id, ids),
+        rows_by_sample(home, run.id, ids),
+        SqliteValueStore(home, run.id),
+    )
     earlier: dict[str, list[Retry]] = {}
     for retry in earlier_outcomes(home, run.id):
         earlier.setdefault(retry.failed.sample_id, []).append(retry)

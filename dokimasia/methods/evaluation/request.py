@@ -16,10 +16,23 @@ from dokimasia.methods.evaluation.plan import Ask, EvaluationPlan, prompts_of_ev
 from dokimasia.people.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up, frame_tokens
+from dokimasia.runs.estimate import (
+    INSTRUCTION_TOKENS,
+    Estimate,
+    ExpectedCalls,
+    SampleSize,
+    frame_tokens,
+    total_estimate,
+)
 from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Invocation, Models, Option
-from dokimasia.runs.responses import ResponsesFiles, candidates_of, check_no_blind_arm, check_unchanged, read_given
-from dokimasia.runs.session import Accepted, Entries, Session
+from dokimasia.runs.responses import (
+    ResponsesFiles,
+    candidates_of,
+    check_no_blind_arm,
+    check_unchanged,
+    read_answer_files,
+)
+from dokimasia.runs.session import Accepted, SampleEntries, Session
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, RunSample
@@ -95,12 +108,12 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     Raises:
         InputError: the data, the configuration or the options cannot be used.
     """
-    responses = read_given(request.responses)
+    responses = read_answer_files(request.responses)
     entries = await asyncio.to_thread(session.entries, request)
     uses = judge_uses(request, entries)
     chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, *uses)
     request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
-    if not entries.known:
+    if not entries.entries:
         raise DataError(f"{request.data}: no sample in it; an evaluation needs at least one line with id and prompt")
     if responses is not None:
         check_no_blind_arm(request.no_image)
@@ -151,7 +164,7 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     return await with_passports(replace(accepted, request=request), request, session, entries, chosen=chosen.why)
 
 
-def judge_uses(request: EvaluationRequest, entries: Entries) -> tuple[JudgeUse, ...]:
+def judge_uses(request: EvaluationRequest, entries: SampleEntries) -> tuple[JudgeUse, ...]:
     """Return how an evaluation uses its judge; it decides what is right only if there are reference answers."""
     published = "_published" if request.protocol == "published" else ""
     scoring = JudgeUse("scoring by checkpoints", ("checkpoints",), f"checkpoints{published}")
@@ -164,7 +177,7 @@ async def with_passports(
     accepted: Accepted[EvaluationPlan],
     request: EvaluationRequest,
     session: Session,
-    entries: Entries,
+    entries: SampleEntries,
     *,
     chosen: str = "",
 ) -> Accepted[EvaluationPlan]:
@@ -222,7 +235,7 @@ def _check_collection(home: Home, collection: str, samples: Sequence[RunSample])
         raise NotFound(
             f"no criteria collection {collection!r} in {home.path}; import one: dokimasia criteria import FILE"
         )
-    missing = [sample.sample_id for sample in samples if sample.sample_digest not in digests]
+    missing = [sample.sample_id for sample in samples if sample.digest not in digests]
     if missing:
         names = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
         raise InputError(
@@ -243,7 +256,7 @@ def _mapped_tree(home: Home, tree: str) -> str:
     return version.id
 
 
-def _check_without_judge(request: EvaluationRequest, entries: Entries) -> None:
+def _check_without_judge(request: EvaluationRequest, entries: SampleEntries) -> None:
     """Check that rules have something to decide, and that no option needs a judge."""
     options = {
         "--criteria": request.criteria,
@@ -287,55 +300,55 @@ def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize], library: PromptL
     options = plan.options
     frames = {name: frame_tokens(library, name) for name in plan.prompts}
     calls = (asking for size in samples for asking in _of_sample(plan, options, size, frames))
-    return added_up(calls, len(samples), items=len(samples) * plan.rows_per_sample)
+    return total_estimate(calls, len(samples), items=len(samples) * plan.rows_per_sample)
 
 
 def _of_sample(
     plan: EvaluationPlan, options: GraphOptions, size: SampleSize, frames: Mapping[str, int]
-) -> Iterator[Asking]:
+) -> Iterator[ExpectedCalls]:
     asks = plan.asks
     published = "_published" if plan.protocol == "published" else ""
     equivalence = frames.get("equivalence", 0) + size.text + size.reference * 2
     if "write_chain" in asks:
         solver = plan.judge_of("write_chain")
         sent = frames["solver"] + size.text + size.images_for(solver) + size.reference
-        yield Asking(solver, 1, sent, CHAIN_TOKENS)
+        yield ExpectedCalls(solver, 1, sent, CHAIN_TOKENS)
         if plan.tools and size.images:
             yield from _looks(solver, sent, plan.looks)
     if "extract_criteria" in asks:
         extractor = plan.judge_of("extract_criteria")
         sent = frames[f"criteria{published}"] + size.text + size.images_for(extractor) + CHAIN_TEXT
-        yield Asking(extractor, 1, sent, CRITERIA_TOKENS)
+        yield ExpectedCalls(extractor, 1, sent, CRITERIA_TOKENS)
     if "judge_criteria" in asks:
         sent = frames["criteria_check"] + size.text + CHAIN_TEXT + CRITERIA_TEXT
-        yield Asking(plan.judge_of("judge_criteria"), 1, sent, CHECK_TOKENS)
+        yield ExpectedCalls(plan.judge_of("judge_criteria"), 1, sent, CHECK_TOKENS)
     if "judge_chain" in asks and size.reference:
-        yield Asking(plan.judge_of("judge_chain"), 1, equivalence, VERDICT_TOKENS)
+        yield ExpectedCalls(plan.judge_of("judge_chain"), 1, equivalence, VERDICT_TOKENS)
     for candidate in plan.candidates:
         for arm in plan.arms:
             if "answer" in asks:
                 frame = frames["candidate_plain" if plan.ask == "plain" else "candidate"]
                 pictures = 0 if arm else size.images_for(candidate)
-                yield Asking(candidate, plan.repeats, frame + size.text + pictures, ANSWER_TOKENS)
+                yield ExpectedCalls(candidate, plan.repeats, frame + size.text + pictures, ANSWER_TOKENS)
             if "score" in asks:
                 frame = frames[f"checkpoints{published}"]
                 yield from scoring(plan.judge_of("score"), options, size, times=plan.repeats, frame=frame)
                 if size.reference:
-                    yield Asking(plan.judge_of("score"), plan.repeats, equivalence, VERDICT_TOKENS)
+                    yield ExpectedCalls(plan.judge_of("score"), plan.repeats, equivalence, VERDICT_TOKENS)
 
 
 def scoring(
     judge: ModelSpec, options: GraphOptions, size: SampleSize, *, times: int, frame: int = INSTRUCTION_TOKENS
-) -> Iterator[Asking]:
+) -> Iterator[ExpectedCalls]:
     """Yield the calls that score `times` answers by all criteria; `frame` is the length of the bare prompt in tokens."""
     pictures = size.images_for(judge) if options.show_image or options.tools else 0
     sent = frame + size.text + CRITERIA_TEXT + ANSWER_TEXT + pictures
-    yield Asking(judge, times, sent, SCORES_TOKENS)
+    yield ExpectedCalls(judge, times, sent, SCORES_TOKENS)
     if options.tools and size.images:
         yield from _looks(judge, sent, options.looks, times=times)
 
 
-def _looks(spec: ModelSpec, sent: int, looks: int, *, times: int = 1) -> Iterator[Asking]:
+def _looks(spec: ModelSpec, sent: int, looks: int, *, times: int = 1) -> Iterator[ExpectedCalls]:
     """Yield the calls of an ask with tools: every look may be another call, which sends all earlier messages again."""
     for look in range(looks + 1):
-        yield Asking(spec, times, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)
+        yield ExpectedCalls(spec, times, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)

@@ -15,26 +15,33 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Column, Facts, Paragra
 from dokimasia.report.browser import looks_of
 from dokimasia.report.data import Cut
 from dokimasia.report.overlay import look_text, region_text
-from dokimasia.report.verdicts import NOT_STATED, corrected_of, final_of, left_out_of, spoken_scores, verdict_tone
-from dokimasia.runs.figures import rows_shown, shown_name
+from dokimasia.report.verdicts import (
+    NOT_STATED,
+    addressed_scores,
+    correction_text,
+    exclusion_text,
+    final_answer_text,
+    verdict_tone,
+)
+from dokimasia.runs.figures import ordered_rows, shown_name
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import Corrections, corrections_of
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.retries import Retry, earlier_outcomes
-from dokimasia.storage.runs import Run, SqliteRunStore
+from dokimasia.storage.runs import Run, SqliteValueStore
 
 
 async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     """Return everything that a run has on a sample, ready for JSON."""
     sample = samples_of(home, run.id, [sample_id])[sample_id]
-    rows, corrected = rows_shown(home, run, sample_id), corrections_of(home, run.id)
+    rows, corrected = ordered_rows(home, run, sample_id), corrections_of(home, run.id)
     earlier = [retry for retry in earlier_outcomes(home, run.id) if retry.failed.sample_id == sample_id]
-    return await view_of(SqliteRunStore(home, run.id), run, sample, rows=rows, earlier=earlier, corrected=corrected)
+    return await view_of(SqliteValueStore(home, run.id), run, sample, rows=rows, earlier=earlier, corrected=corrected)
 
 
 async def view_of(
-    store: SqliteRunStore,
+    store: SqliteValueStore,
     run: Run,
     sample: Sample,
     *,
@@ -63,7 +70,7 @@ async def view_of(
     return view
 
 
-async def _replay_view(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
+async def _replay_view(store: SqliteValueStore, row: ResultRow) -> dict[str, Any]:
     return {
         **_ending(row),
         "chain": await _value(store, ReferenceChain, row.chain_id),
@@ -73,7 +80,7 @@ async def _replay_view(store: SqliteRunStore, row: ResultRow) -> dict[str, Any]:
     }
 
 
-async def _coverage_view(store: SqliteRunStore, sample: Sample, row: ResultRow) -> dict[str, Any] | None:
+async def _coverage_view(store: SqliteValueStore, sample: Sample, row: ResultRow) -> dict[str, Any] | None:
     if row.criteria_id is None:
         return None
     coverage = sample_coverage(sample, await store.get(CriteriaSet, row.criteria_id))
@@ -82,7 +89,7 @@ async def _coverage_view(store: SqliteRunStore, sample: Sample, row: ResultRow) 
     return coverage.model_dump(mode="json", exclude={"sample"}) | {"share": coverage.share}
 
 
-async def _answer_view(store: SqliteRunStore, row: ResultRow, corrected: Corrections) -> dict[str, Any]:
+async def _answer_view(store: SqliteValueStore, row: ResultRow, corrected: Corrections) -> dict[str, Any]:
     view = {
         "model": shown_name(row.model, row.arm),
         "repeat": row.repeat,
@@ -101,12 +108,12 @@ async def _answer_view(store: SqliteRunStore, row: ResultRow, corrected: Correct
     return view
 
 
-async def _looks(store: SqliteRunStore, row: ResultRow) -> list[dict[str, Any]]:
+async def _looks(store: SqliteValueStore, row: ResultRow) -> list[dict[str, Any]]:
     """Return the judge's looks with tools, in order."""
     return [(await store.get(Look, id)).model_dump(mode="json") for id in row.value_ids]
 
 
-async def _value(store: SqliteRunStore, type_: type[Value], id: str | None) -> dict[str, Any] | None:
+async def _value(store: SqliteValueStore, type_: type[Value], id: str | None) -> dict[str, Any] | None:
     return None if id is None else (await store.get(type_, id)).model_dump(mode="json")
 
 
@@ -140,7 +147,7 @@ def sample_blocks(view: Mapping[str, Any], cut: Cut = str) -> Iterator[Block]:
     looks = looks_of(view)
     if looks:
         yield Bullets([_look_line(purpose, look, images) for purpose, look in looks])
-    if left_out := left_out_of(view):
+    if left_out := exclusion_text(view):
         yield Paragraph(left_out, "warning")
     if view["answers"]:
         yield _scores_table(view)
@@ -161,9 +168,9 @@ def _answer_blocks(answer: Mapping[str, Any], cut: Cut) -> Iterator[Block]:
     if answer["response"]:
         flags = ", ".join(answer["response"]["flags"])
         yield Texts([((name, Span(f" ({flags})" if flags else "", "bad")), cut(answer["response"]["text"]))])
-        if final := final_of(answer):
+        if final := final_answer_text(answer):
             yield Paragraph((Span(f"{answer['verdict']}", verdict_tone(answer)), f": {final}"))
-    if corrected := corrected_of(answer):
+    if corrected := correction_text(answer):
         yield Paragraph((name, f": {corrected}"), "warning")
 
 
@@ -238,7 +245,7 @@ def _scores_table(view: Mapping[str, Any]) -> Table:
     rows: list[list[Cell]] = []
     for answer in view["answers"]:
         scores: list[Cell] = []
-        for score in spoken_scores(answer):
+        for score in addressed_scores(answer):
             scores.append(Span(NOT_STATED, "muted") if score is None else str(score))
         ending: Cell = figures.NOTHING
         if answer["score"] is not None:

@@ -17,8 +17,8 @@ from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.methods.evaluation.forking import ResumePoint, judge_agreed, points_of_fork
 from dokimasia.methods.evaluation.plan import EvaluationPlan, replay_item
 from dokimasia.runs.plans import AnswerItem
-from dokimasia.runs.responses import read_given
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.responses import read_answer_files
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.criteria import CollectedCriteria, load_collection
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.results import ResultRow
@@ -60,7 +60,7 @@ class EvaluationWork:
             for mapping in mappings(job.home, job.plan.tree):
                 if mapping.leaf is not None:
                     self._leaves[mapping.criterion] = mapping.leaf
-        self._responses = read_given(job.request.responses)
+        self._responses = read_answer_files(job.request.responses)
         self._points: Mapping[str, ResumePoint] = points_of_fork(job.home, job.run.id, job.plan)
 
     async def sample(self, sample: Sample) -> None:
@@ -73,11 +73,11 @@ class EvaluationWork:
         replay: ResultRow | None = None
         if self._plan.judge is not None:
             item = replay_item(sample.id)
-            replay = self._job.finished(item)
+            replay = self._job.stored_row(item)
             if replay is None:
                 replay = await self._replay_row(sample, item)
-                await self._job.finish(replay)
-        await self._job.in_parts(self._plan.items(sample.id), partial(self._answers, sample, replay))
+                await self._job.commit(replay)
+        await self._job.in_batches(self._plan.items(sample.id), partial(self._answers, sample, replay))
         self._job.progress.samples_done += 1
 
     async def _replay_row(self, sample: Sample, item: str) -> ResultRow:
@@ -127,13 +127,13 @@ class EvaluationWork:
             final_state = await self._score(sample, replay, states)
             for item, state in zip(open_items, final_state["items"], strict=True):
                 rows.append(await self._answer_row(sample, item, replay, state))
-        await self._job.finish(*rows)
+        await self._job.commit(*rows)
 
     async def _begin_answer(
         self, sample: Sample, item: AnswerItem, replay: ResultRow | None
     ) -> "ResultRow | AnswerState | None":
         """Return the row of an answer that needs no call, or else its graph inputs; None if there is nothing to do."""
-        if self._job.finished(item.name) is not None:
+        if self._job.stored_row(item.name) is not None:
             return None
         if replay is not None and replay.outcome == "failed":
             reason = f"no criteria for this sample: {replay.reason}"[:500]
@@ -192,7 +192,7 @@ class EvaluationWork:
         return self._row(
             sample,
             item,
-            **ending(ended),
+            **outcome_fields(ended),
             **judged,
             criteria_id=criteria_id,
             response_id=ended.get("response") or None,

@@ -15,11 +15,11 @@ from dokimasia.methods.fingerprints.figures import (
 from dokimasia.methods.fingerprints.request import MATCH, NAME, FingerprintPlan, FingerprintRequest, accept
 from dokimasia.report.fields import as_json
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Addition, Method, later, lazily
+from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
-write_all = lazily("dokimasia.methods.fingerprints.human_matching", "write_all")
+write_all = lazy_function("dokimasia.methods.fingerprints.human_matching", "write_all")
 """Writes a test's figures, and its trials for a reader, given home, run and folder; yields messages for the user."""
 
 
@@ -38,9 +38,9 @@ METHOD: Method[FingerprintRequest, FingerprintPlan] = Method(
     request=FingerprintRequest,
     plan=FingerprintPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.fingerprints.work", "stages"),
-    drawing=later("dokimasia.methods.fingerprints.report", "DRAWING"),
-    adds=Addition(_of_evaluation, later("dokimasia.methods.fingerprints.report", "section")),
+    stages=lazy_function("dokimasia.methods.fingerprints.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.fingerprints.report", "DRAWING"),
+    adds=Addition(_of_evaluation, lazy_value("dokimasia.methods.fingerprints.report", "section")),
     figures=fingerprint_figures,
     shape=lambda: FingerprintFigures,
     graphs=versions_of("diagnosis", "fingerprinting"),

@@ -21,7 +21,7 @@ from dokimasia.report.fields import Count, Display, Failures, Fraction
 from dokimasia.report.figures import p_value as p_value_cell
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import Heading, Judge, Seed
-from dokimasia.runs.figures import simulated
+from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -194,7 +194,7 @@ def fingerprint_figures(home: Home, run: Run) -> FingerprintFigures:
         source=plan.source,
         status=run.status,
         judge=judge,
-        simulated=tuple(sorted({*diagnosis.simulated, *simulated((plan.judge,))})),
+        simulated=tuple(sorted({*diagnosis.simulated, *simulated_names((plan.judge,))})),
         seed=plan.seed,
         models=models,
         notes=(*diagnosis.notes, *_notes(plan, len(models), tasks, untested)),

@@ -25,7 +25,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.results import ResultRow, record_results, results
-from dokimasia.storage.runs import Run, SqliteRunStore
+from dokimasia.storage.runs import Run, SqliteValueStore
 
 SHEET, TRIALS, DATA = "matches.csv", "trials", "trials.jsonl"
 COLUMNS = ("trial", "task", "report_1_is")
@@ -166,13 +166,13 @@ async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
         raise InputError("\n".join([*messages, "nothing was taken in"]))
     if not used:
         raise InputError(f"{path} holds no decision: put A or B into report_1_is")
-    store = SqliteRunStore(home, run.id)
+    store = SqliteValueStore(home, run.id)
     rows = [await _row(store, run, decision, tasks[decision.task], name) for decision in used]
     return run, await record_results(home, rows)
 
 
 async def _row(
-    store: SqliteRunStore, run: Run, decision: ReaderDecision, task: FingerprintTask, name: str
+    store: SqliteValueStore, run: Run, decision: ReaderDecision, task: FingerprintTask, name: str
 ) -> ResultRow:
     match = FingerprintMatch.model_validate(
         {"task": decision.task, "said": decision.letter, "right": decision.letter == task.truth, "by": name}

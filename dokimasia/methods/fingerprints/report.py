@@ -16,7 +16,7 @@ from dokimasia.report.blocks import Block, Cell, Chart, Fold, Only, Paragraph, S
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import rows_of
 from dokimasia.report.sections import provenance
-from dokimasia.report.tables import column, computed, table
+from dokimasia.report.tables import column, computed_column, table
 
 
 def section(data: ReportData) -> Section | None:
@@ -99,15 +99,15 @@ def _matcher_blocks(name: str, matcher: MatcherFigures, heat_map_asset: Asset) -
             column("first", write=lambda name, _: Span(name, "strong")),
             column("second", write=lambda name, _: Span(name)),
             column("accuracy"),
-            computed("95 % interval", lambda row: _interval(row.figures), meaning="Clopper and Pearson"),
+            computed_column("95 % interval", lambda row: _interval(row.figures), meaning="Clopper and Pearson"),
             column("adjusted"),
-            computed("matched", lambda row: f"{row.figures.n} of {row.figures.trials}", meaning="of the trials"),
-            computed(
+            computed_column("matched", lambda row: f"{row.figures.n} of {row.figures.trials}", meaning="of the trials"),
+            computed_column(
                 "failed",
                 lambda row: _failure_counts(row.figures) or figures.NOTHING,
                 meaning="trials without a usable reply, by kind",
             ),
-            computed(
+            computed_column(
                 "with failures",
                 lambda row: _range(row.figures.bounds) if row.figures.failures else figures.NOTHING,
                 meaning="the accuracy if all failed trials were wrong, and if all were right",

@@ -22,7 +22,7 @@ from dokimasia.methods.diagnosis import (
 )
 from dokimasia.methods.fingerprints.trials import TrialDraw, draw_tasks, halves, restricted, tasks_of, untested_of
 from dokimasia.methods.tree import evaluation_of
-from dokimasia.runs.estimate import Asking, added_up
+from dokimasia.runs.estimate import ExpectedCalls, total_estimate
 from dokimasia.runs.plans import prompts_used
 from dokimasia.runs.requests import Option
 from dokimasia.runs.session import Accepted, Session
@@ -100,10 +100,10 @@ async def accept(request: FingerprintRequest, session: Session) -> Accepted[Fing
     models = len(diagnosis.models)
     reports = models + (models > 1)
     trial_tokens = 2 * plan.responses * ANSWER_TOKENS + 2 * REPORT_TOKENS
-    calls = [*report_calls(plan.judge, models), Asking(plan.judge, plan.tasks, trial_tokens, PICK_TOKENS)]
+    calls = [*report_calls(plan.judge, models), ExpectedCalls(plan.judge, plan.tasks, trial_tokens, PICK_TOKENS)]
     return Accepted(
         plan=plan,
-        estimate=added_up(calls, plan.tasks, items=plan.tasks + reports),
+        estimate=total_estimate(calls, plan.tasks, items=plan.tasks + reports),
         data_name=origin.data_name,
         data_hash=plan.diagnosis,
         values=(diagnosis, *draw.tasks),

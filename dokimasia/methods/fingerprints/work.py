@@ -8,7 +8,7 @@ from dokimasia.graphs import fingerprinting
 from dokimasia.methods.diagnosis import REPORT, reports_stage
 from dokimasia.methods.fingerprints.request import MATCH, FingerprintPlan
 from dokimasia.methods.fingerprints.trials import item_of, tasks_of
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.results import ResultRow, results
 
 
@@ -27,8 +27,8 @@ def _matching_stage(job: Job[FingerprintPlan]) -> Stage[tuple[str, FingerprintTa
     job.progress.samples = len(trials)
 
     async def do(trial: tuple[str, FingerprintTask]) -> None:
-        if job.finished(item_of(trial[1])) is None:
-            await job.finish(await _match(job, report_rows, *trial))
+        if job.stored_row(item_of(trial[1])) is None:
+            await job.commit(await _match(job, report_rows, *trial))
         job.progress.samples_done += 1
 
     return Stage(trials, do, items=len(trials))
@@ -44,8 +44,12 @@ async def _match(
     for row in (first, second):
         if row.outcome != "made":
             reason = f"there is no report on {row.model}: {row.reason}"
-            return job.row(None, item, **fields, value_ids=(id,), **ending({"failed": row.failure, "reason": reason}))
+            return job.row(
+                None, item, **fields, value_ids=(id,), **outcome_fields({"failed": row.failure, "reason": reason})
+            )
     inputs = {"task": id, "first": first.value_ids[1], "second": second.value_ids[1]}
     state = await job.walk(fingerprinting, inputs, item)
     value_ids = (id,) if state.get("failed") else (id, state["result"])
-    return job.row(None, item, **fields, value_ids=value_ids, calls=tuple(state.get("calls") or ()), **ending(state))
+    return job.row(
+        None, item, **fields, value_ids=value_ids, calls=tuple(state.get("calls") or ()), **outcome_fields(state)
+    )

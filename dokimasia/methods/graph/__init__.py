@@ -15,7 +15,7 @@ from dokimasia.methods.graph.request import (
     resumable,
 )
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later
+from dokimasia.runs.method import Method, lazy_value
 
 if TYPE_CHECKING:
     from dokimasia.runs.work import Item, Job, Stage
@@ -31,7 +31,7 @@ async def stages(job: "Job[GraphPlan]") -> "AsyncIterator[Stage[Any]]":
         for name in names:
             yield Item(f"graph/{sample.id}/{name}", {"model": name} if name else {}, model=name)
 
-    yield job.each(graph_of(job.plan.graph, job.given), items_of, per_sample=len(names))
+    yield job.graph_stage(graph_of(job.plan.graph, job.given), items_of, per_sample=len(names))
 
 
 METHOD: Method[GraphRequest, GraphPlan] = Method(
@@ -41,7 +41,7 @@ METHOD: Method[GraphRequest, GraphPlan] = Method(
     plan=GraphPlan,
     accept=accept,
     stages=stages,
-    drawing=later("dokimasia.methods.graph.report", "DRAWING"),
+    drawing=lazy_value("dokimasia.methods.graph.report", "DRAWING"),
     figures=graph_figures,
     shape=lambda: GraphFigures,
     graphs_of=lambda plan: {plan.graph: plan.version},

@@ -11,7 +11,7 @@ from dokimasia.domain.judgement import FailureKind
 from dokimasia.methods.graph.request import GraphPlan
 from dokimasia.report.fields import Count, Display, Failures, Used, as_json
 from dokimasia.runs.figure_models import DataFigures, Judge
-from dokimasia.runs.figures import failures, heading, paid, rows_shown
+from dokimasia.runs.figures import calls_and_costs, failure_counts, heading, ordered_rows
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import ResultRow, results
@@ -74,20 +74,20 @@ def graph_figures(home: Home, run: Run) -> GraphFigures:
         samples=samples,
         open_items=samples * len(plan.names) - len(rows),
         models={name: _model([row for row in rows if row.model == name]) for name in plan.names},
-        **paid(home, rows),
+        **calls_and_costs(home, rows),
     )
 
 
 def _model(rows: Sequence[ResultRow]) -> GraphModel:
     outcomes = Counter(row.outcome for row in rows)
     return GraphModel.model_validate(
-        {"n": len(rows), "made": outcomes["made"], "scored": outcomes["scored"], "failures": failures(rows)}
+        {"n": len(rows), "made": outcomes["made"], "scored": outcomes["scored"], "failures": failure_counts(rows)}
     )
 
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each finished item (`GraphItem`) as plain JSON; with `sample`, only those of the sample."""
-    for row in rows_shown(home, run, sample):
+    for row in ordered_rows(home, run, sample):
         item = GraphItem(
             sample=row.sample_id,
             model=row.model,

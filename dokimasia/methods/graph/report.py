@@ -9,7 +9,7 @@ from dokimasia.report.blocks import Block, Fold, Only, Paragraph, Section, Span,
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import rows_of
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import column, computed, table
+from dokimasia.report.tables import column, computed_column, table
 
 MOST_PRINTED, PREVIEW = 20, 160
 
@@ -21,7 +21,7 @@ def section(data: ReportData) -> Section:
         GraphModel,
         rows_of(graph.models, "models"),
         [
-            computed("model", lambda row: Span(row.name or "–", "strong"), numeric=False),
+            computed_column("model", lambda row: Span(row.name or "–", "strong"), numeric=False),
             column("n"),
             column("made"),
             column("scored"),

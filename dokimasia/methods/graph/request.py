@@ -83,7 +83,7 @@ async def accept(request: GraphRequest, session: Session) -> Accepted[GraphPlan]
         walked=session.models(request.models, "--models"),
         prompts=dict(session.library.identity()),
     )
-    count = len(entries.known)
+    count = len(entries.entries)
     return entries.accepted(plan, Estimate(samples=count, items=count * len(plan.names), models={}))
 
 

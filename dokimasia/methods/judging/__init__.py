@@ -6,7 +6,7 @@ from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.judging.figures import COLUMNS, JudgingFigures, cells, figures_of_run, judging_items
 from dokimasia.methods.judging.request import METHODS, JudgingPlan, JudgingRequest, accept, previews, resumable
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.method import Method, lazy_function, lazy_value
 
 METHOD: Method[JudgingRequest, JudgingPlan] = Method(
     name="judging",
@@ -14,8 +14,8 @@ METHOD: Method[JudgingRequest, JudgingPlan] = Method(
     request=JudgingRequest,
     plan=JudgingPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.judging.work", "stages"),
-    drawing=later("dokimasia.methods.judging.report", "DRAWING"),
+    stages=lazy_function("dokimasia.methods.judging.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.judging.report", "DRAWING"),
     previews=previews,
     figures=figures_of_run,
     shape=lambda: JudgingFigures,

@@ -36,7 +36,7 @@ from dokimasia.report.fields import Count, Coverage, Display, Failures, Fraction
 from dokimasia.report.figures import NOTHING, bracketed, count, measured, share
 from dokimasia.report.figures import p_value as write_p
 from dokimasia.runs.figure_models import DataFigures
-from dokimasia.runs.figures import heading, rows_shown
+from dokimasia.runs.figures import heading, ordered_rows
 from dokimasia.runs.measures import failures_by_kind, paired_difference, rounded, share_of_hits, used_by_calls
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
@@ -623,7 +623,7 @@ def _batches(home: Home, judged: Judged, clusters: Mapping[str, str]) -> Batches
 def judging_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each judgement that has a result, with the response's model; with `sample`, only those of that sample."""
     units = _units(home, run)
-    rows = [row for row in rows_shown(home, run, sample) if row.item in units]
+    rows = [row for row in ordered_rows(home, run, sample) if row.item in units]
     for row, described in zip(rows, _describe(home, rows, units), strict=True):
         item = {"model": row.model, "score": row.score, "failure": row.failure, "reason": row.reason}
         yield {"sample": row.sample_id, **described, **item}

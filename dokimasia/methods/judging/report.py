@@ -17,7 +17,7 @@ from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, pointer, rows_of
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed, table
+from dokimasia.report.tables import TableColumn, column, computed_column, table
 
 COLOURS = [[0, "#d9782d"], [0.5, "#f4f1e8"], [1, "#6ba0ea"]]
 """Colours of accuracy from 0 to 1; guessing among three outcomes is near a third."""
@@ -43,8 +43,8 @@ def _method_table(
     rows = _rows(comparison)
     judges = iter([judge for judge, _ in rows])
     heading: list[TableColumn[JudgedMethod]] = [
-        computed("judge", lambda row: next(judges), numeric=False),
-        computed("method", lambda row: row.name, numeric=False),
+        computed_column("judge", lambda row: next(judges), numeric=False),
+        computed_column("method", lambda row: row.name, numeric=False),
     ]
     return table(JudgedMethod, [row for _, row in rows], [*heading, *columns], about, sortable=sortable)
 
@@ -159,11 +159,11 @@ def gaps(data: ReportData) -> Section | None:
         return None
     rows = [TableRow(gap.judge, gap, pointer("gaps", str(number))) for number, gap in enumerate(all_gaps)]
     in_category = [row for row in rows if row.figures.category is not None]
-    judge: TableColumn[Gap] = computed("judge", lambda row: row.name, numeric=False)
+    judge: TableColumn[Gap] = computed_column("judge", lambda row: row.name, numeric=False)
     columns: list[TableColumn[Gap]] = [
-        computed("second less first", lambda row: f"{row.figures.second} − {row.figures.first}", numeric=False),
-        computed("points", _points, meaning="with the 95 % interval"),
-        computed("pairs", lambda row: str(row.figures.n)),
+        computed_column("second less first", lambda row: f"{row.figures.second} − {row.figures.first}", numeric=False),
+        computed_column("points", _points, meaning="with the 95 % interval"),
+        computed_column("pairs", lambda row: str(row.figures.n)),
         column("adjusted", linked=False),
     ]
     overall = [row for row in rows if row.figures.category is None]
@@ -176,7 +176,7 @@ def gaps(data: ReportData) -> Section | None:
         Paragraph(text, "note"),
     ]
     if in_category:
-        category: TableColumn[Gap] = computed("category", lambda row: row.figures.category or "", numeric=False)
+        category: TableColumn[Gap] = computed_column("category", lambda row: row.figures.category or "", numeric=False)
         by_category = table(
             Gap,
             in_category,
@@ -206,7 +206,7 @@ def order(data: ReportData) -> Section | None:
     if not effects:
         return None
     columns: list[TableColumn[OrderEffect]] = [
-        computed("judge", lambda row: row.name, numeric=False),
+        computed_column("judge", lambda row: row.name, numeric=False),
         column("orders"),
         column("consistent"),
         column("earlier"),
@@ -227,7 +227,7 @@ def cost(data: ReportData) -> Section:
         column("calls", title="calls"),
         column("input_tokens"),
         column("output_tokens"),
-        computed("cost", lambda row: figures.cost_of(row.figures, row.pointer or "")),
+        computed_column("cost", lambda row: figures.cost_of(row.figures, row.pointer or "")),
         column("per_point", "calls"),
         column("per_point", "cost"),
     ]

@@ -12,7 +12,7 @@ from dokimasia.agents.evaluation import (
     examine_criteria,
     extract_criteria,
     judge_equivalence,
-    score_checkpoints,
+    score_criteria,
     write_chain,
 )
 from dokimasia.agents.judging import (
@@ -35,11 +35,11 @@ from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts import PromptLibrary, Rendered, render
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, SampleSize, total_estimate
 from dokimasia.runs.plans import AnyOrder, DataPlan, prompts_used
 from dokimasia.runs.requests import MOST_REPEATS, DataRequest, Models, Option
-from dokimasia.runs.responses import ResponsesFiles, check_unchanged, files_text, read_given
-from dokimasia.runs.session import Accepted, Entries, Session
+from dokimasia.runs.responses import ResponsesFiles, check_unchanged, files_text, read_answer_files
+from dokimasia.runs.session import Accepted, SampleEntries, Session
 from dokimasia.storage.runs import Run
 
 METHODS = (
@@ -283,9 +283,9 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         show_image=request.show_image,
         prompts=prompts_used(session.library, _prompt_names(methods, request.protocol, judges)),
     )
-    sizes = {entry.place.sample_id: entry.size for entry in entries.known}
+    sizes = {entry.sample.sample_id: entry.size for entry in entries.entries}
     calls = [call for sample, models in ranked.items() for call in _calls(plan, sizes[sample], len(models))]
-    accepted = entries.accepted(plan, added_up(calls, len(ranked), items=count_items(plan, ranked)))
+    accepted = entries.accepted(plan, total_estimate(calls, len(ranked), items=count_items(plan, ranked)))
     return Accepted(
         plan=plan,
         estimate=accepted.estimate,
@@ -319,7 +319,7 @@ def response_texts(paths: Sequence[Path]) -> ResponseTexts:
         DataError: a file cannot be used, or a model has several responses to a sample; people ranked only one.
     """
     texts: ResponseTexts = {}
-    responses = read_given(paths)
+    responses = read_answer_files(paths)
     if responses is None:
         return texts
     for response in responses.given.values():
@@ -332,7 +332,7 @@ def response_texts(paths: Sequence[Path]) -> ResponseTexts:
     return texts
 
 
-def _rankings(request: JudgingRequest, entries: Entries, responses: ResponseTexts) -> HumanRankings:
+def _rankings(request: JudgingRequest, entries: SampleEntries, responses: ResponseTexts) -> HumanRankings:
     """Return people's rankings of the judged samples; with --limit, those of later samples are ignored."""
     samples = {place.sample_id: responses.get(place.sample_id, {}) for place in entries.places}
     models = {model for texts in samples.values() for model in texts}
@@ -375,7 +375,7 @@ def _auxiliary_hash(
 
 
 def _hash(paths: Sequence[Path]) -> str:
-    responses = read_given(paths)
+    responses = read_answer_files(paths)
     return "" if responses is None else responses.hash
 
 
@@ -395,35 +395,35 @@ def _prompt_names(methods: tuple[str, ...], protocol: str, judges: tuple[ModelSp
     return names
 
 
-def _calls(plan: JudgingPlan, size: SampleSize, responses: int) -> Iterator[Asking]:
+def _calls(plan: JudgingPlan, size: SampleSize, responses: int) -> Iterator[ExpectedCalls]:
     """Yield the maximum number of judge calls for a sample."""
     text = INSTRUCTION_TOKENS + size.text
     judgements = responses * plan.repeats
     for judge in plan.judges:
         with_image = text + size.images_for(judge)
         if "chain" in plan.bases:
-            yield Asking(judge, 2 if size.reference else 1, with_image + size.reference, CHAIN_TOKENS)
+            yield ExpectedCalls(judge, 2 if size.reference else 1, with_image + size.reference, CHAIN_TOKENS)
             if size.reference:
-                yield Asking(judge, 2, text + 2 * size.reference, WORD_TOKENS)
+                yield ExpectedCalls(judge, 2, text + 2 * size.reference, WORD_TOKENS)
         if "criteria" in plan.bases:
-            yield Asking(judge, 2, with_image + CHAIN_TOKENS, CRITERIA_TOKENS)
+            yield ExpectedCalls(judge, 2, with_image + CHAIN_TOKENS, CRITERIA_TOKENS)
             if plan.protocol == "ours":
-                yield Asking(judge, 2, text + CHAIN_TOKENS + CRITERIA_TOKENS, CHECK_TOKENS)
+                yield ExpectedCalls(judge, 2, text + CHAIN_TOKENS + CRITERIA_TOKENS, CHECK_TOKENS)
         if "chainless" in plan.bases:
-            yield Asking(judge, 2, with_image + size.reference, CRITERIA_TOKENS)
+            yield ExpectedCalls(judge, 2, with_image + size.reference, CRITERIA_TOKENS)
         if "compared" in plan.bases:
-            yield Asking(judge, 1, with_image + 3 * RESPONSE_TOKENS, CRITERIA_TOKENS)
+            yield ExpectedCalls(judge, 1, with_image + 3 * RESPONSE_TOKENS, CRITERIA_TOKENS)
         for method in plan.asking_methods:
             if method == "batch":
-                yield Asking(judge, plan.orders, with_image + responses * RESPONSE_TOKENS, WORD_TOKENS)
+                yield ExpectedCalls(judge, plan.orders, with_image + responses * RESPONSE_TOKENS, WORD_TOKENS)
             elif method == "pointwise":
-                yield Asking(judge, judgements, with_image + RESPONSE_TOKENS, WORD_TOKENS)
+                yield ExpectedCalls(judge, judgements, with_image + RESPONSE_TOKENS, WORD_TOKENS)
             elif method == "scan":
-                yield Asking(judge, judgements, with_image + CRITERIA_TOKENS + RESPONSE_TOKENS, SCORES_TOKENS)
+                yield ExpectedCalls(judge, judgements, with_image + CRITERIA_TOKENS + RESPONSE_TOKENS, SCORES_TOKENS)
             else:
                 basis = CHAIN_TOKENS if method == "atom-no-decomposition" else CRITERIA_TOKENS
                 frame = with_image if plan.show_image else text
-                yield Asking(judge, judgements, frame + basis + RESPONSE_TOKENS, SCORES_TOKENS)
+                yield ExpectedCalls(judge, judgements, frame + basis + RESPONSE_TOKENS, SCORES_TOKENS)
 
 
 def previews(plan: JudgingPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
@@ -463,4 +463,4 @@ def _response_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[Any]]:
         elif method == "atom-no-decomposition":
             yield score_aspects(sample, CHAIN, RESPONSE, show_image=plan.show_image)
         else:
-            yield score_checkpoints(sample, CRITERIA, RESPONSE, show_image=plan.show_image, published=published)
+            yield score_criteria(sample, CRITERIA, RESPONSE, show_image=plan.show_image, published=published)

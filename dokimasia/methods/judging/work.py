@@ -32,7 +32,7 @@ from dokimasia.methods.judging.request import (
     response_texts,
     units_of,
 )
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow
 
@@ -88,7 +88,7 @@ class JudgingWork:
             bases[basis] = await self._basis_row(basis, sample, judge, context, bases)
         for method in self._plan.asking_methods:
             units = units_of(self._plan, method, judge, sample.id, responses)
-            await self._job.in_parts(units, partial(self._judge_units, sample, method, responses, bases, context))
+            await self._job.in_batches(units, partial(self._judge_units, sample, method, responses, bases, context))
 
     async def _judge_units(
         self,
@@ -104,28 +104,28 @@ class JudgingWork:
         def attempt_of(unit: JudgingUnit) -> int:
             return self._job.attempt(unit.name)
 
-        unfinished = [unit for unit in units if self._job.finished(unit.name) is None]
+        unfinished = [unit for unit in units if self._job.stored_row(unit.name) is None]
         rests_on = [bases[basis] for basis in RESTS_ON[method]]
         failed = next((row for row in rests_on if row.outcome == "failed"), None)
         if failed is not None:
-            await self._job.finish(*(self._unjudged(sample, unit, failed, responses) for unit in unfinished))
+            await self._job.commit(*(self._unjudged(sample, unit, failed, responses) for unit in unfinished))
             return
         for attempt, group in groupby(sorted(unfinished, key=attempt_of), key=attempt_of):
             at_attempt = context.at_attempt(attempt) if attempt else context
             if method == "batch":
                 for unit in group:
-                    await self._job.finish(await self._rank_batch(sample, unit, responses, at_attempt))
+                    await self._job.commit(await self._rank_batch(sample, unit, responses, at_attempt))
             else:
                 basis = rests_on[-1] if rests_on else None
                 rows = await self._judge_responses(sample, method, list(group), responses, basis, at_attempt)
-                await self._job.finish(*rows)
+                await self._job.commit(*rows)
 
     async def _basis_row(
         self, basis: Basis, sample: Sample, judge: str, context: Context, bases: Mapping[Basis, ResultRow]
     ) -> ResultRow:
         """Return the row of a basis, made if it does not exist; `bases` are those made already."""
         name = basis_item(basis, judge, sample.id)
-        row = self._job.finished(name)
+        row = self._job.stored_row(name)
         if row is not None:
             return row
         chain = bases.get("chain")
@@ -135,7 +135,7 @@ class JudgingWork:
             row = await self._replay(basis, sample, name, context, chain)
         else:
             row = await self._make_criteria(basis, sample, name, context)
-        await self._job.finish(row)
+        await self._job.commit(row)
         return row
 
     async def _make_criteria(self, basis: Basis, sample: Sample, name: str, context: Context) -> ResultRow:
@@ -147,7 +147,7 @@ class JudgingWork:
         at_attempt = context.at_attempt(attempt) if attempt else context
         state = await self._job.walk(CRITERIA_MAKING, inputs, name, context=at_attempt)
         values = {"value_ids": (state["result"],)} if state.get("result") else {}
-        return self._new_basis_row(sample, name, calls=tuple(state.get("calls", ())), **values, **ending(state))
+        return self._new_basis_row(sample, name, calls=tuple(state.get("calls", ())), **values, **outcome_fields(state))
 
     async def _replay(
         self, basis: Basis, sample: Sample, name: str, context: Context, chain: ResultRow | None
@@ -186,7 +186,7 @@ class JudgingWork:
         state = await self._job.walk(BATCH_RANKING, inputs, unit.name, context=context)
         values = {"value_ids": (state["result"],)} if state.get("result") else {}
         calls = tuple(state.get("calls", ()))
-        return self._job.row(sample, unit.name, repeat=unit.draw, calls=calls, **values, **ending(state))
+        return self._job.row(sample, unit.name, repeat=unit.draw, calls=calls, **values, **outcome_fields(state))
 
     async def _judge_responses(
         self,
@@ -236,7 +236,7 @@ class JudgingWork:
             criteria_id=criteria or None,
             calls=tuple(item.get("calls", ())),
             **fields,
-            **ending(item),
+            **outcome_fields(item),
         )
 
     def _unjudged(self, sample: Sample, unit: JudgingUnit, basis: ResultRow, responses: Mapping[str, str]) -> ResultRow:

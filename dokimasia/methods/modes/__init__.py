@@ -20,7 +20,7 @@ from dokimasia.methods.modes.figures import ContrastFigures as Contrast
 from dokimasia.methods.modes.files import read_modes, write_modes
 from dokimasia.methods.modes.request import NAME, ModesPlan, ModesRequest, accept
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Addition, Method, SampleGroup, later, lazily
+from dokimasia.runs.method import Addition, Method, SampleGroup, lazy_function, lazy_value
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -64,10 +64,12 @@ METHOD: Method[ModesRequest, ModesPlan] = Method(
     request=ModesRequest,
     plan=ModesPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.modes.work", "stages"),
-    drawing=later("dokimasia.methods.modes.report", "DRAWING"),
-    report=lazily("dokimasia.methods.modes.report", "with_samples"),
-    adds=Addition(_of_evaluation, later("dokimasia.methods.modes.report", "section"), "failure mode", modes_by_answer),
+    stages=lazy_function("dokimasia.methods.modes.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.modes.report", "DRAWING"),
+    report=lazy_function("dokimasia.methods.modes.report", "with_samples"),
+    adds=Addition(
+        _of_evaluation, lazy_value("dokimasia.methods.modes.report", "section"), "failure mode", modes_by_answer
+    ),
     figures=modes_figures,
     shape=lambda: ModesFigures,
     graphs=versions_of("mode_coding", "mode_making"),

@@ -18,7 +18,7 @@ from dokimasia.parsing.phrases import MISQUOTED
 from dokimasia.report import figures
 from dokimasia.report.fields import Count, Coverage, Display, Failures, NoInterval, Share, Used
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
-from dokimasia.runs.figures import paid, simulated
+from dokimasia.runs.figures import calls_and_costs, simulated_names
 from dokimasia.runs.measures import failures_by_kind, limits, rounded, share_of_hits
 from dokimasia.runs.plans import model_identity
 from dokimasia.runs.reading.exporting import ColumnType
@@ -327,7 +327,7 @@ def modes_figures(home: Home, run: Run) -> ModesFigures:
         source=plan.source,
         status=run.status,
         seed=plan.seed,
-        simulated=tuple(sorted({*simulated(plan.models.values()), *simulated(source.models.values())})),
+        simulated=tuple(sorted({*simulated_names(plan.models.values()), *simulated_names(source.models.values())})),
         judge=plan.judge_name,
         coder=plan.coder.ref.name,
         same_coder=model_identity(plan.coder) == model_identity(plan.judge),
@@ -345,7 +345,7 @@ def modes_figures(home: Home, run: Run) -> ModesFigures:
         failures=failures_by_kind(row.failure for row in rows if row.failure and row.kind != SECOND),
         second_failures=failures_by_kind(row.failure for row in rows if row.failure and row.kind == SECOND),
         open_items=0 if run.status == "done" else to_code - len(atoms),
-        **paid(home, rows),
+        **calls_and_costs(home, rows),
     )
 
 

@@ -37,8 +37,8 @@ from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow
 from dokimasia.report.figures import several
 from dokimasia.report.sections import provenance
-from dokimasia.report.tables import TableColumn, column, computed, table
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.report.tables import TableColumn, column, computed_column, table
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -182,8 +182,8 @@ def _overall(analysis: ModesFigures) -> Table:
     if analysis.none is not None:
         rows.append(TableRow(NO_MODE, analysis.none, "/none"))
     columns: list[TableColumn[ModeRate]] = [
-        computed("mode", _mode_name, numeric=False),
-        computed("", _mode_kind, numeric=False),
+        computed_column("mode", _mode_name, numeric=False),
+        computed_column("", _mode_kind, numeric=False),
         column("failed"),
         column("met"),
         column("right", write=_of_mode),
@@ -219,7 +219,7 @@ def _by_model(analysis: ModesFigures) -> Table:
     if analysis.none is not None:
         rows.append(TableRow(NO_MODE, analysis.none))
     columns: list[TableColumn[ModeRate]] = [
-        computed("share of failed atoms", lambda row: Span(row.name, "strong"), numeric=False),
+        computed_column("share of failed atoms", lambda row: Span(row.name, "strong"), numeric=False),
         *(column("models", model, title=model) for model in analysis.models),
     ]
     return table(ModeRate, rows, columns, "Failure modes by model")
@@ -235,16 +235,16 @@ def _contrasts(analysis: ModesFigures) -> Block:
             text = f"none of {tested} comparisons shows a difference beyond chance"
         return Paragraph(f"What distinguishes models: {text}.", "note")
     columns: list[TableColumn[ContrastFigures]] = [
-        computed("model", lambda row: Span(row.figures.model, "strong"), numeric=False),
-        computed("", _verdict, numeric=False),
-        computed("mode", lambda row: row.figures.mode, numeric=False),
-        computed(
+        computed_column("model", lambda row: Span(row.figures.model, "strong"), numeric=False),
+        computed_column("", _verdict, numeric=False),
+        computed_column("mode", lambda row: row.figures.mode, numeric=False),
+        computed_column(
             "against the others",
             _difference,
             meaning="share of failed atoms, less the others' mean, on samples that both failed",
         ),
-        computed("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
-        computed("samples", lambda row: str(row.figures.n)),
+        computed_column("95 % interval", lambda row: figures.interval(row.figures, signed=True)),
+        computed_column("samples", lambda row: str(row.figures.n)),
         column("adjusted"),
     ]
     rows = [TableRow("", contrast) for contrast in marked]
@@ -314,7 +314,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     """Return the report data with the samples of the examples and their coded answers."""
     examples = [example for mode in data.figures_as(ModesFigures).modes for example in mode.examples]
     cited = list(dict.fromkeys(example.sample for example in examples))
-    ids, selection = chosen(run, cited, (), samples)
+    ids, selection = select_samples(run, cited, (), samples)
     stored = samples_of(home, run.id, ids)
     answers = {atom.answer.key: atom.answer for atom in coded_of(home, run).atoms if atom.answer.sample_id in stored}
     texts = find_values(home, Response, (answer.response for answer in answers.values()))

@@ -18,7 +18,7 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.modes.files import read_modes
 from dokimasia.methods.tree import evaluation_of
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, SampleSize, added_up, size_of
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, SampleSize, size_of, total_estimate
 from dokimasia.runs.plans import RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, SHARED_HELP, Judge, Option, RunRequest
 from dokimasia.runs.session import Accepted, Session
@@ -120,7 +120,7 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
     read = {answer.sample_id for answer in (*split.making, *split.counting)}
     return Accepted(
         plan=plan,
-        estimate=added_up(expected_calls(plan, split, sizes), len(read), items=row_count(plan, split)),
+        estimate=total_estimate(expected_calls(plan, split, sizes), len(read), items=row_count(plan, split)),
         data_name=run.data_name,
         data_hash=run.data_hash,
         places=run_samples(home, run.id),
@@ -144,24 +144,24 @@ def row_count(plan: ModesPlan, split: ModeSplit) -> int:
     return (not plan.given) + sum(len(answer.numbers) for answer in answers)
 
 
-def expected_calls(plan: ModesPlan, split: ModeSplit, sizes: Mapping[str, SampleSize]) -> Iterator[Asking]:
+def expected_calls(plan: ModesPlan, split: ModeSplit, sizes: Mapping[str, SampleSize]) -> Iterator[ExpectedCalls]:
     """Yield the maximum number of calls: notes on one half, sorting of the notes in batches, coding of the other half."""
     atoms = 0
     for answer in split.making:
         atoms += len(answer.failed)
         lines = len(answer.failed) * LINE_TOKENS
         size = sizes[answer.sample_id]
-        yield Asking(plan.judge, 1, INSTRUCTION_TOKENS + size.text + size.images + ANSWER_TOKENS + lines, lines)
+        yield ExpectedCalls(plan.judge, 1, INSTRUCTION_TOKENS + size.text + size.images + ANSWER_TOKENS + lines, lines)
     listed = INSTRUCTION_TOKENS + TYPICAL_MODES * MODE_TOKENS
     if split.making:
         batches = -(-atoms // BATCH)
-        yield Asking(plan.judge, batches + 1, listed + BATCH * LINE_TOKENS, 3 * MODE_TOKENS)
+        yield ExpectedCalls(plan.judge, batches + 1, listed + BATCH * LINE_TOKENS, 3 * MODE_TOKENS)
     second = second_sample(split.counting, seed=plan.seed)
     for spec, answers in ((plan.judge, split.counting), (plan.coder, second)):
         for answer in answers:
             lines = len(answer.numbers) * LINE_TOKENS
             size = sizes[answer.sample_id]
-            yield Asking(spec, 1, listed + size.text + size.images + ANSWER_TOKENS + lines, lines // 2)
+            yield ExpectedCalls(spec, 1, listed + size.text + size.images + ANSWER_TOKENS + lines, lines // 2)
 
 
 def image_mark(cluster: str) -> str:
@@ -261,7 +261,7 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
             AnswerAtoms(
                 sample_id=row.sample_id,
                 sample_digest=row.sample_digest,
-                sample=sample.sample,
+                sample=sample.value_id,
                 cluster=sample.cluster or row.sample_id,
                 model=row.model,
                 repeat=row.repeat,

@@ -13,7 +13,7 @@ from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.modes import mode_coding, mode_making
 from dokimasia.methods.modes.coded import BOOK, SECOND, drawn_of, item_of, list_id
 from dokimasia.methods.modes.request import NAME, ModesPlan, image_mark
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow
 
@@ -36,7 +36,7 @@ async def _make(job: Job[ModesPlan], answers: Sequence[AnswerAtoms]) -> None:
     Raises:
         CallFailed: the budget is used up; everything finished is stored.
     """
-    if job.finished(BOOK) is not None:
+    if job.stored_row(BOOK) is not None:
         return
     services = {service.name: getattr(job.context, service.name) for service in fields(Context)}
     made_on = tuple(sorted({image_mark(answer.cluster) for answer in answers}))
@@ -49,7 +49,7 @@ async def _make(job: Job[ModesPlan], answers: Sequence[AnswerAtoms]) -> None:
     if ids:
         _, book = ids
         calls = find_values(job.home, NoteBook, [book])[book].calls
-    await job.finish(job.row(None, BOOK, kind=BOOK, value_ids=ids, calls=calls, **ending(state)))
+    await job.commit(job.row(None, BOOK, kind=BOOK, value_ids=ids, calls=calls, **outcome_fields(state)))
     await job.close(thread)
 
 
@@ -58,7 +58,7 @@ def _coding(job: Job[ModesPlan], answers: Sequence[AnswerAtoms], modes: str, kin
     coder = job.plan.judge if kind == NAME else job.plan.coder
 
     async def code(answer: AnswerAtoms) -> None:
-        numbers = [number for number in answer.numbers if job.finished(item_of(kind, answer, number)) is None]
+        numbers = [number for number in answer.numbers if job.stored_row(item_of(kind, answer, number)) is None]
         if numbers:
             attempt = max(job.attempt(item_of(kind, answer, number)) for number in numbers)
             inputs = {
@@ -71,7 +71,7 @@ def _coding(job: Job[ModesPlan], answers: Sequence[AnswerAtoms], modes: str, kin
             thread = f"{kind}/{answer.key}"
             context = job.context.at_attempt(attempt)
             state = await job.walk(cast("GraphFile", mode_coding), inputs, thread, context=context)
-            await job.finish(*(_row(job, kind, answer, number, state) for number in numbers))
+            await job.commit(*(_row(job, kind, answer, number, state) for number in numbers))
             await job.close(thread)
         job.progress.samples_done += 1
 
@@ -96,5 +96,5 @@ def _row(job: Job[ModesPlan], kind: str, answer: AnswerAtoms, number: int, state
         response_id=answer.response,
         value_ids=(coding,) if coding else (),
         calls=tuple(state.get("calls") or ()),
-        **ending(state),
+        **outcome_fields(state),
     )

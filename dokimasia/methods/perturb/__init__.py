@@ -16,7 +16,7 @@ from dokimasia.methods.perturb.files import perturbation_files
 from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest, accept
 from dokimasia.people.checks import open_checks
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.method import Method, lazy_function, lazy_value
 
 METHOD: Method[PerturbRequest, PerturbPlan] = Method(
     name="perturb",
@@ -24,11 +24,11 @@ METHOD: Method[PerturbRequest, PerturbPlan] = Method(
     request=PerturbRequest,
     plan=PerturbPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.perturb.work", "stages"),
-    drawing=later("dokimasia.methods.perturb.report", "DRAWING"),
+    stages=lazy_function("dokimasia.methods.perturb.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.perturb.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: PerturbFigures,
-    report=lazily("dokimasia.methods.perturb.report", "with_items"),
+    report=lazy_function("dokimasia.methods.perturb.report", "with_items"),
     graphs=versions_of("gold_writing", "image_perturbing", "text_perturbing"),
     items=items,
     items_shown=False,

@@ -18,7 +18,7 @@ from dokimasia.people.checks import LabelFigures, checked_texts, label_figures, 
 from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.fields import Count, Coverage, Display, Failures, Share, Used
 from dokimasia.runs.figure_models import DataFigures, Judge
-from dokimasia.runs.figures import heading, paid, rows_shown
+from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows
 from dokimasia.runs.measures import failures_by_kind, rounded, share_of_hits
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
@@ -298,7 +298,7 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
         groups=groups,
         dimensions=dimensions,
         labels=LabelFigures.model_validate(label_figures(labelled(home, run.id))),
-        **paid(home, rows),
+        **calls_and_costs(home, rows),
     )
 
 
@@ -374,7 +374,7 @@ def _perturbing(
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each item, or the reason why there is none, ready for JSON; with `sample`, only those of that sample."""
-    rows = rows_shown(home, run, sample)
+    rows = ordered_rows(home, run, sample)
     for row, fields in zip(rows, _fields_of(home, run, rows), strict=True):
         difference: Iterable[tuple[str, str]] = ()
         if fields.gold and fields.perturbed:

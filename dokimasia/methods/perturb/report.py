@@ -20,8 +20,8 @@ from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.differences import difference
 from dokimasia.report.fields import TableRow, as_json, pointer
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed, labelled_table
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run
@@ -53,10 +53,14 @@ COLUMNS: list[TableColumn[Perturbing]] = [
     column("made"),
     column("not_applicable"),
     column("too_short"),
-    computed("failed", _failed, meaning="in brackets: also the second reply changed nothing, or nearly everything"),
+    computed_column(
+        "failed", _failed, meaning="in brackets: also the second reply changed nothing, or nearly everything"
+    ),
     column("applies"),
-    computed("agreed", _agreed, meaning="of the checked: those that the checker has nothing against, in percent"),
-    computed(
+    computed_column(
+        "agreed", _agreed, meaning="of the checked: those that the checker has nothing against, in percent"
+    ),
+    computed_column(
         "doubted",
         _doubted,
         meaning="taken for another kind / worse beside / not worse where it should be, or worse where not",
@@ -178,7 +182,7 @@ async def with_items(home: Home, run: Run, data: ReportData, samples: int) -> Re
     rows = results(home, run.id)
     ids = list(dict.fromkeys(row.sample_id for row in rows))
     failed = {row.sample_id for row in rows if row.failure}
-    chosen_ids, selection = chosen(run, ids, failed, samples)
+    chosen_ids, selection = select_samples(run, ids, failed, samples)
     views = [item for id in chosen_ids for item in items(home, run, id)]
     images: dict[str, ImageRef] = {}
     for perturbed in perturbed_items(home, run):

@@ -18,7 +18,14 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.prompts.dimensions import error_dimensions_id
 from dokimasia.report.figures import several
-from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, INSTRUCTION_TOKENS, Asking, Estimate, added_up, size_of
+from dokimasia.runs.estimate import (
+    CHARACTERS_PER_TOKEN,
+    INSTRUCTION_TOKENS,
+    Estimate,
+    ExpectedCalls,
+    size_of,
+    total_estimate,
+)
 from dokimasia.runs.plans import DataPlan, OutsideIdentity, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, NOBODY, DataRequest, Option
 from dokimasia.runs.session import Accepted, Session, hash_of
@@ -341,7 +348,7 @@ def _dimensions_by_sample(edited: Sequence[EditedImage]) -> dict[str, tuple[str,
 
 
 def _estimate(plan: PerturbPlan, material: PerturbMaterial) -> Estimate:
-    askings: list[Asking] = []
+    askings: list[ExpectedCalls] = []
     for sample in material.samples:
         askings += _askings(plan, sample, material.golds.get(sample.id))
     notes: list[str] = []
@@ -353,26 +360,26 @@ def _estimate(plan: PerturbPlan, material: PerturbMaterial) -> Estimate:
     if plan.checks_own_work:
         notes.append(OWN_WORK.format(checker=_name(plan.checker)))
     items = len(plan.to_write) + sum(map(len, plan.asked.values()))
-    return added_up(askings, len(material.samples), items=items).model_copy(update={"notes": tuple(notes)})
+    return total_estimate(askings, len(material.samples), items=items).model_copy(update={"notes": tuple(notes)})
 
 
-def _askings(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None) -> Iterator[Asking]:
+def _askings(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None) -> Iterator[ExpectedCalls]:
     size, count = size_of(sample), len(plan.asked.get(sample.id, ()))
     texts = plan.editor is None
     request_tokens = INSTRUCTION_TOKENS + size.text
     gold_tokens = GOLD_TOKENS if gold is None else 1 + len(gold.text) // CHARACTERS_PER_TOKEN
     if plan.gold_writer is not None and plan.checker is not None and gold is None:
-        yield Asking(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), gold_tokens)
+        yield ExpectedCalls(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), gold_tokens)
         sent = request_tokens + gold_tokens + size.images_for(plan.checker)
-        yield Asking(plan.checker, 1, sent, CHECK_TOKENS)
+        yield ExpectedCalls(plan.checker, 1, sent, CHECK_TOKENS)
     if plan.perturber is not None:
         sent = request_tokens + size.images_for(plan.perturber)
         if texts:
-            yield Asking(plan.perturber, count, sent + gold_tokens, gold_tokens)
+            yield ExpectedCalls(plan.perturber, count, sent + gold_tokens, gold_tokens)
         else:
-            yield Asking(plan.perturber, count, sent, INSTRUCTION_REPLY)
+            yield ExpectedCalls(plan.perturber, count, sent, INSTRUCTION_REPLY)
     if plan.editor is not None:
-        yield Asking(plan.editor, count, size.images + INSTRUCTION_REPLY, size.images)
+        yield ExpectedCalls(plan.editor, count, size.images + INSTRUCTION_REPLY, size.images)
     if plan.checker is not None:
         sent = request_tokens + (2 * gold_tokens + LIST_TOKENS if texts else size.images)
-        yield Asking(plan.checker, count, sent + size.images_for(plan.checker), CHECK_TOKENS)
+        yield ExpectedCalls(plan.checker, count, sent + size.images_for(plan.checker), CHECK_TOKENS)

@@ -23,13 +23,13 @@ async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
         def gold_items(sample: Sample) -> list[Item]:
             return [Item(gold_item(sample.id))] if sample.id in missing else []
 
-        yield replace(job.each(GOLD_WRITING, gold_items), items=len(missing))
+        yield replace(job.graph_stage(GOLD_WRITING, gold_items), items=len(missing))
     if plan.editor is not None:
 
         def image_items(sample: Sample) -> list[Item]:
             return [_item(sample, dimension, {}) for dimension in plan.asked[sample.id]]
 
-        yield replace(job.each(IMAGE_PERTURBING, image_items), items=sum(map(len, plan.asked.values())))
+        yield replace(job.graph_stage(IMAGE_PERTURBING, image_items), items=sum(map(len, plan.asked.values())))
         return
     golds = await asyncio.to_thread(golds_of, job.home, job.run, plan)
 
@@ -39,7 +39,7 @@ async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
         return [_item(sample, dimension, {"gold": golds[sample.id]}) for dimension in plan.asked[sample.id]]
 
     count = sum(len(dimensions) for id, dimensions in plan.asked.items() if id in golds)
-    yield replace(job.each(TEXT_PERTURBING, text_items), items=count)
+    yield replace(job.graph_stage(TEXT_PERTURBING, text_items), items=count)
 
 
 def _item(sample: Sample, dimension: str, inputs: dict[str, str]) -> Item:
@@ -54,8 +54,8 @@ def _edited_images(job: Job[PerturbPlan]) -> Stage[Sample]:
 
     async def do(sample: Sample) -> None:
         for name, id in by_sample.get(sample.id, ()):
-            if job.finished(name) is None:
-                await job.finish(job.row(sample, name, outcome="made", value_ids=(id,)))
+            if job.stored_row(name) is None:
+                await job.commit(job.row(sample, name, outcome="made", value_ids=(id,)))
         job.progress.samples_done += 1
 
     return Stage(job.samples(), do, items=sum(map(len, by_sample.values())))

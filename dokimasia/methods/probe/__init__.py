@@ -9,7 +9,7 @@ from dokimasia.methods.probe.perturbations import Probes, probes_of
 from dokimasia.methods.probe.request import Arm, ProbePlan, ProbeRequest, graphs_of
 from dokimasia.methods.probe.units import stored_probes
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.method import Method, lazy_function, lazy_value
 
 METHOD: Method[ProbeRequest, ProbePlan] = Method(
     name="probe",
@@ -17,13 +17,13 @@ METHOD: Method[ProbeRequest, ProbePlan] = Method(
     request=ProbeRequest,
     plan=ProbePlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.probe.work", "stages"),
+    stages=lazy_function("dokimasia.methods.probe.work", "stages"),
     previews=previews,
-    drawing=later("dokimasia.methods.probe.report", "DRAWING"),
+    drawing=lazy_value("dokimasia.methods.probe.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: ProbeFigures,
     graphs_of=graphs_of,
-    report=lazily("dokimasia.methods.probe.report", "with_samples"),
+    report=lazy_function("dokimasia.methods.probe.report", "with_samples"),
     items=probe_items,
     items_shown=False,
     row_name="judgements",

@@ -18,7 +18,7 @@ from dokimasia.agents.evaluation import (
     examine_criteria,
     extract_criteria,
     judge_equivalence,
-    score_checkpoints,
+    score_criteria,
     write_chain,
 )
 from dokimasia.agents.rubrics import assess_response, write_must_right
@@ -56,14 +56,14 @@ from dokimasia.prompts.dimensions import error_dimensions, error_dimensions_id
 from dokimasia.runs.estimate import (
     CHARACTERS_PER_TOKEN,
     INSTRUCTION_TOKENS,
-    Asking,
     Estimate,
+    ExpectedCalls,
     SampleSize,
-    added_up,
     size_of,
+    total_estimate,
 )
 from dokimasia.runs.plans import prompts_used
-from dokimasia.runs.session import Accepted, Session, hash_of, left_out
+from dokimasia.runs.session import Accepted, Session, hash_of, skipped_entries
 from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import load_samples
 from dokimasia.tools.registry import select_tools
@@ -170,7 +170,7 @@ def _material(request: ProbeRequest, session: Session) -> ProbeMaterial:
     if session.forked is not None:
         plan = session.forked.plan_as(ProbePlan)
         samples = list(load_samples(session.opened, session.forked.id))
-        return ProbeMaterial(samples, stored_probes(session.opened, plan), left_out(session.forked), request)
+        return ProbeMaterial(samples, stored_probes(session.opened, plan), skipped_entries(session.forked), request)
     source = request.data
     if (source / ITEMS).is_file():
         source /= ITEMS
@@ -225,10 +225,10 @@ def estimate(
     Its notes mention what the number of items does not show: calls for the judges' criteria, for looks, and gold answers
     that are too short for their dimension.
     """
-    askings: list[Asking] = []
+    askings: list[ExpectedCalls] = []
     for sample in samples:
         askings += _askings_of_sample(plan, sample, golds_of(probes[sample.id]))
-    total = added_up(askings, len(samples), items=count_items(plan, probes))
+    total = total_estimate(askings, len(samples), items=count_items(plan, probes))
     return total.model_copy(update={"notes": tuple(_notes(plan, probes))})
 
 
@@ -262,10 +262,12 @@ def _too_short(probes: Iterable[Probe]) -> Iterator[str]:
             yield f"{item.sample_id} ({dimension.name})"
 
 
-def _askings_of_sample(plan: ProbePlan, sample: Sample, golds: Sequence[Gold]) -> Iterator[Asking]:
+def _askings_of_sample(plan: ProbePlan, sample: Sample, golds: Sequence[Gold]) -> Iterator[ExpectedCalls]:
     size = size_of(sample)
     if plan.writer is not None:
-        yield Asking(plan.writer, 1, INSTRUCTION_TOKENS + size.text + size.images_for(plan.writer), JUDGEMENT_TOKENS)
+        yield ExpectedCalls(
+            plan.writer, 1, INSTRUCTION_TOKENS + size.text + size.images_for(plan.writer), JUDGEMENT_TOKENS
+        )
     for arm in plan.arms:
         for evaluator, _ in plan.evaluators_of(arm):
             yield from _askings_of_basis(arm, evaluator, size, golds)
@@ -273,23 +275,27 @@ def _askings_of_sample(plan: ProbePlan, sample: Sample, golds: Sequence[Gold]) -
                 yield from _askings_of_gold(plan, arm, evaluator, size, gold)
 
 
-def _askings_of_basis(arm: Arm, evaluator: Evaluator, size: SampleSize, golds: Sequence[Gold]) -> Iterator[Asking]:
+def _askings_of_basis(
+    arm: Arm, evaluator: Evaluator, size: SampleSize, golds: Sequence[Gold]
+) -> Iterator[ExpectedCalls]:
     """Yield the calls for criteria or rubrics; an arm with tools reuses those of the arm without."""
     judge = arm.in_use
     if judge is None or arm.tools:
         return
     sent = INSTRUCTION_TOKENS + size.text + size.images_for(judge)
     if evaluator == "checkpoints":
-        yield Asking(judge, 2 if size.reference else 1, sent + size.reference, CHAIN_TOKENS)
-        yield Asking(judge, 2 if size.reference else 0, INSTRUCTION_TOKENS + 2 * size.reference, WORD_TOKENS)
-        yield Asking(judge, 2, sent + CHAIN_TOKENS, CRITERIA_TOKENS)
-        yield Asking(judge, 2, INSTRUCTION_TOKENS + size.text + CHAIN_TOKENS + CRITERIA_TOKENS, CHECK_TOKENS)
+        yield ExpectedCalls(judge, 2 if size.reference else 1, sent + size.reference, CHAIN_TOKENS)
+        yield ExpectedCalls(judge, 2 if size.reference else 0, INSTRUCTION_TOKENS + 2 * size.reference, WORD_TOKENS)
+        yield ExpectedCalls(judge, 2, sent + CHAIN_TOKENS, CRITERIA_TOKENS)
+        yield ExpectedCalls(judge, 2, INSTRUCTION_TOKENS + size.text + CHAIN_TOKENS + CRITERIA_TOKENS, CHECK_TOKENS)
     elif evaluator == "gated":
         for gold in golds:
-            yield Asking(judge, 3, sent + _tokens_of(gold), RUBRIC_TOKENS)
+            yield ExpectedCalls(judge, 3, sent + _tokens_of(gold), RUBRIC_TOKENS)
 
 
-def _askings_of_gold(plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold) -> Iterator[Asking]:
+def _askings_of_gold(
+    plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold
+) -> Iterator[ExpectedCalls]:
     """Yield the calls for a gold answer and its perturbations: one per judgement, two per pair."""
     judge = arm.spec_for(evaluator)
     sent = FRAME_TOKENS + size.text + _tokens_judged(arm, evaluator, size, gold)
@@ -298,12 +304,12 @@ def _askings_of_gold(plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: Samp
     orders = 2 if paradigm == "pairwise" else 1
     compared = plan.retests + len(gold.probes) * orders
     count = compared if paradigm == "pairwise" else compared + 1
-    yield Asking(judge, count, sent, received)
+    yield ExpectedCalls(judge, count, sent, received)
     if arm.tools:
         for look in range(1, plan.looks + 2):
-            yield Asking(judge, count, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)
+            yield ExpectedCalls(judge, count, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)
     if plan.reader is not None and paradigm in READ:
-        yield Asking(plan.reader, compared, INSTRUCTION_TOKENS + JUDGEMENT_TOKENS, READING_TOKENS)
+        yield ExpectedCalls(plan.reader, compared, INSTRUCTION_TOKENS + JUDGEMENT_TOKENS, READING_TOKENS)
 
 
 def _tokens_judged(arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold) -> int:
@@ -360,7 +366,7 @@ def _asks_in_use(evaluator: Evaluator, sample: Sample) -> Iterator[Ask[Any]]:
         yield write_chain(sample)
         yield extract_criteria(sample, CHAIN, count=counted(COUNT))
         yield examine_criteria(sample, CHAIN, CRITERIA.criteria)
-        yield score_checkpoints(sample, CRITERIA, PERTURBED)
+        yield score_criteria(sample, CRITERIA, PERTURBED)
     elif evaluator == "gated":
         yield write_must_right(sample, GOLD, domain_of(sample) or DOMAINS[0])
         yield assess_response(sample, RubricSet(sample_id=sample.id, rubrics=(RUBRIC,)), PERTURBED)

@@ -53,7 +53,7 @@ from dokimasia.report.fields import (
 from dokimasia.report.figures import NOTHING, bracketed
 from dokimasia.report.figures import p_value as write_p_value
 from dokimasia.runs.figure_models import DataFigures
-from dokimasia.runs.figures import heading, paid, rows_shown
+from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows
 from dokimasia.runs.measures import failures_by_kind, interval_of, limits, mean_with_interval, rounded
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.excerpts import samples_of
@@ -428,7 +428,7 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
         open_items=count_items(plan, probes_by_sample(probes)) - len(rows),
         tasks=tasks_of(detections(home, all_units(plan, probes), rows), seed=run.seed),
         failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
-        **paid(home, rows),
+        **calls_and_costs(home, rows),
     )
 
 
@@ -792,7 +792,7 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
     plan = run.plan_as(ProbePlan)
     probes = [probe for probe in stored_probes(home, plan) if sample is None or probe.item.sample_id == sample]
     units = all_units(plan, probes)
-    rows = rows_shown(home, run, sample)
+    rows = ordered_rows(home, run, sample)
     judged = [row for row in rows if row.item in units]
     excerpts = samples_of(home, run.id, list(probes_by_sample(probes)))
     for row, fields in zip(judged, judgement_fields(home, units, rows), strict=True):

@@ -54,8 +54,8 @@ from dokimasia.report.fields import Bounds, Interval, TableRow, pointer
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.overlay import look_text, looks_at
 from dokimasia.report.sections import provenance
-from dokimasia.report.tables import TableColumn, cell, column, computed, joined, labelled_table, table
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.report.tables import TableColumn, cell, column, computed_column, join_tables, labelled_table, table
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import failed_samples
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, load_samples, run_samples
@@ -456,7 +456,7 @@ def _blind_spots(task: TaskReport) -> Block:
         column("undetected", meaning="errors of this dimension, in percent, with its 95 % interval"),
         column("overall", write=plain_percent),
         column("undetected", title="errors", meaning="judged", write=_scored_errors),
-        computed(
+        computed_column(
             "all its errors", lambda row: wholes[row.name], meaning="undetected of all errors under the evaluator"
         ),
         column("spot", "adjusted", linked=False),
@@ -578,7 +578,7 @@ def places(data: ReportData) -> Section | None:
     columns: list[TableColumn[ProbedEvaluator]] = [
         column("places", "n", title="pairs"),
         column("places", "consistency"),
-        computed(
+        computed_column(
             "bias",
             _bias,
             meaning="percentage points by which the first place is chosen more often than the second",
@@ -619,17 +619,17 @@ def _side(side: int, row: TableRow[ProbeComparison]) -> Cell:
 
 
 COMPARISON: list[TableColumn[ProbeComparison]] = [
-    computed(
+    computed_column(
         "first",
         partial(_side, 0),
         meaning="undetected on the first side, in percent, over the items judged on both",
     ),
-    computed(
+    computed_column(
         "second",
         partial(_side, 1),
         meaning="undetected on the second side, in percent, over the items judged on both",
     ),
-    computed(
+    computed_column(
         "difference",
         _difference,
         meaning="in percentage points, second less first, paired by item, with its 95 % interval",
@@ -781,7 +781,7 @@ def _two_ways(entries: Sequence[ArmsBeside], place: str, ways: tuple[str, str], 
         changes.append(TableRow("", entry.differences[0], f"{place}/{number}/differences/0"))
     undetected = [column("arms", way, "undetected", title=way, meaning=f"undetected; {LOWER}") for way in ways]
     equal = [column("arms", way, "equal", title=f"score-invariant, {way}", write=plain_percent) for way in ways]
-    return joined(
+    return join_tables(
         [
             labelled_table(ArmsBeside, ("judge", "evaluator"), rows, undetected, about),
             table(ProbeComparison, changes, COMPARISON[2:], about),
@@ -914,7 +914,7 @@ def not_entered(data: ReportData) -> Section | None:
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the report data with the samples that the page shows, failed ones first."""
     ids = [place.sample_id for place in run_samples(home, run.id)]
-    chosen_ids, selection = chosen(run, ids, failed_samples(home, run.id), samples)
+    chosen_ids, selection = select_samples(run, ids, failed_samples(home, run.id), samples)
     views = [item for id in chosen_ids for item in probe_items(home, run, id)]
     images = {
         image.sha256: image

@@ -38,7 +38,7 @@ from dokimasia.methods.probe.units import (
     stored_probes,
     units_of,
 )
-from dokimasia.runs.work import Job, Stage, ending
+from dokimasia.runs.work import Job, Stage, outcome_fields
 from dokimasia.storage.results import ResultRow
 
 PROBING, DECIDING = cast("GraphFile", probing), cast("GraphFile", deciding)
@@ -131,13 +131,13 @@ class ProbeWork:
         job = self._job
         open_units: list[ProbeUnit] = []
         for unit in units:
-            row = job.finished(unit.name)
+            row = job.stored_row(unit.name)
             foundation = basis if basis is not None and basis.failure else rows.get(unit.first)
             if row is not None:
                 rows[unit.name] = row
             elif foundation is not None and foundation.failure:
                 rows[unit.name] = self._row_without_basis(sample, unit, foundation)
-                await job.finish(rows[unit.name])
+                await job.commit(rows[unit.name])
             else:
                 open_units.append(unit)
         basis_id = "" if basis is None else basis.criteria_id or basis.value_ids[0]
@@ -150,7 +150,7 @@ class ProbeWork:
                 row = await self._row(sample, unit, outcome, rows)
                 rows[unit.name] = row
                 done.append(row)
-            await job.finish(*done)
+            await job.commit(*done)
 
     async def _row(
         self, sample: Sample, unit: ProbeUnit, outcome: JudgementOutcome, rows: dict[str, ResultRow]
@@ -184,7 +184,7 @@ class ProbeWork:
         job, reader = self._job, self._plan.reader
         judged = [unit for unit in units if rows[unit.name].failure is None]
         job.progress.items -= len(units) - len(judged)
-        open_units = [unit for unit in judged if job.finished(unit.reading) is None]
+        open_units = [unit for unit in judged if job.stored_row(unit.reading) is None]
         if reader is None:
             return
 
@@ -206,7 +206,7 @@ class ProbeWork:
                 ended = outcome.failure_fields if outcome.failed else {"outcome": "made", "value_ids": outcome.values}
                 fields = {"kind": READING, "model": reader.ref.name, "calls": outcome.calls, **ended}
                 done.append(job.row(sample, unit.reading, **fields))
-            await job.finish(*done)
+            await job.commit(*done)
 
 
 def context_of(job: Job[ProbePlan], options: GraphOptions, attempt: int) -> Context:
@@ -332,7 +332,7 @@ async def criteria_of_sample(job: Job[ProbePlan], sample: Sample, arm: Arm) -> R
     A judge with tools uses the criteria that it made without tools, so that both arms differ only in the tools.
     """
     name = basis_item("criteria", arm.model, sample.id)
-    row = job.finished(name)
+    row = job.stored_row(name)
     if row is not None:
         return row
     inputs: dict[str, Any] = {"sample": value_id(sample)}
@@ -354,7 +354,7 @@ async def criteria_of_sample(job: Job[ProbePlan], sample: Sample, arm: Arm) -> R
 async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: Gold) -> ResultRow:
     """Return the row of the must-right rubrics of a gold answer."""
     name = basis_item("rubrics", arm.model, sample.id, gold.key)
-    row = job.finished(name)
+    row = job.stored_row(name)
     if row is not None:
         return row
     store = job.context.store
@@ -371,7 +371,7 @@ async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: G
     )
     inputs = {"sample": value_id(sample), "answered": [], "responses": []}
     state = await job.walk(RUBRICS, inputs, name, context=context_of(job, options, job.attempt(name)))
-    ended: dict[str, Any] = ending(state)
+    ended: dict[str, Any] = outcome_fields(state)
     if not state.get("failed"):
         ended["value_ids"] = (state["made"],)
         if not (await store.get(RubricSet, state["made"])).rubrics:
@@ -386,7 +386,7 @@ async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> Resu
     A text is a model's answer to the sample's request; an image is made by an image model from the gold image.
     """
     name, writer = basis_item("reference", "", sample.id), job.plan.writer
-    row = job.finished(name)
+    row = job.stored_row(name)
     if row is not None or writer is None:
         return row
     context = context_of(job, options_of_model(writer), job.attempt(name))
@@ -395,7 +395,7 @@ async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> Resu
     else:
         inputs = {"sample": value_id(sample), "writer": writer.ref.name, "calls": []}
         state = await job.walk(PROBING, inputs, name, context=context)
-        ended = {**ending(state.get("unwritten", {})), "calls": state.get("written", ())}
+        ended = {**outcome_fields(state.get("unwritten", {})), "calls": state.get("written", ())}
         if state.get("reference"):
             ended["value_ids"] = (state["reference"],)
     return await _finish_basis(job, sample, name, writer.ref.name, **ended)
@@ -423,5 +423,5 @@ async def _finish_basis(
     job: Job[ProbePlan], sample: Sample, name: str, model: str, calls: Sequence[str] = (), **fields: Any
 ) -> ResultRow:
     row = job.row(sample, name, kind="basis", model=model, calls=tuple(calls), **fields)
-    await job.finish(row)
+    await job.commit(row)
     return row

@@ -6,7 +6,7 @@ from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.quality.figures import COLUMNS, QualityFigures, cells, items, judged, quality_figures
 from dokimasia.methods.quality.request import QualityPlan, QualityRequest, accept
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.method import Method, lazy_function, lazy_value
 
 METHOD: Method[QualityRequest, QualityPlan] = Method(
     name="quality",
@@ -14,8 +14,8 @@ METHOD: Method[QualityRequest, QualityPlan] = Method(
     request=QualityRequest,
     plan=QualityPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.quality.work", "stages"),
-    drawing=later("dokimasia.methods.quality.report", "DRAWING"),
+    stages=lazy_function("dokimasia.methods.quality.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.quality.report", "DRAWING"),
     figures=quality_figures,
     shape=lambda: QualityFigures,
     graphs=versions_of("criterion_quality"),

@@ -14,7 +14,7 @@ from dokimasia.methods.quality.request import QualityPlan, drawn_by, drawn_of, i
 from dokimasia.report.fields import Bounds, Count, Coverage, Display, Failures, Interval, Used
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
-from dokimasia.runs.figures import paid, rows_shown, simulated
+from dokimasia.runs.figures import calls_and_costs, ordered_rows, simulated_names
 from dokimasia.runs.measures import failures_by_kind, mean_bounds, mean_with_interval, rounded
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
@@ -88,7 +88,7 @@ def quality_figures(home: Home, run: Run) -> QualityFigures:
         run=run.id,
         status=run.status,
         seed=run.seed,
-        simulated=tuple(simulated(plan.models.values())),
+        simulated=tuple(simulated_names(plan.models.values())),
         judge=plan.judge_name,
         source=plan.source,
         own_criteria=plan.judge.ref.model == drawn_by(get_run(home, plan.source)),
@@ -96,7 +96,7 @@ def quality_figures(home: Home, run: Run) -> QualityFigures:
         failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
         **dict(_rating(draw.criteria, ratings, clusters)),
         groups=groups,
-        **paid(home, rows),
+        **calls_and_costs(home, rows),
     )
 
 
@@ -168,7 +168,7 @@ class QualityItem(Value):
 
 def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each `QualityItem`, ready for JSON; with `sample`, only those of that sample."""
-    for item in _rated_items(home, run, rows_shown(home, run, sample)):
+    for item in _rated_items(home, run, ordered_rows(home, run, sample)):
         yield item.model_dump(mode="json")
 
 

@@ -9,7 +9,7 @@ from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Sectio
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer
 from dokimasia.report.sections import provenance
-from dokimasia.report.tables import TableColumn, column, computed, name_column, table
+from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
 
 ITEM_COLUMNS = (
     Column("sample", numeric=False),
@@ -30,7 +30,9 @@ def section(data: ReportData) -> Section:
     rows.append(TableRow("all", quality, ""))
     columns: list[TableColumn[CriteriaRating]] = [
         name_column("category"),
-        computed("rated", _rated, meaning="criteria with a rating, of those that were drawn; the category has so many"),
+        computed_column(
+            "rated", _rated, meaning="criteria with a rating, of those that were drawn; the category has so many"
+        ),
         column("accuracy"),
         column("necessity"),
     ]

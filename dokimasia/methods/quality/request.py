@@ -13,7 +13,7 @@ from dokimasia.methods.evaluation import EvaluationPlan
 from dokimasia.methods.tree import Grouping, criteria_groups, evaluation_of
 from dokimasia.people.annotation import criteria_of, draw_subjects
 from dokimasia.report.figures import several
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, added_up, size_of
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, size_of, total_estimate
 from dokimasia.runs.plans import RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, Option, RunRequest
 from dokimasia.runs.session import Accepted, Session
@@ -94,14 +94,14 @@ async def accept(request: QualityRequest, session: Session) -> Accepted[QualityP
     sets = {row.sample_id: row.criteria_id for row in criteria_of_samples(home, run.id)}
     judge = session.judge(request.judge)
     criteria: list[DrawnCriterion] = []
-    calls: list[Asking] = []
+    calls: list[ExpectedCalls] = []
     for subject in chosen:
         sample, category = subject.unit.id, subject.place.category
         criteria.append(
             DrawnCriterion(sample=sample, criteria=sets[sample], number=subject.unit.criterion, group=category)
         )
         size = size_of(subject.sample)
-        calls.append(Asking(judge, 1, INSTRUCTION_TOKENS + size.text + size.images_for(judge), RATING_TOKENS))
+        calls.append(ExpectedCalls(judge, 1, INSTRUCTION_TOKENS + size.text + size.images_for(judge), RATING_TOKENS))
     counts = Counter(subject.place.category for subject in subjects)
     drawn = DrawnCriteria(criteria=tuple(criteria), of=dict(sorted(counts.items())))
     plan = QualityPlan(
@@ -120,7 +120,7 @@ async def accept(request: QualityRequest, session: Session) -> Accepted[QualityP
     samples = [sample for sample in run_samples(home, run.id) if sample.sample_id in names]
     return Accepted(
         plan=plan,
-        estimate=added_up(calls, len(samples), items=len(chosen)).model_copy(update={"notes": tuple(notes)}),
+        estimate=total_estimate(calls, len(samples), items=len(chosen)).model_copy(update={"notes": tuple(notes)}),
         data_name=run.data_name,
         data_hash=run.data_hash,
         places=[sample._replace(position=position) for position, sample in enumerate(samples)],

@@ -19,5 +19,5 @@ async def stages(job: Job[QualityPlan]) -> AsyncIterator[Stage[Sample]]:
     for criterion in criteria:
         inputs = {"criteria": criterion.criteria, "number": criterion.number}
         items[criterion.sample].append(Item(item_of(criterion), inputs))
-    stage = job.each(cast("GraphFile", quality), lambda sample: items[sample.id])
+    stage = job.graph_stage(cast("GraphFile", quality), lambda sample: items[sample.id])
     yield replace(stage, items=len(criteria))

@@ -8,7 +8,7 @@ from dokimasia.methods.refinement.figures import RefinementFigures, figures_of_r
 from dokimasia.methods.refinement.request import RefinementPlan, RefinementRequest
 from dokimasia.methods.refinement.rows import COLUMNS, cells, refined_sample, refinement_rows
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, lazily
+from dokimasia.runs.method import Method, lazy_function, lazy_value
 from dokimasia.runs.reading.comparison import ATOMS
 
 METHOD: Method[RefinementRequest, RefinementPlan] = Method(
@@ -17,9 +17,9 @@ METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     request=RefinementRequest,
     plan=RefinementPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.refinement.work", "stages"),
-    drawing=later("dokimasia.methods.refinement.report", "DRAWING"),
-    report=lazily("dokimasia.methods.refinement.report", "with_refined"),
+    stages=lazy_function("dokimasia.methods.refinement.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.refinement.report", "DRAWING"),
+    report=lazy_function("dokimasia.methods.refinement.report", "with_refined"),
     figures=figures_of_run,
     shape=lambda: RefinementFigures,
     graphs=versions_of("refinement"),

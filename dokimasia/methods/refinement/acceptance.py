@@ -18,7 +18,7 @@ from dokimasia.methods.refinement.request import (
     Strategy,
 )
 from dokimasia.methods.refinement.source import SourceAnswer, SourceRun, most_shown, peers_for, read_source
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up, size_of
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, SampleSize, size_of, total_estimate
 from dokimasia.runs.plans import prompts_used, reached_now
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
@@ -188,7 +188,7 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
     if plan.threshold is None:
         candidates = [answer for answer in answers if sizes[answer.sample_id].reference]
     failed = [answer for answer in candidates if _may_fail(answer, plan.threshold)]
-    askings: list[Asking] = []
+    askings: list[ExpectedCalls] = []
     for answer in candidates:
         askings += _verdicts(plan, sizes[answer.sample_id], times=0 if answer.final else 1)
     if plan.leak_judge and plan.names_points:
@@ -205,14 +205,14 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
         if answer.key in peers:
             solvers = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
             askings += _hints(plan, size, len(most_shown(answer, plan)), list(solvers))
-    return added_up(askings, len(sizes), items=len(answers) + len(failed) * (len(plan.arms) - 1))
+    return total_estimate(askings, len(sizes), items=len(answers) + len(failed) * (len(plan.arms) - 1))
 
 
 def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:
     return answer.verdict in ("wrong", None) if threshold is None else answer.score < threshold
 
 
-def _rounds(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: Arm) -> Iterator[Asking]:
+def _rounds(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: Arm) -> Iterator[ExpectedCalls]:
     """Yield the calls of all rounds of an arm, without the hints."""
     model = plan.models[answer.model]
     sent = INSTRUCTION_TOKENS + size.text + size.images_for(model)
@@ -222,19 +222,19 @@ def _rounds(plan: RefinementPlan, answer: SourceAnswer, size: SampleSize, arm: A
     if not plan.hide_answer:
         sent += ANSWER_TOKENS
     deciding = 0 if plan.protocol == "published" else plan.rounds - 1
-    yield Asking(model, plan.rounds, sent, ANSWER_TOKENS)
+    yield ExpectedCalls(model, plan.rounds, sent, ANSWER_TOKENS)
     yield from _verdicts(plan, size, times=plan.rounds)
     yield from scoring(plan.judge, plan.options, size, times=plan.rounds * plan.judgements + deciding)
 
 
-def _verdicts(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[Asking]:
+def _verdicts(plan: RefinementPlan, size: SampleSize, *, times: int) -> Iterator[ExpectedCalls]:
     """Yield the calls that decide whether final answers are right; none without a reference answer."""
     if size.reference:
         sent = INSTRUCTION_TOKENS + size.text + size.reference * 2
-        yield Asking(plan.judge, times, sent, VERDICT_TOKENS)
+        yield ExpectedCalls(plan.judge, times, sent, VERDICT_TOKENS)
 
 
-def _hints(plan: RefinementPlan, size: SampleSize, points: int, solvers: list[str]) -> Iterator[Asking]:
+def _hints(plan: RefinementPlan, size: SampleSize, points: int, solvers: list[str]) -> Iterator[ExpectedCalls]:
     """Yield the calls of an answer's hints: in each round from as few peers as possible, in two wordings, all checked."""
     writers = points if plan.protocol == "published" else min(points, len(solvers))
     sent = INSTRUCTION_TOKENS + size.text + points * POINT_TOKENS + 2 * ANSWER_TOKENS
@@ -242,11 +242,11 @@ def _hints(plan: RefinementPlan, size: SampleSize, points: int, solvers: list[st
         for number in range(writers):
             peer = plan.models[solvers[(round + number) % len(solvers)]]
             rewritings = points if number == 0 else 0
-            yield Asking(peer, 1 + rewritings, sent + size.images_for(peer), points * HINT_TOKENS)
+            yield ExpectedCalls(peer, 1 + rewritings, sent + size.images_for(peer), points * HINT_TOKENS)
         if plan.leak_judge:
             yield _leak_check(plan, size, points * (POINT_TOKENS + HINT_TOKENS), times=1 + 2 * points)
 
 
-def _leak_check(plan: RefinementPlan, size: SampleSize, text: int, *, times: int) -> Asking:
+def _leak_check(plan: RefinementPlan, size: SampleSize, text: int, *, times: int) -> ExpectedCalls:
     """Return the calls in which the judge checks a text for leaks."""
-    return Asking(plan.judge, times, INSTRUCTION_TOKENS + size.text + size.reference + text, VERDICT_TOKENS)
+    return ExpectedCalls(plan.judge, times, INSTRUCTION_TOKENS + size.text + size.reference + text, VERDICT_TOKENS)

@@ -8,7 +8,7 @@ from dokimasia.agents import PromptLibrary
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.options import GraphOptions
-from dokimasia.domain.ports import BlobStore, Ledger, RunStore, Transport
+from dokimasia.domain.ports import BlobStore, Ledger, Transport, ValueStore
 from dokimasia.domain.refinement import Refined
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError
@@ -34,7 +34,7 @@ async def memory_context(
     settings: Settings | None = None,
     blobs: BlobStore | None = None,
     ledger: Ledger | None = None,
-    store: RunStore | None = None,
+    store: ValueStore | None = None,
     transports: Mapping[str, Transport] | None = None,
     prompts: PromptLibrary | None = None,
     budget: Budget | None = None,

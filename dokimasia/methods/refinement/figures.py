@@ -37,7 +37,7 @@ from dokimasia.methods.refinement.request import RefinementPlan
 from dokimasia.methods.refinement.rows import refinement_rows
 from dokimasia.report.fields import Count, Fraction, Interval, NoInterval
 from dokimasia.runs.figure_models import Heading, Judge, Seed
-from dokimasia.runs.figures import simulated
+from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.measures import DIGITS
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, get_run
@@ -588,7 +588,7 @@ def figures_of_run(home: Home, run: Run) -> RefinementFigures:
     return RefinementFigures(
         run=run.id,
         status=run.status,
-        simulated=tuple(simulated(plan.models.values())),
+        simulated=tuple(simulated_names(plan.models.values())),
         source=plan.source,
         arms=plan.arms,
         rounds=plan.rounds,

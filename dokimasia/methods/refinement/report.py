@@ -43,8 +43,8 @@ from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import CountedRate, Interval, Limited, Rate, Share, TableRow, pointer
 from dokimasia.report.sections import provenance
-from dokimasia.report.tables import TableColumn, column, computed, labelled_table
-from dokimasia.runs.reading.reporting import chosen, pictures_of
+from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table
+from dokimasia.runs.reading.reporting import pictures_of, select_samples
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -334,7 +334,7 @@ def _arms(refinement: RefinementFigures) -> Table:
         for arm, arm_figures in model.arms.items():
             rows.append(((Span(name, "strong"), arm), TableRow("", arm_figures, pointer("models", name, "arms", arm))))
     columns: list[TableColumn[ArmFigures]] = [
-        computed("known", _known_of),
+        computed_column("known", _known_of),
         column(
             "bounds",
             title="accuracy bounds",
@@ -345,7 +345,7 @@ def _arms(refinement: RefinementFigures) -> Table:
         column("shown", "solved", title="solved, shown", write=_share_of),
         column("withheld", "solved", title="solved, withheld", write=_share_of),
         column("spoilt", write=_share_of),
-        computed("calls", _calls, only="page"),
+        computed_column("calls", _calls, only="page"),
         column("per_repaired", "calls", "mean", title="calls a repair", write=_calls_a_repair, linked=False),
         column("per_repaired", "cost", "mean", title="cost a repair", write=_cost_a_repair, linked=False),
         column("failures", title="failed", numeric=False),
@@ -794,7 +794,7 @@ def _cut(text: str) -> str:
 async def with_refined(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the report data with some failed answers, which only the page shows."""
     failed = list(dict.fromkeys(row.sample_id for row in refinement_rows(home, run) if row.selected))
-    chosen_ids, selection = chosen(run, failed, failed, samples)
+    chosen_ids, selection = select_samples(run, failed, failed, samples)
     images = {
         image.sha256: image for sample in samples_of(home, run.id, chosen_ids).values() for image in sample.images
     }

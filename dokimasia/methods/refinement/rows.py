@@ -74,14 +74,14 @@ class _StepValues:
         self.judgements = find_values(home, CheckpointScores, (id for step in steps for id in step.judgements))
         self.responses = find_values(home, Response, (step.response for step in steps if step.response))
         self.criteria = find_values(home, CriteriaSet, (row.criteria_id for row in rows if row.criteria_id))
-        self.samples = find_values(home, Sample, (place.sample for place in self.places.values()))
+        self.samples = find_values(home, Sample, (place.value_id for place in self.places.values()))
         self.calls = SqliteLedger(home).calls_for(key for step in steps for key in step.calls)
 
     def row(self, row: ResultRow, step: RefinementStep, original: RefinementStep, *, last: bool) -> RefinementRow:
         """Return the row of a round; `original` is the step in which the original answer was checked."""
         plan, place = self.plan, self.places[row.sample_id]
         source = self.judgements[original.judgements[0]]
-        sample = self.samples[place.sample]
+        sample = self.samples[place.value_id]
         selection = self.selections.get(original.selection or "", PointSelection())
         final = self.finals.get(step.final or "")
         before = self.finals.get(original.final or "")
@@ -185,7 +185,7 @@ def refined_samples(
         if row.sample_id in by_sample and (row.selected or not only_failed):
             by_sample[row.sample_id].append(row)
     rows = [row for rows_of_sample in by_sample.values() for row in rows_of_sample]
-    places = {place.sample_id: place.sample for place in run_samples(home, run.id) if place.sample_id in by_sample}
+    places = {place.sample_id: place.value_id for place in run_samples(home, run.id) if place.sample_id in by_sample}
     samples = find_values(home, Sample, places.values())
     criteria = find_values(home, CriteriaSet, (row.criteria_id for row in rows))
     texts, finals = _answers_of(home, rows)

@@ -80,7 +80,7 @@ def _stage(job: Job[RefinementPlan], answers: AnswerInputs, arms: Sequence[Arm],
                 for answer, arm in part
             )
 
-        await job.in_parts(product(answers_of_sample, arms), walk)
+        await job.in_batches(product(answers_of_sample, arms), walk)
         job.progress.samples_done += 1
 
     return Stage(job.samples(), do, items=len(answers) * len(arms))
@@ -113,13 +113,13 @@ async def _item(
     peers: Peers,
 ) -> None:
     item = item_name(answer, arm)
-    if job.finished(item) is not None:
+    if job.stored_row(item) is not None:
         return
     inputs = {**answer_inputs, "arm": arm}
     if arm == "peer":
         inputs["peers"] = peers.get(answer.key, {})
     state = await job.walk(REFINEMENT, inputs, item)
-    await job.finish(await _row(job, sample, answer, arm, state["steps"]))
+    await job.commit(await _row(job, sample, answer, arm, state["steps"]))
 
 
 async def _row(

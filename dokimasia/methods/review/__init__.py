@@ -7,7 +7,7 @@ from dokimasia.methods.review.figures import ReviewFigures, figures_of_run, revi
 from dokimasia.methods.review.request import ReviewPlan, ReviewRequest, accept, previews
 from dokimasia.people.checks import open_checks
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, one_walk
+from dokimasia.runs.method import Method, graph_stages, lazy_value
 
 METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     name="review",
@@ -15,10 +15,10 @@ METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     request=ReviewRequest,
     plan=ReviewPlan,
     accept=accept,
-    stages=one_walk("review.peer_review"),
+    stages=graph_stages("review.peer_review"),
     ended=open_checks,
     checked=True,
-    drawing=later("dokimasia.methods.review.report", "DRAWING"),
+    drawing=lazy_value("dokimasia.methods.review.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: ReviewFigures,
     graphs=versions_of("peer_review"),

@@ -29,7 +29,7 @@ from dokimasia.methods.review.request import ReviewPlan
 from dokimasia.report.fields import Count, Counts, Coverage, Display, Failures, Fraction, NoInterval, Share, Used
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import DataFigures
-from dokimasia.runs.figures import counted, heading, paid, rows_shown
+from dokimasia.runs.figures import calls_and_costs, counts_by_name, heading, ordered_rows
 from dokimasia.runs.measures import failures_by_kind, limits, rounded, share_of_hits
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
@@ -231,7 +231,7 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
     agreement: Counter[Rule] = Counter(caption.agreement for caption in golden)
     return ReviewFigures(
         **heading(run, plan),
-        **paid(home, results(home, run.id)),
+        **calls_and_costs(home, results(home, run.id)),
         panel=plan.names,
         cycles=plan.cycles,
         accept=plan.accept,
@@ -250,9 +250,9 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
             [record.verdict == "discarded" for record in complete], complete_clusters, unknown=unknown
         ),
         agreement=dict(sorted(agreement.items())),
-        accepted_by_cycle=counted(caption.cycle for caption in golden),
+        accepted_by_cycle=counts_by_name(caption.cycle for caption in golden),
         failures=failures_by_kind(record.failure for record in incomplete if record.failure),
-        failed_members=counted(record.failed_member for record in incomplete if record.failed_member),
+        failed_members=counts_by_name(record.failed_member for record in incomplete if record.failed_member),
         kept=share_of_hits([review.kept for _, review in reviews], [source.cluster for source, _ in reviews]),
         turns=_turns(home, run.id, plan.names),
         self_preference=SelfPreferences(
@@ -340,7 +340,7 @@ def _turns(home: Home, run_id: str, panel: Sequence[str]) -> dict[str, MemberTur
             describe=of_part(name, "describe"),
             compare=of_part(name, "compare"),
             vote=of_part(name, "vote"),
-            failures=counted(turn.failure for turn in lost if turn.member == name),
+            failures=counts_by_name(turn.failure for turn in lost if turn.member == name),
         )
     return members
 
@@ -418,7 +418,7 @@ def _rounded(value: float | None) -> float | None:
 def review_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each reviewed sample (`ReviewItem`) as JSON; with `sample`, only that one, with all that was written."""
     states = caption_states(home, run.id)
-    for row in rows_shown(home, run, sample):
+    for row in ordered_rows(home, run, sample):
         values = [{"id": id, **find_value(home, id)} for id in row.value_ids]
         item: dict[str, Any] = {"sample": row.sample_id, "record": None, "golden": None}
         for value in reversed(values):

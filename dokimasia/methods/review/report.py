@@ -15,7 +15,7 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Column, Fold, Only, Pa
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Limited, Share, TableRow, pointer, rows_of
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed, name_column, table
+from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
 
 MOST_PRINTED, PREVIEW = 10, 160
 
@@ -104,17 +104,17 @@ def _member_table(review: ReviewFigures) -> Table:
         name_column("member"),
         column("own"),
         column("others"),
-        computed("self-preference", _difference, meaning="with its 95 % interval"),
-        computed("vain votes", _vain_votes, meaning="with its 95 % interval"),
-        computed(
+        computed_column("self-preference", _difference, meaning="with its 95 % interval"),
+        computed_column("vain votes", _vain_votes, meaning="with its 95 % interval"),
+        computed_column(
             "first place",
             lambda row: _first_position(positions[row.name]),
             meaning="how often it chooses what it is shown first, and how often chance would",
         ),
-        computed(
+        computed_column(
             "golden", lambda row: figures.count(captions.get(row.name, 0)), meaning="golden captions that it wrote last"
         ),
-        computed(
+        computed_column(
             "sentences",
             lambda row: figures.count(sentences.get(row.name, 0)),
             meaning="sentences of golden captions that stand in its draft",

@@ -25,7 +25,7 @@ from dokimasia.people.passports import (
     without_blind,
 )
 from dokimasia.prompts import PromptLibrary, Rendered, render
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, SampleSize, added_up
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, SampleSize, total_estimate
 from dokimasia.runs.plans import DataPlan, prompts_used
 from dokimasia.runs.requests import DataRequest, Models, Option
 from dokimasia.runs.session import Accepted, Session
@@ -127,7 +127,7 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
         protocol=request.protocol,
         prompts=prompts_used(session.library, ("describe", f"peer_review{suffix}", f"peer_vote{suffix}", "repair")),
     )
-    accepted = entries.accepted(plan, expected_calls(plan, entries.sizes_of_images, samples=len(entries.known)))
+    accepted = entries.accepted(plan, expected_calls(plan, entries.sizes_of_images, samples=len(entries.entries)))
     accepted = replace(accepted, request=request)
     return await held(accepted, request, session, judges=panel, ways=(judge_use,), dropped=dropped)
 
@@ -135,14 +135,14 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
 def expected_calls(plan: ReviewPlan, sizes: Sequence[SampleSize], *, samples: int) -> Estimate:
     """Return the maximum number of calls; samples with the same images are reviewed once."""
     pool = len(plan.panel) * DESCRIPTION_TOKENS
-    calls: list[Asking] = []
+    calls: list[ExpectedCalls] = []
     for spec in plan.panel:
         for size in sizes:
             sent = INSTRUCTION_TOKENS + size.images_for(spec)
-            calls.append(Asking(spec, 1, sent, DESCRIPTION_TOKENS))
-            calls.append(Asking(spec, plan.cycles, sent + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS))
-            calls.append(Asking(spec, plan.cycles, sent + pool, CRITIQUE_TOKENS))
-    return added_up(calls, samples, items=samples)
+            calls.append(ExpectedCalls(spec, 1, sent, DESCRIPTION_TOKENS))
+            calls.append(ExpectedCalls(spec, plan.cycles, sent + pool, CRITIQUE_TOKENS + DESCRIPTION_TOKENS))
+            calls.append(ExpectedCalls(spec, plan.cycles, sent + pool, CRITIQUE_TOKENS))
+    return total_estimate(calls, samples, items=samples)
 
 
 def previews(plan: ReviewPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:

@@ -9,7 +9,7 @@ from dokimasia.methods.rubrics.files import encode_sets, read_sets, schema, sets
 from dokimasia.methods.rubrics.request import RubricPlan, RubricRequest, accept
 from dokimasia.people.checks import open_checks
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Method, later, one_walk
+from dokimasia.runs.method import Method, graph_stages, lazy_value
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run
@@ -30,10 +30,10 @@ METHOD: Method[RubricRequest, RubricPlan] = Method(
     request=RubricRequest,
     plan=RubricPlan,
     accept=accept,
-    stages=one_walk("rubrics.rubric_making"),
+    stages=graph_stages("rubrics.rubric_making"),
     ended=open_checks,
     checked=True,
-    drawing=later("dokimasia.methods.rubrics.report", "DRAWING"),
+    drawing=lazy_value("dokimasia.methods.rubrics.report", "DRAWING"),
     figures=figures_of_run,
     shape=lambda: RubricsFigures,
     graphs=versions_of("rubric_making"),

@@ -19,7 +19,7 @@ from dokimasia.methods.rubrics.request import RubricPlan
 from dokimasia.prompts.dimensions import dimensions
 from dokimasia.report.fields import Count, Counts, Failures, Fraction, Share, Used, as_json
 from dokimasia.runs.figure_models import DataFigures, Judge
-from dokimasia.runs.figures import counted, heading, paid, rows_shown
+from dokimasia.runs.figures import calls_and_costs, counts_by_name, heading, ordered_rows
 from dokimasia.runs.measures import failures_by_kind, mean, share_of_hits
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
@@ -166,7 +166,7 @@ def figures_of_run(home: Home, run: Run) -> RubricsFigures:
     sets = sets_of_run(home, run) if has_sets(rows) else []
     return RubricsFigures(
         **heading(run, plan),
-        **paid(home, rows),
+        **calls_and_costs(home, rows),
         samples=len(samples),
         open_items=len(samples) - len(rows),
         protocol=plan.protocol,
@@ -203,10 +203,10 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:  # Fields of Rubri
         "images": len({image for rubric_set in sets for image in rubric_set.images}),
         **{name: sum(counts) for name, counts in streams.items()},
         "per_sample": PerSample(**{name: mean(counts) for name, counts in streams.items()}),
-        "distribution": Distribution(**{name: counted(counts) for name, counts in streams.items()}),
+        "distribution": Distribution(**{name: counts_by_name(counts) for name, counts in streams.items()}),
         "caption_words": _caption_words([rubric_set.caption for rubric_set in sets]),
-        "domains": counted(rubric_set.domain or "unknown" for rubric_set in sets),
-        "kinds": counted(rubric.kind or "unknown" for rubric in rubrics),
+        "domains": counts_by_name(rubric_set.domain or "unknown" for rubric_set in sets),
+        "kinds": counts_by_name(rubric.kind or "unknown" for rubric in rubrics),
         "negative": sum(rubric.polarity == "negative" for rubric in rubrics),
         "repaired": sum(rubric.repaired for rubric in rubrics),
         "evidence": mean([float(stands_in(rubric, caption)) for rubric, caption in captioned if caption]),
@@ -368,7 +368,7 @@ class _Hits:
 
 def rubric_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
     """Yield each sample's set with its dropped rubrics, or its failure, as JSON; with `sample`, only that one."""
-    for row in rows_shown(home, run, sample):
+    for row in ordered_rows(home, run, sample):
         stored = power = None
         if row.value_ids:
             stored = find_value(home, row.value_ids[0])["value"]

@@ -18,7 +18,7 @@ from dokimasia.errors import ConfigError, DataError, InputError, NotFound
 from dokimasia.methods.review import METHOD as REVIEW
 from dokimasia.people.checks import checked_texts
 from dokimasia.prompts.dimensions import dimensions_id
-from dokimasia.runs.estimate import Asking, Estimate, added_up, size_of
+from dokimasia.runs.estimate import Estimate, ExpectedCalls, size_of, total_estimate
 from dokimasia.runs.plans import JudgedPlan, prompts_used
 from dokimasia.runs.requests import DataRequest, Judge, Models, Option, run_or_file
 from dokimasia.runs.session import Accepted, Session, hash_of
@@ -159,7 +159,7 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
 
 def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
     """Return the maximum number of calls; the domain is asked for if the data have none."""
-    calls: list[Asking] = []
+    calls: list[ExpectedCalls] = []
     sent = INSTRUCTIONS + CAPTION_TOKENS
     pool = len(plan.pool)
     tried_on = 0
@@ -170,16 +170,16 @@ def expected_calls(plan: RubricPlan, captions: Captions) -> Estimate:
     for sample, source in zip(captions.samples, captions.sources, strict=True):
         size = size_of(sample)
         for spec in plan.pool:
-            calls.append(Asking(spec, 1, size.text + size.images_for(spec), CAPTION_TOKENS))
+            calls.append(ExpectedCalls(spec, 1, size.text + size.images_for(spec), CAPTION_TOKENS))
         calls += [
-            Asking(plan.judge, 1 + (source.domain is None), sent + size.images_for(plan.judge), RUBRIC_TOKENS),
-            Asking(plan.judge, 2, sent + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
-            Asking(plan.judge, 1 + bool(tried_on), sent + RUBRIC_TOKENS, PLANTED_TOKENS),
-            Asking(plan.judge, tried_on + measured_on, sent + RUBRIC_TOKENS, CHECK_TOKENS),
+            ExpectedCalls(plan.judge, 1 + (source.domain is None), sent + size.images_for(plan.judge), RUBRIC_TOKENS),
+            ExpectedCalls(plan.judge, 2, sent + pool * CAPTION_TOKENS, RUBRIC_TOKENS),
+            ExpectedCalls(plan.judge, 1 + bool(tried_on), sent + RUBRIC_TOKENS, PLANTED_TOKENS),
+            ExpectedCalls(plan.judge, tried_on + measured_on, sent + RUBRIC_TOKENS, CHECK_TOKENS),
         ]
         for spec in plan.panel:
-            calls.append(Asking(spec, 1, sent + RUBRIC_TOKENS, CHECK_TOKENS))
-    return added_up(calls, len(captions.samples), items=len(captions.samples))
+            calls.append(ExpectedCalls(spec, 1, sent + RUBRIC_TOKENS, CHECK_TOKENS))
+    return total_estimate(calls, len(captions.samples), items=len(captions.samples))
 
 
 def read_captions(request: RubricRequest, session: Session) -> Captions:

@@ -49,7 +49,7 @@ from dokimasia.methods.tree.validity import validity_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.lifecycle import run as run_method
-from dokimasia.runs.method import Addition, Method, later, lazily
+from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.services import Stop
@@ -150,11 +150,11 @@ METHOD: Method[GrowthRequest, GrowthPlan] = Method(
     request=GrowthRequest,
     plan=GrowthPlan,
     accept=accept,
-    stages=lazily("dokimasia.methods.tree.work", "stages"),
-    drawing=later("dokimasia.methods.tree.report", "DRAWING"),
+    stages=lazy_function("dokimasia.methods.tree.work", "stages"),
+    drawing=lazy_value("dokimasia.methods.tree.report", "DRAWING"),
     adds=Addition(
         report_tree,
-        later("dokimasia.methods.tree.report", "section"),
+        lazy_value("dokimasia.methods.tree.report", "section"),
         "capability",
         sample_groups,
     ),

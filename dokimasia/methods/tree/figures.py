@@ -17,7 +17,7 @@ from dokimasia.report.fields import Count, Counts, Coverage, Display
 from dokimasia.report.figures import NOTHING, count
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.figure_models import Heading, Judge, Seed
-from dokimasia.runs.figures import is_simulated, simulated
+from dokimasia.runs.figures import is_simulated, simulated_names
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.runs import Run
@@ -151,7 +151,7 @@ def growth_figures(home: Home, run: Run) -> TreeFigures:
         "source": plan.source,
         "judge": plan.judge_name,
         "embedding": plan.growth.embedding or None,
-        "simulated": simulated(plan.models.values()),
+        "simulated": simulated_names(plan.models.values()),
         "seed": plan.growth.seed,
         "level": plan.growth.level,
         "notes": Estimate.model_validate(run.options["estimate"]).notes,

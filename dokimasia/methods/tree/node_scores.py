@@ -25,7 +25,7 @@ from dokimasia.methods.tree.stored_trees import (
 )
 from dokimasia.report.fields import Bounds, NoInterval, as_json
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.figures import shown_name, simulated
+from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.runs.measures import limits
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
@@ -604,7 +604,7 @@ def report_tree(home: Home, run: Run) -> dict[str, Any] | None:
 
 def simulated_models(run: Run) -> list[str]:
     """Return the names of a run's simulated models."""
-    return simulated(method_of(run).read(run)[0].models.values())
+    return simulated_names(method_of(run).read(run)[0].models.values())
 
 
 def version_facts(loaded: LoadedTree) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import rows_of
 from dokimasia.report.labels import short_labels
 from dokimasia.report.sections import provenance
-from dokimasia.report.tables import column, computed, table
+from dokimasia.report.tables import column, computed_column, table
 
 MOST_PRINTED, MOST_MOVES, MOST_REFUSED = 60, 20, 5
 MOST_OPEN = 90
@@ -52,7 +52,7 @@ def growth_section(data: ReportData) -> Section:
             [
                 column("phase"),
                 *map(column, ("round", "calls", "added", "merged", "renamed", "pruned", "placed")),
-                computed("without place", lambda row: _count(sum(row.figures.unplaced.values()))),
+                computed_column("without place", lambda row: _count(sum(row.figures.unplaced.values()))),
                 column("rejected"),
             ],
             "The phases of the growth",

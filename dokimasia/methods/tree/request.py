@@ -16,7 +16,7 @@ from dokimasia.domain.growth import MIN_SUPPORT, SUBSAMPLE, GrowthOptions, Place
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree.criteria import file_criteria, given_criteria, hash_of, run_criteria
-from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Asking, Estimate, added_up
+from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, total_estimate
 from dokimasia.runs.plans import OutsideIdentity, RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, MOST_SEED, SHARED_HELP, Judge, Option, RunRequest
 from dokimasia.runs.session import Session
@@ -259,14 +259,16 @@ def estimate_growth(plan: GrowthPlan, criteria: Mapping[str, int]) -> Estimate:
     prompt_tokens = INSTRUCTION_TOKENS + TYPICAL_LEAVES * LEAF_TOKENS
     proposed, mapped = min(growth.propose_batch, drawn), min(growth.batch, total)
     calls = [
-        Asking(
+        ExpectedCalls(
             plan.judge,
             -(-drawn // growth.propose_batch),
             prompt_tokens + proposed * CRITERION_TOKENS,
             proposed * LINE_TOKENS,
         ),
-        Asking(plan.judge, growth.rounds * (4 + len(growth.categories) + drawn // 50), prompt_tokens, 5 * LINE_TOKENS),
-        Asking(
+        ExpectedCalls(
+            plan.judge, growth.rounds * (4 + len(growth.categories) + drawn // 50), prompt_tokens, 5 * LINE_TOKENS
+        ),
+        ExpectedCalls(
             plan.judge,
             -(-total // growth.batch) * (2 if plan.onto else 1),
             prompt_tokens + mapped * CRITERION_TOKENS,
@@ -275,5 +277,5 @@ def estimate_growth(plan: GrowthPlan, criteria: Mapping[str, int]) -> Estimate:
     ]
     if plan.embedding is not None:
         names = min(EMBEDDED, drawn)
-        calls.append(Asking(plan.embedding, growth.rounds * -(-drawn // EMBEDDED), names * LEAF_TOKENS, 0))
-    return added_up(calls, len(criteria), items=total)
+        calls.append(ExpectedCalls(plan.embedding, growth.rounds * -(-drawn // EMBEDDED), names * LEAF_TOKENS, 0))
+    return total_estimate(calls, len(criteria), items=total)

@@ -11,7 +11,7 @@ from dokimasia.people.annotation.agreement import Ends, agreement_figures
 from dokimasia.people.annotation.collecting import known_units
 from dokimasia.people.annotation.rated import SampleOrigin, group_of, put_together, scale_of
 from dokimasia.runs.catalogue import method_named
-from dokimasia.runs.figures import simulated
+from dokimasia.runs.figures import simulated_names
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, load_samples
@@ -34,7 +34,7 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUni
     if method.scale is None:
         raise ConfigError(f"run {run.id}: {method.title} has no judge's scores that could be held against people's")
     low, high = method.scale
-    kind = method.row_kind or method.name
+    kind = method.row_kind
     stretch = (scale[1] - scale[0]) / (high - low)
     return {
         name: {
@@ -121,4 +121,4 @@ def _fresh(judges: Mapping[str, Any], name: str, source: str) -> str:
 def _simulated(run: Run) -> list[str]:
     method = method_named(run.method)
     plan: Any = method.plan.model_validate(run.options["plan"])
-    return simulated(plan.models.values())
+    return simulated_names(plan.models.values())

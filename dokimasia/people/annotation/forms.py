@@ -17,7 +17,7 @@ from dokimasia.errors import DataError
 from dokimasia.people.annotation.key import KeyedItem, KeyHead, KeyItem
 from dokimasia.prompts import choices_text
 from dokimasia.report.drawing import escape
-from dokimasia.report.page import embedded, script_hash
+from dokimasia.report.page import script_hash, script_json
 from dokimasia.runs.reading.exporting import csv_text
 
 SIDES: dict[str, int] = {
@@ -253,7 +253,7 @@ def form_page(
 <nav aria-label="Items"><button id="back" type="button">Back</button>
 <button id="next" type="button" class="main">Next</button></nav>
 </main>
-<script type="application/json" id="form">{embedded(form)}</script>
+<script type="application/json" id="form">{script_json(form)}</script>
 <script>{script}</script>
 </body>
 </html>

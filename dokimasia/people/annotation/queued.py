@@ -41,7 +41,7 @@ def rateable(home: Home, run: Run) -> list[Kind]:
         "SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND response_id IS NOT NULL AND coalesce(arm, '') = '' "
         "AND repeat = 0 LIMIT 1"
     )
-    answered = home.one(sql, (run.id, method.row_kind or run.method)) is not None
+    answered = home.one(sql, (run.id, method.row_kind)) is not None
     has: dict[Kind, bool] = {
         "pair": answered and method.pairs is not None,
         "response": answered,

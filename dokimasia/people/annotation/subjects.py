@@ -47,7 +47,7 @@ def answers_of_run(home: Home, run: Run) -> dict[tuple[str, str], str]:
     Raises:
         InputError: the run holds no responses.
     """
-    kind = method_named(run.method).row_kind or run.method
+    kind = method_named(run.method).row_kind
     rows = [
         row
         for row in results(home, run.id, as_judged=True)

@@ -17,7 +17,7 @@ from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.runs import Run, SqliteRunStore, note_run
+from dokimasia.storage.runs import Run, SqliteValueStore, note_run
 
 P = TypeVar("P", bound=RunPlan)
 
@@ -166,7 +166,7 @@ def each_has_one(
 async def _kept(session: Session) -> list[tuple[str, Passport]]:
     run = session.forked
     ids: Any = [] if run is None else run.options.get(KEPT, [])
-    store = SqliteRunStore(session.opened)
+    store = SqliteValueStore(session.opened)
     return [(f"run {run.id if run else ''}", await store.get(Passport, id)) for id in ids]
 
 

@@ -31,7 +31,7 @@ from dokimasia.domain.passport import (
 )
 from dokimasia.people.passports.choosing import recommendations
 from dokimasia.people.passports.shares import alarmed, detected, limits_of, measured, written
-from dokimasia.runs.figures import counted
+from dokimasia.runs.figures import counts_by_name
 from dokimasia.runs.measures import rounded
 
 BINARY: tuple[Evaluator, ...] = ("gated", "right-or-wrong")
@@ -189,7 +189,7 @@ def _replies(key: Key, found: Sequence[Detection], costs: Sequence[float | None]
         n=len(found),
         unparsable=measured(found, lambda one: float(one.failure == "unparsable")),
         refused=measured(found, lambda one: float(one.failure == "refused")),
-        failures=counted(one.failure for one in found if one.failure),  # pyright: ignore[reportArgumentType]
+        failures=counts_by_name(one.failure for one in found if one.failure),  # pyright: ignore[reportArgumentType]
         cost=rounded(sum(known) / len(known)) if known and len(known) == len(costs) else None,
         priced=len(known),
     )

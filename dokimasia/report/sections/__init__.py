@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from dokimasia.report.blocks import Place, Section
-from dokimasia.report.data import Make, ReportData
+from dokimasia.report.data import ReportData, SectionMaker
 from dokimasia.report.sections.opening import opening
 
 
@@ -17,7 +17,7 @@ def sections_of(data: ReportData, place: Place = "page") -> list[Section]:
     return sections
 
 
-def _with_added(data: ReportData) -> list[Make]:
+def _with_added(data: ReportData) -> list[SectionMaker]:
     """Return a kind's sections with what other methods add in its place."""
     sections = list(data.drawing.sections)
     before = data.drawing.added_after

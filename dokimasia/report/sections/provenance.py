@@ -1,4 +1,4 @@
-"""What ran and with which versions: everything that somebody needs who wants to do it again."""
+"""The provenance of a run: everything needed to repeat it, with versions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -52,6 +52,6 @@ def _model(model: ModelFacts) -> list[Cell]:
 
 
 def sampling_text(sampling: Mapping[str, Any]) -> str:
-    """Return what was set, or that nothing was: then the provider's own defaults held."""
+    """Return the sampling settings in words, or that the provider's defaults applied."""
     fields = {name: value for name, value in sampling.items() if name != "extra"} | dict(sampling.get("extra", {}))
     return ", ".join(f"{name} {value}" for name, value in fields.items()) or "the provider's defaults"

@@ -29,10 +29,9 @@ from dokimasia.report.comparison import (
 )
 from dokimasia.report.fields import Bounds, Rate
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.figures import shown_name, simulated
+from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.runs.measures import limits, mean, mean_bounds, paired_difference, rounded
 from dokimasia.runs.plans import identity
-from dokimasia.runs.reading.exporting import row_kind_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow, results
@@ -143,7 +142,7 @@ class ComparisonSide:
         return failures[0] if failures else "not known" if answers else "no result"
 
 
-def lost_by(
+def loss_reason(
     first: ComparisonSide, second: ComparisonSide, pair: tuple[SampleRef, SampleRef], measured: tuple[object, object]
 ) -> str:
     """Return why two places of one sample cannot be paired by what was measured at them, None where nothing was."""
@@ -230,7 +229,7 @@ def _compare_share(
             means.append(_Means(one, two, place.cluster))
             compared.append((place, other))
         else:
-            why = lost_by(first, second, (place, other), (one, two))
+            why = loss_reason(first, second, (place, other), (one, two))
             lost[why] = lost.get(why, 0) + 1
     if not means:
         return None, compared
@@ -359,7 +358,7 @@ def compare(
             continue
         low += (lowest if scores[1] is None else scores[1]) - (highest if scores[0] is None else scores[0])
         high += (highest if scores[1] is None else scores[1]) - (lowest if scores[0] is None else scores[0])
-        why = lost_by(first, second, (one, other), scores)
+        why = loss_reason(first, second, (one, other), scores)
         lost[why] = lost.get(why, 0) + 1
     n = len(shared)
     means = [_Means(*pair.scores, pair.first.cluster) for pair in pairs]
@@ -471,7 +470,7 @@ class MatchedSample(NamedTuple):
         return None
 
 
-def matched(first: ComparisonSide, second: ComparisonSide) -> list[MatchedSample]:
+def match_samples(first: ComparisonSide, second: ComparisonSide) -> list[MatchedSample]:
     """Return the samples that both sides have, in the order of the first."""
     return [
         MatchedSample(
@@ -563,7 +562,7 @@ def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -
     )[:top]
 
 
-def parts_of(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
+def category_parts(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
     """Return samples by their category, given as pairs of name and category; those without one are in no part."""
     by_category: dict[str, set[str]] = {}
     for name, category in samples:
@@ -641,7 +640,7 @@ def compare_runs(
     if scale:
         sides = {run.id: (read or sides_of)(home, run) for run in both}
     else:
-        rows = {run.id: results(home, run.id, kind=row_kind_of(method)) for run in both}
+        rows = {run.id: results(home, run.id, kind=method.row_kind) for run in both}
     names = [sorted(sides[run.id]) if scale else _models(rows[run.id]) for run in (first, second)]
     _check(first, second, names, models)
     wanted = [models] if models is not None else [(name, name) for name in names[0] if name in names[1]]
@@ -662,7 +661,7 @@ def compare_runs(
         first=SideRun(run=first.id, status=first.status, judge=plans[0].judge_name),
         second=SideRun(run=second.id, status=second.status, judge=plans[1].judge_name),
         corrected=_corrected(home, first, second),
-        simulated=tuple(simulated(spec for plan in plans for spec in plan.models.values())),
+        simulated=tuple(simulated_names(spec for plan in plans for spec in plan.models.values())),
         seed=seed,
         scored_by=None if scale is None else "criteria" if method.rubrics is None else "rubrics",
         scale=scale,
@@ -724,7 +723,7 @@ def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
     stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
     method = method_of(run)
-    rows, judged = results(home, run.id, kind=row_kind_of(method)), bool(method.read(run)[0].judge_name)
+    rows, judged = results(home, run.id, kind=method.row_kind), bool(method.read(run)[0].judge_name)
     rubrics = None if method.rubrics is None else method.rubrics(home, run)
     answers: dict[str, list[ComparedAnswer]] = {}
     for row in rows:
@@ -781,7 +780,7 @@ def _samples_answered(run: Run, places: Sequence[SampleRef], answers: Sequence[C
 
 
 def _places(home: Home, run: Run) -> list[SampleRef]:
-    return [SampleRef(sample.sample_id, sample.sample_digest, sample.cluster) for sample in run_samples(home, run.id)]
+    return [SampleRef(sample.sample_id, sample.digest, sample.cluster) for sample in run_samples(home, run.id)]
 
 
 def _contents(

@@ -14,7 +14,7 @@ from dokimasia.datasets.tables import guarded
 from dokimasia.domain.judgement import Provenance, Response
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.figures import simulated
+from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.method import ColumnType, Export, Method
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
@@ -98,11 +98,11 @@ async def export_rows(home: Home, run: Run) -> Export:
     if method.export is not None:
         return method.export(home, run)
     plan, _ = method.read(run)
-    fake = set(simulated(plan.models.values()))
+    fake = set(simulated_names(plan.models.values()))
     judged_by_fake = plan.judge_name in fake
     categories = {sample.id: sample.category for sample in load_samples(home, run.id)}
     attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
-    judged = exported(method, results(home, run.id, as_judged=True))
+    judged = exported_rows(method, results(home, run.id, as_judged=True))
     corrected = corrections_of(home, run.id)
     rows = judged
     if corrected:
@@ -161,14 +161,9 @@ def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:
     return method.forms[form](home, run)
 
 
-def row_kind_of(method: Method[Any, Any]) -> str:
-    """Return the kind of rows that stand for what a method's runs came to."""
-    return method.row_kind or method.name
-
-
-def exported(method: Method[Any, Any], rows: Sequence[ResultRow]) -> list[ResultRow]:
+def exported_rows(method: Method[Any, Any], rows: Sequence[ResultRow]) -> list[ResultRow]:
     """Return the rows that stand for what a method's runs came to, without those that only prepare others."""
-    kind = row_kind_of(method)
+    kind = method.row_kind
     return [row for row in rows if row.kind == kind]
 
 

@@ -9,7 +9,7 @@ import orjson
 
 from dokimasia.errors import NotFound
 from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
-from dokimasia.runs.figures import forked_from, limits_of, rows_shown
+from dokimasia.runs.figures import forked_from, limits_of, ordered_rows
 from dokimasia.runs.method import SampleGroup
 from dokimasia.storage.content.reduced import originals_of, reduced_from
 from dokimasia.storage.excerpts import samples_of
@@ -64,7 +64,7 @@ def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator
     if method.items is not None:
         yield from method.items(home, run, sample_id)
         return
-    for row in rows_shown(home, run, sample_id):
+    for row in ordered_rows(home, run, sample_id):
         yield {"sample": row.sample_id, **row.model_dump(mode="json", include=set(_SHOWN))}
 
 
@@ -79,7 +79,7 @@ def _reduced(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
 
 def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, Any]]:
     """Yield the results of a sample as they are stored, each with the values that were made."""
-    for row in rows_shown(home, run, sample_id):
+    for row in ordered_rows(home, run, sample_id):
         yield {
             "sample": row.sample_id,
             **row.model_dump(include={"item", "model", "outcome", "score", "failure", "reason"}),
@@ -90,7 +90,7 @@ def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, An
 def calls_of_sample(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
     """Return every call that a sample took, in order, each with its request and its reply."""
     ledger = SqliteLedger(home)
-    keys = dict.fromkeys(key for row in rows_shown(home, run, sample_id) for key in row.calls)
+    keys = dict.fromkeys(key for row in ordered_rows(home, run, sample_id) for key in row.calls)
     return [_call(home, ledger, key) for key in keys]
 
 
@@ -115,7 +115,7 @@ def _call(home: Home, ledger: SqliteLedger, key: str) -> dict[str, Any]:
 FIELDS = frozenset({"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"})
 
 
-def described(run: Run, label: Label, *, questions: int = 0, why: str = "") -> dict[str, Any]:
+def run_summary(run: Run, label: Label, *, questions: int = 0, why: str = "") -> dict[str, Any]:
     """Return what a list says of a run, ready for JSON.
 
     Args:
@@ -141,13 +141,13 @@ def end_reasons(home: Home, runs: Iterable[Run]) -> dict[str, str]:
     return {row["run_id"]: str(orjson.loads(row["data"])["why"]) for row in home.rows_among(sql, ids)}
 
 
-def described_now(home: Home, run: Run) -> dict[str, Any]:
+def current_summary(home: Home, run: Run) -> dict[str, Any]:
     """Return what a list says of one run, ready for JSON."""
     label, questions = labels(home).get(run.id, Label()), waiting_questions(home)[run.id]
-    return described(run, label, questions=questions, why=end_reasons(home, [run]).get(run.id, ""))
+    return run_summary(run, label, questions=questions, why=end_reasons(home, [run]).get(run.id, ""))
 
 
-def listed(
+def labelled_runs(
     home: Home,
     *,
     tags: tuple[str, ...] = (),
@@ -181,7 +181,7 @@ class SampleGrouping(NamedTuple):
     groups: Mapping[str, SampleGroup]
 
 
-def groupings(home: Home, run: Run) -> Sequence[SampleGrouping]:
+def sample_groupings(home: Home, run: Run) -> Sequence[SampleGrouping]:
     """Return every way in which the samples of a run are sorted, those of plug-ins too."""
     sorted_by: list[SampleGrouping] = []
     for name in (*OWN, *plugin_methods()):

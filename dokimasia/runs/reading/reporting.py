@@ -163,7 +163,7 @@ class SampleSelection(NamedTuple):
     others: tuple[str, ...]
 
 
-def choose(ids: Sequence[str], failed: Collection[str], *, limit: int, seed: int) -> SampleSelection:
+def draw_samples(ids: Sequence[str], failed: Collection[str], *, limit: int, seed: int) -> SampleSelection:
     """Return at most `limit` samples, failures first; where a group has more than fit, a seeded draw of it.
 
     A sample's draw depends on the seed and its own name only: a run that grows keeps most of its choice.
@@ -280,14 +280,16 @@ def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the data with the items that are shown, failures first."""
     ids = list(dict.fromkeys(str(item["sample"]) for item in data.samples))
     failed = {str(item["sample"]) for item in data.samples if item.get("failure")}
-    shown, selection = chosen(run, ids, failed, samples)
+    shown, selection = select_samples(run, ids, failed, samples)
     items = {id: [item for item in data.samples if item["sample"] == id] for id in shown}
     return replace(data, selection=selection, samples=[item for each in items.values() for item in each])
 
 
-def chosen(run: Run, ids: Sequence[str], failed: Collection[str], samples: int) -> tuple[tuple[str, ...], Selection]:
+def select_samples(
+    run: Run, ids: Sequence[str], failed: Collection[str], samples: int
+) -> tuple[tuple[str, ...], Selection]:
     """Return which samples are shown, failures first, and how many of how many these are."""
-    picked = choose(ids, failed, limit=samples, seed=run.seed)
+    picked = draw_samples(ids, failed, limit=samples, seed=run.seed)
     selection = Selection(
         failed=len(failed),
         failed_shown=len(picked.failed),
@@ -378,20 +380,22 @@ def _picture(home: Home, image: ImageRef, share: int) -> Picture:
     return picture(data, image.sha256, (image.width, image.height), share=share)
 
 
-def redacted(value: Any, redact: Redact) -> Any:
+def redact_texts(value: Any, redact: Redact) -> Any:
     """Return plain JSON, or figures as their model, with every text redacted, names of members included."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, BaseModel):
         return value.model_copy(
-            update={name: redacted(getattr(value, name), redact) for name in value.model_fields_set}
+            update={name: redact_texts(getattr(value, name), redact) for name in value.model_fields_set}
         )
     if isinstance(value, dict | Mapping):
-        return {redact(name) if isinstance(name, str) else name: redacted(one, redact) for name, one in value.items()}
+        return {
+            redact(name) if isinstance(name, str) else name: redact_texts(one, redact) for name, one in value.items()
+        }
     if isinstance(value, tuple):
-        return tuple(redacted(one, redact) for one in cast("tuple[Any, ...]", value))
+        return tuple(redact_texts(one, redact) for one in cast("tuple[Any, ...]", value))
     if isinstance(value, list | Sequence):
-        return [redacted(one, redact) for one in value]
+        return [redact_texts(one, redact) for one in value]
     return value
 
 
@@ -399,10 +403,12 @@ def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
     """Return a report's data with every text redacted."""
     redact = cache(redact)  # the names of members come back thousands of times
     fields = ("summary", "figures", "differences", "repeats", "reasons", "samples")
-    changed: dict[str, Any] = {name: redacted(getattr(data, name), redact) for name in fields}
-    changed["added"] = {name: Added(redacted(added.value, redact), added.section) for name, added in data.added.items()}
+    changed: dict[str, Any] = {name: redact_texts(getattr(data, name), redact) for name in fields}
+    changed["added"] = {
+        name: Added(redact_texts(added.value, redact), added.section) for name, added in data.added.items()
+    }
     models = tuple(
-        replace(model, endpoint=redact(model.endpoint), sampling=redacted(model.sampling, redact))
+        replace(model, endpoint=redact(model.endpoint), sampling=redact_texts(model.sampling, redact))
         for model in data.facts.models
     )
     facts = replace(data.facts, command=redact(data.facts.command), models=models)

@@ -37,14 +37,14 @@ from dokimasia.runs.reading.comparison import (
     CriterionApart,
     MatchedSample,
     SamplePart,
+    category_parts,
     compare_parts,
     compare_runs,
     criteria_apart,
-    matched,
-    parts_of,
+    match_samples,
     sides_of,
 )
-from dokimasia.runs.reading.exporting import exported
+from dokimasia.runs.reading.exporting import exported_rows
 from dokimasia.runs.reading.reporting import Redact
 from dokimasia.service.drawing import drawn, page
 from dokimasia.service.filtering import facets_of, groupings_of, home_version
@@ -161,7 +161,7 @@ def both_sides(home: Home, pair: ComparedPair) -> tuple[ComparisonSide, Comparis
 
 def listed(home: Home, pair: ComparedPair, kind: str) -> list[MatchedSample]:
     """Return the samples that both sides have, of one of `KINDS`, the largest differences first."""
-    samples = [sample for sample in matched(*both_sides(home, pair)) if _is_of_kind(sample, kind)]
+    samples = [sample for sample in match_samples(*both_sides(home, pair)) if _is_of_kind(sample, kind)]
     return sorted(samples, key=lambda sample: (sample.gap is None, -abs(sample.gap or 0.0)))
 
 
@@ -190,7 +190,7 @@ def _apart(
     sides, scale = both_sides(home, pair), method_of(pair.first).scale
     assert scale is not None
     unit = method_of(pair.first).shown
-    categories = parts_of((sample.id, sample.category or "") for sample in load_samples(home, first))
+    categories = category_parts((sample.id, sample.category or "") for sample in load_samples(home, first))
     groupings = [("category", categories)] if len(categories) > 1 else []
     for grouping in groupings_of(home, pair.first):
         parts = [
@@ -245,7 +245,7 @@ def answers_of(home: Home, pair: ComparedPair, sample: str, other: str, redact: 
 
 
 def _rows(home: Home, run: Run, sample: str, model: str) -> list[ResultRow]:
-    rows = exported(method_of(run), rows_of(home, run.id, [sample]).get(sample, []))
+    rows = exported_rows(method_of(run), rows_of(home, run.id, [sample]).get(sample, []))
     return [row for row in rows if shown_name(row.model, row.arm) == model]
 
 

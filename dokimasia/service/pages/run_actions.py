@@ -12,7 +12,7 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.outcome import retryable
 from dokimasia.runs.persistence import dependent_runs as dependent_runs
-from dokimasia.runs.requests import LIMITS, Called
+from dokimasia.runs.requests import LIMITS, RunLabel
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import FieldGroup, change_groups, parse_form, texts_of, values_of
 from dokimasia.service.request_parsing import Q, read_request
@@ -25,7 +25,7 @@ from dokimasia.storage.runs import Run
 
 router = APIRouter(prefix="/runs/{run}")
 
-_LABEL = TypeAdapter[str](Called)
+_LABEL = TypeAdapter[str](RunLabel)
 
 
 @router.post("/called")

@@ -13,11 +13,11 @@ from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.report.drawing import HEAT_STEPS
 from dokimasia.report.thumbnails import thumbnail
-from dokimasia.report.verdicts import NOT_STATED, spoken_scores
+from dokimasia.report.verdicts import NOT_STATED, addressed_scores
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.method import Method
 from dokimasia.runs.reading.inspection import calls_of_sample
-from dokimasia.runs.reading.reporting import redacted
+from dokimasia.runs.reading.reporting import redact_texts
 from dokimasia.service.drawing import page
 from dokimasia.service.filtering import BY_HAND, LEFT_OUT, Filter, FilterableRun, choices, filter_of, filterable_run
 from dokimasia.service.problems import status_of
@@ -41,7 +41,7 @@ def correcting(
         return {"answers": [], "history": [], "seen_left_out": 0, "left_out": None, "marks": []}
     events = [event for event in correction_events(service.home, run.id) if event.sample == sample_id]
     seen = {item: sum(event.item == item for event in events) for item in {event.item for event in events}}
-    shown_view: Mapping[str, Any] = redacted(view, service.redact)
+    shown_view: Mapping[str, Any] = redact_texts(view, service.redact)
     criteria = ((shown_view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
     items = [row.item for row in rows if row.kind == "score"]
     answers = [
@@ -51,7 +51,7 @@ def correcting(
     standing = [answer for answer in answers if answer["corrected"] and answer["corrected"]["stands"]]
     return {
         "answers": answers,
-        "history": redacted(
+        "history": redact_texts(
             [{**event.shown(), "whose": models.get(event.item, "") or event.item} for event in events], service.redact
         ),
         "seen_left_out": seen.get("", 0),
@@ -62,7 +62,7 @@ def correcting(
 
 def _answer(answer: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], seen: int) -> dict[str, Any]:
     """Return an answer with the judge's and the current score of each criterion, and the choices."""
-    spoken = spoken_scores(answer) if answer["judgement"] and answer["score"] is not None else []
+    spoken = addressed_scores(answer) if answer["judgement"] and answer["score"] is not None else []
     corrected: Mapping[str, Any] | None = answer.get("corrected")
     changes = {change["what"]: change["from"] for change in (corrected or {"changes": ()})["changes"]}
     may_be_unstated = bool((answer["judgement"] or {}).get("stated"))
@@ -234,7 +234,7 @@ def calls(request: Request, service: TheService, person: Reader, run_id: str, sa
         run=run,
         id=service.redact(sample_id),
         link=sample_link(run, sample_id),
-        calls=[_sent(call) for call in redacted(calls_of_sample(home, run, sample_id), service.redact)],
+        calls=[_sent(call) for call in redact_texts(calls_of_sample(home, run, sample_id), service.redact)],
         part=request.headers.get("hx-request") == "true",
     )
 

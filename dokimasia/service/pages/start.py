@@ -9,7 +9,7 @@ from fastapi.responses import RedirectResponse, Response
 from dokimasia.report.figures import MINUS, cost_text
 from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
 from dokimasia.runs.figures import costs
-from dokimasia.runs.reading.inspection import listed
+from dokimasia.runs.reading.inspection import labelled_runs
 from dokimasia.service.drawing import page
 from dokimasia.service.response_cache import keep
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
@@ -95,7 +95,7 @@ def start(
     if compare:
         return RedirectResponse(f"/compare?runs={','.join(compare)}", 303)
     tags = tuple(filter(None, tag or ()))
-    all_runs = listed(service.home, tags=tags, text=q)
+    all_runs = labelled_runs(service.home, tags=tags, text=q)
     matching = [
         entry
         for entry in all_runs

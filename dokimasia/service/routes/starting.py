@@ -16,7 +16,7 @@ from dokimasia.operations import runs
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.operations.runs import RunBegun, begun
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
-from dokimasia.runs.figure_models import published
+from dokimasia.runs.figure_models import figures_schema
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import Method
 from dokimasia.runs.outcome import RETRYABLE
@@ -78,7 +78,7 @@ def one_method(person: Reader, name: str) -> MethodDetail:
     """Show a method with the shape of its figures."""
     method = known_method(name)
     return MethodDetail(
-        **_method_shown(method).model_dump(), figures=None if method.shape is None else published(method)
+        **_method_shown(method).model_dump(), figures=None if method.shape is None else figures_schema(method)
     )
 
 

@@ -2,7 +2,7 @@
 
 from dokimasia.methods.clarity.figures import ClarityFigures, clarity_figures
 from dokimasia.methods.clarity.request import ClarityPlan, ClarityRequest, accept
-from dokimasia.runs.method import Method, later, one_walk
+from dokimasia.runs.method import Method, graph_stages, lazy_value
 
 METHOD: Method[ClarityRequest, ClarityPlan] = Method(
     name="clarity",
@@ -10,8 +10,8 @@ METHOD: Method[ClarityRequest, ClarityPlan] = Method(
     request=ClarityRequest,
     plan=ClarityPlan,
     accept=accept,
-    stages=one_walk("clarity"),
-    drawing=later("dokimasia.methods.clarity.report", "DRAWING"),
+    stages=graph_stages("clarity"),
+    drawing=lazy_value("dokimasia.methods.clarity.report", "DRAWING"),
     figures=clarity_figures,
     shape=lambda: ClarityFigures,
     graphs={"clarity": 1},

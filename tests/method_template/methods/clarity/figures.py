@@ -10,7 +10,7 @@ from dokimasia.methods.clarity.request import ClarityPlan
 from dokimasia.report.fields import Count, Coverage, Display, Failures, Interval, Used
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import DataFigures, Judge
-from dokimasia.runs.figures import heading, paid
+from dokimasia.runs.figures import calls_and_costs, heading
 from dokimasia.runs.measures import failures_by_kind, mean_with_interval, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
@@ -48,5 +48,5 @@ def clarity_figures(home: Home, run: Run) -> ClarityFigures:
             scores, [clusters[row.sample_id] for row in rated], seed=run.seed, bounds=(LOWEST, HIGHEST)
         ),
         failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
-        **paid(home, rows),
+        **calls_and_costs(home, rows),
     )

@@ -4,7 +4,16 @@ from typing import ClassVar
 
 from pydantic import Field
 
-from dokimasia.runs import Accepted, Asking, DataRequest, Judge, JudgedPlan, Session, added_up, prompts_used
+from dokimasia.runs import (
+    Accepted,
+    DataRequest,
+    ExpectedCalls,
+    Judge,
+    JudgedPlan,
+    Session,
+    prompts_used,
+    total_estimate,
+)
 
 RATING_TOKENS = 60
 
@@ -35,5 +44,5 @@ async def accept(request: ClarityRequest, session: Session) -> Accepted[ClarityP
         judge=judge,
         prompts=prompts_used(session.library, ("clarity", "repair")),
     )
-    calls = [Asking(judge, 1, size.text + size.images_for(judge), RATING_TOKENS) for size in entries.sizes]
-    return entries.accepted(plan, added_up(calls, len(entries.known), items=len(entries.known)))
+    calls = [ExpectedCalls(judge, 1, size.text + size.images_for(judge), RATING_TOKENS) for size in entries.sizes]
+    return entries.accepted(plan, total_estimate(calls, len(entries.entries), items=len(entries.entries)))

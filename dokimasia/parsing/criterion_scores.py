@@ -1,10 +1,10 @@
-"""Checkpoint scores: one line a criterion, read by its number or by its capability path (ATOM, section 3.3)."""
+"""Criterion scores: one line a criterion, read by its number or by its capability path (ATOM, section 3.3)."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.own import beside, own, split_lines
 from dokimasia.parsing.reply import DECORATION, NAMED, listed, path_key, short, tried
@@ -38,22 +38,22 @@ _SUMMARY = re.compile(
 )
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
 _SILENT = re.compile(r"not[ _-]{0,4}stated", re.IGNORECASE | re.ASCII)
-SILENT = Checkpoint(LOWEST, stated=False)
+SILENT = CriterionScore(LOWEST, stated=False)
 """What a judge says of a criterion that the response does not speak of: as published, silence counts 1."""
 
 
-def parse_checkpoint_scores(text: str, expected: int | Sequence[str]) -> list[int]:
+def parse_scores(text: str, expected: int | Sequence[str]) -> list[int]:
     """Return a judge's scores of one response, integers from 1 to 5 in the order of the criteria.
 
-    As `parse_checkpoints`, which also tells what the response does not speak of: here that is a 1.
+    As `parse_criterion_scores`, which also tells what the response does not speak of: here that is a 1.
 
     Raises:
-        UnparsableReply, ValueError: as `parse_checkpoints`.
+        UnparsableReply, ValueError: as `parse_criterion_scores`.
     """
-    return [checkpoint.score for checkpoint in parse_checkpoints(text, expected)]
+    return [criterion.score for criterion in parse_criterion_scores(text, expected)]
 
 
-def parse_checkpoints(text: str, expected: int | Sequence[str]) -> list[Checkpoint]:
+def parse_criterion_scores(text: str, expected: int | Sequence[str]) -> list[CriterionScore]:
     """Return what a judge says of each criterion of one response, in the order of the criteria.
 
     A score is a line `N | score: [S]` with the criterion's number N, counted from 1. Where the criteria's capability
@@ -94,10 +94,10 @@ def scores_of(
     rows: Iterable[T],
     count: int,
     number_of: Callable[[T], int],
-    score_of: Callable[[T, int], Checkpoint],
+    score_of: Callable[[T, int], CriterionScore],
     *,
     missing: str,
-) -> list[Checkpoint]:
+) -> list[CriterionScore]:
     """Return the scores that rows state of criteria by their numbers, in the order of the criteria.
 
     Args:
@@ -110,7 +110,7 @@ def scores_of(
     Raises:
         UnparsableReply: any row cannot be read, or a criterion has none or several. The reason names all that is wrong.
     """
-    scores: dict[int, Checkpoint | None] = {}
+    scores: dict[int, CriterionScore | None] = {}
     problems: dict[str, None] = {}
     for row in rows:
         try:
@@ -165,7 +165,7 @@ def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:
     return places[0]
 
 
-def _score(match: re.Match[str], number: int) -> Checkpoint:
+def _score(match: re.Match[str], number: int) -> CriterionScore:
     """Return the score that a line states."""
     if match["brackets"] is None:
         raise UnparsableReply(f"criterion {number} has no score in brackets: write '{number} | score: [S]'")
@@ -179,7 +179,7 @@ def _score(match: re.Match[str], number: int) -> Checkpoint:
         return SILENT
     if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:
         raise UnparsableReply(f"criterion {number} has the score '{short(stated)}', not an integer from 1 to 5")
-    return Checkpoint(int(stated), stated=True)
+    return CriterionScore(int(stated), stated=True)
 
 
 def _plain_path(path: str) -> str:

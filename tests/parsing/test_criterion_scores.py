@@ -1,12 +1,12 @@
-"""Checkpoint scores are read by number or path, exactly the asked ones, or refused with all that is wrong."""
+"""Criterion scores are read by number or path, exactly the asked ones, or refused with all that is wrong."""
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dokimasia.domain.judgement import Checkpoint
+from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing import parse_checkpoint_scores, parse_checkpoints
+from dokimasia.parsing import parse_criterion_scores, parse_scores
 
 pytestmark = pytest.mark.quick
 
@@ -29,7 +29,7 @@ PATHS = ("<Perception><Fine-grained Perception><Attribute Recognition>", "<Reaso
 )
 def test_scores_are_read_by_number(text: str) -> None:
     """Order, bold type, bullets, tables, a fence around it all, weights and headings do not matter."""
-    assert parse_checkpoint_scores(text, 2) == [4, 5]
+    assert parse_scores(text, 2) == [4, 5]
 
 
 @pytest.mark.parametrize(
@@ -43,7 +43,7 @@ def test_scores_are_read_by_number(text: str) -> None:
 )
 def test_scores_are_read_by_path(text: str) -> None:
     """Where paths are given, a line may name its criterion by path, by number, or by both."""
-    assert parse_checkpoint_scores(text, PATHS) == [4, 2]
+    assert parse_scores(text, PATHS) == [4, 2]
 
 
 @pytest.mark.parametrize(
@@ -52,14 +52,14 @@ def test_scores_are_read_by_path(text: str) -> None:
 def test_silence_is_told_from_error(line: str) -> None:
     """`[not stated]` in place of a score says that the response does not speak of the point; as a number it is a 1."""
     text = f"1 | score: [1]\n{line}"
-    assert parse_checkpoints(text, 2) == [Checkpoint(1, stated=True), Checkpoint(1, stated=False)]
-    assert parse_checkpoint_scores(text, 2) == [1, 1]
+    assert parse_criterion_scores(text, 2) == [CriterionScore(1, stated=True), CriterionScore(1, stated=False)]
+    assert parse_scores(text, 2) == [1, 1]
 
 
 def test_silence_is_read_by_path() -> None:
     """Where paths are given, a line that names its criterion by path may say that the response is silent on it."""
     text = f"{PATHS[1]} | score: [not stated]\n1 | {PATHS[0]} | score: [4]"
-    assert parse_checkpoints(text, PATHS) == [Checkpoint(4, stated=True), Checkpoint(1, stated=False)]
+    assert parse_criterion_scores(text, PATHS) == [CriterionScore(4, stated=True), CriterionScore(1, stated=False)]
 
 
 @pytest.mark.parametrize(
@@ -93,13 +93,13 @@ def test_silence_is_read_by_path() -> None:
 def test_scores_are_refused(text: str, expected: int | tuple[str, ...], reason: str) -> None:
     """A missing, repeated, surplus, doubtful or impossible score is unparsable, and the reason names it."""
     with pytest.raises(UnparsableReply, match=reason):
-        parse_checkpoint_scores(text, expected)
+        parse_scores(text, expected)
 
 
 def test_reason_names_all_that_is_wrong() -> None:
     """One reason tells the judge about every criterion at once."""
     with pytest.raises(UnparsableReply) as caught:
-        parse_checkpoint_scores("1 | score: [9]\n3 | score: [2]", 3)
+        parse_scores("1 | score: [9]\n3 | score: [2]", 3)
     assert "criterion 1 has the score '9'" in caught.value.reason
     assert "for criterion 2" in caught.value.reason
 
@@ -107,7 +107,7 @@ def test_reason_names_all_that_is_wrong() -> None:
 def test_no_criterion_is_a_mistake_of_the_caller() -> None:
     """Asking for no criterion raises ValueError."""
     with pytest.raises(ValueError, match="at least one"):
-        parse_checkpoint_scores("1 | score: [4]", 0)
+        parse_scores("1 | score: [4]", 0)
 
 
 @given(
@@ -121,9 +121,9 @@ def test_what_is_written_is_read(scores: list[int], random, decoration: str) -> 
     written = [score or "not stated" for score in scores]
     lines = [f"{decoration}{number} | score: [{score}] | Weight 2" for number, score in enumerate(written, start=1)]
     random.shuffle(lines)
-    read = parse_checkpoints("\n".join(lines), len(scores))
+    read = parse_criterion_scores("\n".join(lines), len(scores))
     assert [one.score if one.stated else 0 for one in read] == scores
-    assert parse_checkpoint_scores("\n".join(lines), len(scores)) == [score or 1 for score in scores]
+    assert parse_scores("\n".join(lines), len(scores)) == [score or 1 for score in scores]
 
 
 @given(
@@ -137,8 +137,8 @@ def test_scores_never_surprise(pieces: list[str]) -> None:
     """Any text gives two scores of 1 to 5 or raises UnparsableReply and nothing else."""
     for expected in (2, ("<A>", "<B>")):
         try:
-            scores = parse_checkpoints("".join(pieces), expected)
+            scores = parse_criterion_scores("".join(pieces), expected)
         except UnparsableReply:
             continue
-        assert set(scores) <= {Checkpoint(4, stated=True), Checkpoint(1, stated=False)}
+        assert set(scores) <= {CriterionScore(4, stated=True), CriterionScore(1, stated=False)}
         assert len(scores) == 2
