@@ -59,8 +59,8 @@ def correct(backend: Backend, run: str, sample: str, who: str | None, as_json: b
     if as_json:
         print_json(correction_kept)
         return
-    changes = ", ".join(f"{change['what']}: {change['from']} → {change['to']}" for change in correction_kept["changes"])
-    done = "what was corrected is taken back" if correction_kept["undo"] else changes or "left out of all figures"
+    changes = ", ".join(f"{change.what}: {change.from_} → {change.to}" for change in correction_kept.changes)
+    done = "what was corrected is taken back" if correction_kept.undo else changes or "left out of all figures"
     model = f" · {correction['model']}" if correction["model"] else ""
     console().print(f"{sample}{model}: {done}", markup=False)
 

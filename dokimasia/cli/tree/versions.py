@@ -35,7 +35,7 @@ def list_(backend: Backend, tree: str | None, as_json: bool) -> None:
     from dokimasia import operations
 
     if tree is None:
-        listed: dict[str, Any] = {"trees": backend.entries(operations.trees.trees, "trees")}
+        listed: Any = {"trees": backend.entries(operations.trees.trees, lambda page: page.trees)}
     else:
         listed = backend.call(operations.trees.versions, tree=tree)
     if as_json:

@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dokimasia.domain.blindspots import LABELS
+from dokimasia.people.checks.figures import CheckFigures
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 
@@ -115,9 +116,9 @@ def _confusion(rows: Sequence[Mapping[str, Any]], place: str) -> Table:
     return Table(columns, cells, "What another person said of the same perturbation, each two labels counted both ways")
 
 
-def check_blocks(found: Mapping[str, Any]) -> list[Block]:
-    """Return how far people decided alike on captions or rubrics, as of `check_figures`."""
-    if not found["agreement"]:
+def check_blocks(check: CheckFigures) -> list[Block]:
+    """Return how far people decided alike on captions or rubrics, from their figures."""
+    if not check.agreement:
         return [Paragraph("No agreement between people: no two decided on the same caption or rubric.", "note")]
     columns = [
         Column("people", numeric=False),
@@ -128,13 +129,13 @@ def check_blocks(found: Mapping[str, Any]) -> list[Block]:
     ]
     rows: list[Sequence[Cell]] = [
         [
-            " and ".join(pair["people"]),
-            figures.count(pair["n"]),
-            (figures.share(pair["share"]), Span(figures.bracketed(pair, lambda end: f"{100 * end:.0f}"), "muted")),
-            figures.NOTHING if pair["kappa"] is None else f"{pair['kappa']:.2f}".replace("-", figures.MINUS),
-            figures.count(pair["same_text"]),
+            " and ".join(pair.people),
+            figures.count(pair.n),
+            (figures.share(pair.share), Span(figures.bracketed(pair, lambda end: f"{100 * end:.0f}"), "muted")),
+            figures.NOTHING if pair.kappa is None else f"{pair.kappa:.2f}".replace("-", figures.MINUS),
+            figures.count(pair.same_text),
         ]
-        for pair in found["agreement"]
+        for pair in check.agreement
     ]
     note = "95 % intervals, clustered by sample. No kappa where both decided one and the same on everything."
     return [Table(columns, rows, "How far each two people decided alike"), Paragraph(note, "note")]
