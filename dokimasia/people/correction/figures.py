@@ -20,6 +20,7 @@ from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.people.correction.given import Labels, check_named, check_responses, read_labels, read_mix
 from dokimasia.people.correction.rates import JudgeRates, no_rates, observed_mix, rates_for
+from dokimasia.people.correction.shape import CorrectionFigures
 from dokimasia.people.passports import passport_for
 from dokimasia.report.fields import as_json
 from dokimasia.runs.catalogue import method_of
@@ -63,8 +64,8 @@ def decided_run(home: Home, run: Run) -> DecidedRun:
 
 def correct(
     home: Home, run: Run, *, passport: Path | None = None, human: Path | None = None, mix: Path | None = None
-) -> dict[str, Any]:
-    """Return a run's rates as its judge decided and corrected, as `shape.CorrectionFigures` describes them.
+) -> CorrectionFigures:
+    """Return a run's rates as its judge decided, and corrected.
 
     Args:
         home: where the run is, open for reading at least.
@@ -122,7 +123,7 @@ def correct(
         }
         for one in judged.measures
     }
-    return {
+    figures = {
         "run": run.id,
         "status": run.status,
         "simulated": judged.simulated,
@@ -156,6 +157,7 @@ def correct(
             for one in judged.measures
         },
     }
+    return CorrectionFigures.model_validate(figures)
 
 
 def _model(
