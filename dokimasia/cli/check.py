@@ -90,10 +90,10 @@ def _print(figures: dict[str, Any], where: str) -> None:
     kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in figures["kinds"].items())
     out.print(f"[bold]run {figures['run']}[/bold] · {kinds}: {states}")
     if "labels" in figures:
-        from dokimasia.people.checks import label_blocks
+        from dokimasia.people.checks import LabelFigures, label_blocks
         from dokimasia.report.terminal import draw_blocks
 
-        draw_blocks(out, label_blocks(figures["labels"], figures["run"]))
+        draw_blocks(out, label_blocks(LabelFigures.model_validate(figures["labels"]), figures["run"]))
         return
     for pair in figures["agreement"]:
         kappa = "" if pair["kappa"] is None else f", kappa {pair['kappa']:.2f}"

@@ -237,7 +237,7 @@ class LocalBackend:
         every = open_for_people(self.settings, run)
         self._standings = {standing.item.id: standing for standing in every}
         items = [standing.item.id for standing in every if is_due(standing, who, second=second)]
-        return DueItems(every[0].item.run, items, check_figures(every)["asked"])
+        return DueItems(every[0].item.run, items, check_figures(every).asked)
 
     def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
         """Return an item to be shown; that a question was shown is kept where the home can be written."""

@@ -290,7 +290,7 @@ def agreement(
     else:
         figures = compare(None, annotations, judged=judged, scale=scale)
     if as_json:
-        print_json(figures)
+        print_json(figures.model_dump(mode="json", exclude_defaults=True))
         return
     from dokimasia.cli.annotate.tables import tables
 
