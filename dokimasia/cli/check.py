@@ -8,7 +8,6 @@ from rich.markup import escape
 
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import EXISTING_FILE, FILE, console, json_option, print_json
-from dokimasia.report.fields import as_json as plain
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -97,7 +96,7 @@ def _print(figures: "StandingFigures", where: str) -> None:
         from dokimasia.people.checks import label_blocks
         from dokimasia.report.terminal import draw_blocks
 
-        draw_blocks(out, label_blocks(plain(figures.labels), figures.run))
+        draw_blocks(out, label_blocks(figures.labels, figures.run))
         return
     for pair in figures.agreement:
         kappa = "" if pair.kappa is None else f", kappa {pair.kappa:.2f}"

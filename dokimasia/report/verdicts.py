@@ -1,9 +1,10 @@
 """What was decided of an answer, in words: whether it is right and by what, and of which criteria it does not speak."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
+from dokimasia.domain.judgement import Answered
 from dokimasia.report.blocks import Tone
+from dokimasia.report.sample_view import AnswerView, SampleView
 
 MOST = 90
 """Characters of a final answer that are shown."""
@@ -20,53 +21,52 @@ DECIDED: Mapping[str, str] = {
 """What decided, or failed to, where that was no rule."""
 
 
-def spoken_scores(answer: Mapping[str, Any]) -> list[int | None]:
+def spoken_scores(answer: AnswerView) -> list[int | None]:
     """Return an answer's scores by criterion, None for what it does not speak of; nothing where it was not scored."""
-    judgement: Mapping[str, Any] = answer["judgement"] or {"scores": ()}
-    scores: Sequence[int] = judgement["scores"]
-    addressed: Sequence[bool] = judgement.get("stated") or [True] * len(scores)
-    return [score if is_addressed else None for score, is_addressed in zip(scores, addressed, strict=True)]
+    if answer.judgement is None:
+        return []
+    judged = zip(answer.judgement.scores, answer.judgement.spoken_to, strict=True)
+    return [score if is_addressed else None for score, is_addressed in judged]
 
 
-def final_of(answer: Mapping[str, Any]) -> str:
+def final_of(answer: AnswerView) -> str:
     """Return what was compared of an answer, and what decided whether it is right; "" where there was nothing to decide."""
-    final: Mapping[str, Any] | None = answer["final"]
-    if final is None or answer["verdict"] is None:
+    final = answer.final
+    if final is None or answer.verdict is None:
         return ""
-    line = " ".join(final["answer"].split())
+    line = " ".join(final.answer.split())
     brief = line if len(line) <= MOST else f"{line[: MOST - 1]}…"
-    where = "final answer" if final["stated"] else "no final answer on a line of its own, so all of it is compared:"
-    return f"{where} “{brief}” ({DECIDED.get(final['rule'], 'by rule: ' + final['rule'])})"
+    where = "final answer" if final.stated else "no final answer on a line of its own, so all of it is compared:"
+    return f"{where} “{brief}” ({DECIDED.get(final.rule, 'by rule: ' + final.rule)})"
 
 
-def verdict_tone(answer: Mapping[str, Any]) -> Tone:
+def verdict_tone(verdict: Answered | None) -> Tone:
     """Return how a verdict is drawn."""
-    tones: Mapping[str, Tone] = {"right": "good", "wrong": "bad"}
-    return tones.get(answer["verdict"], "muted")
+    tones: Mapping[Answered | None, Tone] = {"right": "good", "wrong": "bad"}
+    return tones.get(verdict, "muted")
 
 
-def corrected_of(answer: Mapping[str, Any]) -> str:
+def corrected_of(answer: AnswerView) -> str:
     """Return what a person corrected of an answer, who and why; "" where nobody did."""
-    correction: Mapping[str, Any] | None = answer.get("corrected")
+    correction = answer.corrected
     if correction is None:
         return ""
     changes = ", ".join(
-        f"{change['what']}: {_said(change['from'])} → {_said(change['to'])}" for change in correction["changes"]
+        f"{change.what}: {_said(change.before)} → {_said(change.after)}" for change in correction.changes
     )
-    anew = (
-        ""
-        if correction["stands"]
-        else "; the answer was judged anew since, and this does not count any more: look again"
+    anew = "; the answer was judged anew since, and this does not count any more: look again"
+    return (
+        f"corrected by {correction.who} on {correction.at[:10]}: {changes}: {correction.reason}"
+        f"{'' if correction.stands else anew}"
     )
-    return f"corrected by {correction['who']} on {correction['at'][:10]}: {changes}: {correction['reason']}{anew}"
 
 
-def left_out_of(view: Mapping[str, Any]) -> str:
+def left_out_of(view: SampleView) -> str:
     """Return who left a sample out of the figures and why; "" where nobody did."""
-    exclusion: Mapping[str, Any] | None = view.get("left_out")
+    exclusion = view.left_out
     if exclusion is None:
         return ""
-    return f"left out of all figures by {exclusion['who']} on {exclusion['at'][:10]}: {exclusion['reason']}"
+    return f"left out of all figures by {exclusion.who} on {exclusion.at[:10]}: {exclusion.reason}"
 
 
 def _said(value: str | int | None) -> str:

@@ -1,7 +1,5 @@
 """Figures of verification by people."""
 
-import pytest
-
 from dokimasia.domain.decision import CheckItem, Decision, Standing
 from dokimasia.people.checks.figures import check_figures
 
@@ -40,9 +38,7 @@ def test_states_people_and_agreement_are_counted() -> None:
     (pair,) = figures.agreement
     assert (pair.people, pair.n, pair.same_text) == (("anna", "bert"), 3, 2)
     assert abs(pair.share - 2 / 3) < 1e-9
-    assert pair.kappa == pytest.approx(0.5)
-    assert pair.low is not None
-    assert pair.high is not None
+    assert abs(pair.kappa - 0.5) < 1e-9
     assert 0 < pair.low < pair.share < pair.high < 1
 
 

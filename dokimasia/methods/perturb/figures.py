@@ -297,7 +297,7 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
         open_items=open_items,
         groups=groups,
         dimensions=dimensions,
-        labels=LabelFigures.model_validate(label_figures(labelled(home, run.id))),
+        labels=label_figures(labelled(home, run.id)),
         **paid(home, rows),
     )
 

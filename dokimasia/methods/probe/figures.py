@@ -6,7 +6,7 @@ from statistics import fmean
 from typing import Annotated, Any, cast
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, JsonValue, field_serializer
 
 from dokimasia.algorithms.blindspots import FailureRate, ItemShare, failure_rates, item_share
 from dokimasia.algorithms.pairwise import (
@@ -391,12 +391,16 @@ class ProbeItem(JudgementFields):
     sample: str
     prompt: str
     images: tuple[str, ...]
-    looks: tuple[dict[str, Any], ...]
+    looks: tuple[Look, ...]
     description: str
     gold: str | None
     perturbed: str | None
     failure: FailureKind | None
     reason: str | None
+
+    @field_serializer("looks")
+    def _whole_looks(self, looks: tuple[Look, ...]) -> list[dict[str, JsonValue]]:
+        return [look.model_dump(mode="json") for look in looks]
 
     @property
     def image_hashes(self) -> tuple[str, ...]:
@@ -805,7 +809,7 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
             sample=row.sample_id,
             prompt=excerpts[row.sample_id].prompt,
             images=tuple(image.sha256 for image in excerpts[row.sample_id].images),
-            looks=tuple(look.model_dump(mode="json") for look in _looks(home, unit, row)),
+            looks=tuple(_looks(home, unit, row)),
             description="" if unit.probe is None else answers.description,
             gold=gold,
             perturbed=None if unit.probe is None else perturbed,

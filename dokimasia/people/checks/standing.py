@@ -6,10 +6,10 @@ from pydantic import Field
 
 from dokimasia.domain.decision import Standing
 from dokimasia.domain.identity import Value
-from dokimasia.people.checks.figures import CheckFigures, check_figures
+from dokimasia.people.checks.figures import check_figures
 from dokimasia.people.checks.labels import label_figures, labelled
 from dokimasia.people.checks.questions import answered_since
-from dokimasia.people.checks.shape import LabelFigures
+from dokimasia.people.checks.shape import CheckFigures, LabelFigures
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import RunStatus, get_run
 
@@ -33,7 +33,7 @@ def standing_figures(home: Home, run_id: str, standings: Sequence[Standing]) -> 
     figures = check_figures(standings)
     labels = None
     if "perturbation" in figures.kinds:
-        labels = LabelFigures.model_validate(label_figures(labelled(home, run_id, standings)))
+        labels = label_figures(labelled(home, run_id, standings))
     return StandingFigures(
         **dict(figures),
         run=run_id,
