@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from dokimasia.errors import InputError
 from dokimasia.methods.tree.deleting import DeletedTree, delete_whole_tree
@@ -19,15 +19,18 @@ from dokimasia.methods.tree.editing import (
     restore_version,
 )
 from dokimasia.methods.tree.node_scores import (
+    EvidentFinding,
     EvidentWeaknesses,
     ModelWeaknesses,
+    NodeScore,
     ScoredTree,
+    TreeNode,
+    WeaknessFinding,
     evident_weaknesses_of,
     tree_figures,
     weaknesses_of,
 )
 from dokimasia.methods.tree.stored_trees import (
-    ListedTree,
     TreeComparison,
     TreeHistory,
     compare_versions,
@@ -36,7 +39,7 @@ from dokimasia.methods.tree.stored_trees import (
     list_of_versions,
     load_tree,
 )
-from dokimasia.methods.tree.validity import TreeValidity, validity_of
+from dokimasia.methods.tree.validity import GroupingValidity, PredictionErrors, TreeValidity, validity_of
 from dokimasia.operations.operation import (
     After,
     Body,
@@ -48,7 +51,22 @@ from dokimasia.operations.operation import (
     operation,
     page_of,
 )
+from dokimasia.report.fields import as_json
 from dokimasia.storage.trees.versions import resolve_tree
+
+__all__ = [
+    "EvidentFinding",
+    "EvidentWeaknesses",
+    "GroupingValidity",
+    "ModelWeaknesses",
+    "NodeScore",
+    "PredictionErrors",
+    "ScoredTree",
+    "TreeNode",
+    "TreeValidity",
+    "WeaknessFinding",
+]
+"""What the operations on trees return, beside the operations themselves."""
 
 MEDIA_TYPES: dict[str, str] = {
     "yaml": "application/yaml",
@@ -63,14 +81,10 @@ Seed = Annotated[
 Tree = Annotated[str | None, Parameter(max_length=500, description="Another tree or version than the run's own.")]
 
 
-OPEN = WithJsonSchema({"type": "object", "additionalProperties": True})
-"""Marks figures, which the OpenAPI description leaves open."""
-
-
 class Trees(ListPage):
     """A page of the trees, the newest first."""
 
-    trees: list[Annotated[ListedTree, OPEN]]
+    trees: list[dict[str, Any]]
 
 
 class TreeEditSent(TreeChange):
@@ -100,7 +114,7 @@ def trees(context: OperationContext, limit: Limit = 50, after: After = None) -> 
     """List the trees; `dokimasia tree list --json` prints the same."""
     every = list_of_trees(context.home)
     page, later = page_of(every, lambda tree: tree.tree, limit=limit, after=after)
-    return Trees(total=len(every), next=later, trees=list(page))
+    return Trees(total=len(every), next=later, trees=[as_json(tree) for tree in page])
 
 
 @operation("POST", "/trees", tag="trees", right="run", creates=True, figures=True)

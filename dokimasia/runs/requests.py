@@ -2,10 +2,11 @@
 
 import re
 import shlex
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
 from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
@@ -100,6 +101,24 @@ PLAIN = Option()
 def option_of(field: FieldInfo) -> Option:
     """Return how a field is given on the command line."""
     return next((option for option in field.metadata if isinstance(option, Option)), PLAIN)
+
+
+def kind_of(field: FieldInfo) -> Any:
+    """Return the type of a field's values without None and without annotations."""
+    kind: Any = field.annotation
+    if get_origin(kind) in (Union, types.UnionType):
+        kind = next(option for option in get_args(kind) if option is not types.NoneType)
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def bounds_of(field: FieldInfo) -> dict[str, Any]:
+    """Return the bounds of a field's numbers by `ge`, `gt`, `le` and `lt`."""
+    return {
+        name: getattr(constraint, name)
+        for constraint in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if getattr(constraint, name, None) is not None
+    }
 
 
 def prompt_folders(names: Sequence[str]) -> tuple[Path, ...]:

@@ -16,13 +16,15 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
-    from dokimasia.methods.tree.node_scores import (
+    from dokimasia.operations.trees import (
         EvidentFinding,
         EvidentWeaknesses,
+        GroupingValidity,
         ModelWeaknesses,
+        PredictionErrors,
+        TreeValidity,
         WeaknessFinding,
     )
-    from dokimasia.methods.tree.validity import GroupingValidity, PredictionErrors, TreeValidity
 
 
 @click.command("validity")
@@ -215,7 +217,7 @@ def _print_weaknesses(weaknesses: "ModelWeaknesses | EvidentWeaknesses") -> None
 
 
 def _print_node(row: "WeaknessFinding | EvidentFinding", out: "Console", colour: str) -> None:
-    from dokimasia.methods.tree.node_scores import WeaknessFinding
+    from dokimasia.operations.trees import WeaknessFinding
 
     of = f"{row.n}/{row.held}" if row.n < row.held else str(row.n)
     out.print(f"[{colour}]●[/{colour}] [bold]{escape(row.name)}[/bold] [dim]{escape(row.node)}[/dim]")

@@ -16,7 +16,7 @@ from dokimasia.report.figures import several
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from dokimasia.methods.tree.node_scores import NodeScore, ScoredTree, TreeNode
+    from dokimasia.operations.trees import NodeScore, ScoredTree, TreeNode
 
 
 BAR, REST, BAR_WIDTH = "━", "·", 20

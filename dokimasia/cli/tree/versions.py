@@ -37,6 +37,7 @@ MOST, SHORT = 30, 12
 def list_(backend: Backend, tree: str | None, as_json: bool) -> None:
     """List all trees of the home, or the versions of TREE in the order in which they came about."""
     from dokimasia import operations
+    from dokimasia.methods.tree.stored_trees import ListedTree
 
     if tree is not None:
         history = backend.call(operations.trees.versions, tree=tree)
@@ -45,7 +46,8 @@ def list_(backend: Backend, tree: str | None, as_json: bool) -> None:
         else:
             console().print(_table_of_versions(history))
         return
-    trees = backend.entries(operations.trees.trees, lambda page: page.trees)
+    rows = backend.entries(operations.trees.trees, lambda page: page.trees)
+    trees = [ListedTree.model_validate(row) for row in rows]
     if as_json:
         print_json({"trees": trees})
     elif trees:
