@@ -227,11 +227,12 @@ class RemoteBackend:
 
     def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
         """Return an item to be shown; the service keeps that a question was shown."""
-        found = self.call(operations.reviews.one_item, who=who, run=run, item=item)
+        item_shown = self.call(operations.reviews.one_item, who=who, run=run, item=item)
         self._drafts.pop(item, None)
-        if found.draft is not None:
-            self._drafts[item] = found.draft
-        return CheckScreen(CheckItem.model_validate(found.item), found.shown, found.draft is not None, now())
+        if item_shown.draft is not None:
+            self._drafts[item] = item_shown.draft
+        unfinished = item_shown.draft is not None
+        return CheckScreen(CheckItem.model_validate(item_shown.item), item_shown.shown, unfinished, now())
 
     def image(self, sha256: str) -> bytes:
         """Return an image; empty where it is gone."""

@@ -116,11 +116,11 @@ class OperationContext:
 
     @contextmanager
     def files(self) -> Iterator[Callable[[str, str], Path]]:
-        """Give what finds a file by how it is named, for a field that names it."""
+        """Yield a function that returns the path of a file from its name and the field that names it."""
         yield lambda text, field: Path(text)
 
     def cache(self, *runs: Run) -> None:
-        """Let the answer be given again until something changes; these are the runs whose rows it shows."""
+        """Allow the response to be cached until something changes; it shows rows of these runs."""
 
     def figures(self, run: Run) -> dict[str, Any]:
         """Return a run's figures."""
@@ -184,7 +184,7 @@ class Operation:
         return self.verb != "GET"
 
     def request(self, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], Any]:
-        """Return the path, the query and the body by which it is asked for with these arguments.
+        """Return the path, the query and the body of the HTTP request with these arguments.
 
         Raises:
             NotFound: what stands in the path is no name.
