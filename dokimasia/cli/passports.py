@@ -112,7 +112,8 @@ def correct_command(
     from dokimasia.people.correction import correct, is_correctable
 
     with reading(settings, run, is_correctable) as (home, row):
-        figures = correct(home, row, passport=passport, human=human, mix=mix)
+        corrected = correct(home, row, passport=passport, human=human, mix=mix)
+    figures = corrected.model_dump(mode="json", exclude_defaults=True)
     if as_json:
         print_json(figures)
         return

@@ -13,7 +13,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from starlette.requests import Request
 
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import Invocation, Option, RunRequest, fields_in_order, option_of, run_or_file
 from dokimasia.service.request_parsing import holds_path, settable_over_http
 
@@ -96,7 +96,7 @@ class FieldGroup:
     folded: bool = True
 
 
-def groups_of(method: Method[Any, Any]) -> list[FieldGroup]:
+def groups_of(method: AnyMethod) -> list[FieldGroup]:
     """Return the form of a method: required fields and models first, then options, names, limits and the rest."""
     request: type[RunRequest] = method.request
     fields = {

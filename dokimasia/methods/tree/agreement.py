@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
@@ -16,7 +15,7 @@ LISTED = 20
 
 def mapping_comparison(
     first: Mapping[str, str | None], second: Mapping[str, str | None], cluster_of: Mapping[str, str] | None = None
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the agreement of two mappings as plain JSON.
 
     Args:
@@ -72,7 +71,7 @@ def _agreement_above(pairs: Sequence[_LeafPair], layer: int) -> float:
     )
 
 
-def _by_category(pairs: Sequence[_LeafPair], clusters: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _by_category(pairs: Sequence[_LeafPair], clusters: Sequence[str]) -> dict[str, dict[str, object]]:
     hits: dict[str, list[bool]] = {}
     hit_clusters: dict[str, list[str]] = {}
     for (first_leaf, second_leaf), cluster in zip(pairs, clusters, strict=True):
@@ -80,7 +79,7 @@ def _by_category(pairs: Sequence[_LeafPair], clusters: Sequence[str]) -> dict[st
         if category is not None:
             hits.setdefault(category, []).append(first_leaf == second_leaf)
             hit_clusters.setdefault(category, []).append(cluster)
-    by_category: dict[str, dict[str, Any]] = {}
+    by_category: dict[str, dict[str, object]] = {}
     for category in sorted(hits):
         category_hits = hits[category]
         interval = rate_interval(category_hits, clusters=hit_clusters[category], level=LEVEL)
@@ -106,7 +105,7 @@ def _ancestor(leaf: str | None, layer: int) -> str | None:
     return None if leaf is None else ">".join(leaf.split(">")[:layer])
 
 
-def _disagreements(pairs: Sequence[_LeafPair], criteria: Sequence[str]) -> list[dict[str, Any]]:
+def _disagreements(pairs: Sequence[_LeafPair], criteria: Sequence[str]) -> list[dict[str, object]]:
     by_pair: dict[_LeafPair, list[str]] = {}
     for criterion, pair in zip(criteria, pairs, strict=True):
         if pair[0] != pair[1]:

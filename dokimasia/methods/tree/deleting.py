@@ -9,7 +9,7 @@ from dokimasia.storage.runs import list_runs
 from dokimasia.storage.trees.versions import delete_tree, resolve_tree, versions
 
 
-async def delete_whole_tree(home: Home, text: str) -> dict[str, Any]:
+async def delete_whole_tree(home: Home, text: str) -> dict[str, object]:
     """Delete a tree and the growths that made its versions.
 
     The ledger is kept, so growing the tree again makes no new calls.

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any
 
 from dokimasia.algorithms.taxonomy import leaves, permutation_null, validity
 from dokimasia.algorithms.trees.formats import from_version
@@ -117,7 +116,7 @@ def validity_of(
     permutations: int = PERMUTATIONS,
     resamples: int = RESAMPLES,
     seed: int | None = None,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return Table 3 of ATOM for a run and its tree as plain JSON; equal rows give equal bytes.
 
     Args:
@@ -176,7 +175,7 @@ def validity_table(
     seed: int,
     permutations: int = PERMUTATIONS,
     resamples: int = RESAMPLES,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the validity of several groupings of the same criteria as plain JSON.
 
     Args:
@@ -208,10 +207,10 @@ def validity_table(
         half = _half(clusters, seed, number)
         halves.append({criterion for criterion in scored if measured.cluster_of.get(criterion) in half})
     first: dict[str, list[float | None]] = {}
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for grouping in groupings:
         group_of = {criterion: group for criterion, group in grouping.group_of.items() if criterion in scored}
-        row: dict[str, Any] = {
+        row: dict[str, object] = {
             "name": grouping.name,
             "about": grouping.about,
             "leaves": len(set(group_of.values())),
@@ -252,9 +251,9 @@ def _errors(
     leave_out: bool,
     permutations: int,
     seed: int,
-) -> dict[str, Any]:
+) -> dict[str, object]:
     errors = validity(scores, group_of, cluster_of if leave_out else None)
-    figures: dict[str, Any] = {}
+    figures: dict[str, object] = {}
     for name, value in errors._asdict().items():
         figures[name] = None if value is None else rounded(value)
     figures |= {"n": errors.n, "null": None}
@@ -274,7 +273,7 @@ def _errors(
     return figures
 
 
-def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | None) -> dict[str, Any] | None:
+def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | None) -> dict[str, object] | None:
     values = sorted(delta for delta in deltas if delta is not None)
     if not values:
         return None
