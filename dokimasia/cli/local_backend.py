@@ -20,7 +20,7 @@ from dokimasia.operations.operation import ListPage, OperationContext, operation
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.forking import ForkRequest
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import clear_draft, draft_file
@@ -142,7 +142,7 @@ class LocalBackend:
         with reading(self.settings, run, usable) as (_, row):
             return row
 
-    def preview(self, method: Method[Any, Any], request: RunRequest) -> dict[str, Any]:
+    def preview(self, method: AnyMethod, request: RunRequest) -> dict[str, Any]:
         """Return what a run would be, ask and cost."""
         from dokimasia.runs.preview import preview
 
@@ -154,7 +154,7 @@ class LocalBackend:
 
         check_keys(self.settings, preview)
 
-    def run(self, method: Method[Any, Any], request: RunRequest) -> RunOutcome:
+    def run(self, method: AnyMethod, request: RunRequest) -> RunOutcome:
         """Run the request to its end."""
         from dokimasia.cli.running import run_to_end
         from dokimasia.client.files import without_written
@@ -196,7 +196,7 @@ class LocalBackend:
         work = partial(fork, run, request)
         return run_to_end(work, self.settings, method=run.method, worker_flags=request.worker_flags)
 
-    def after(self, method: Method[Any, Any], run: str, request: RunRequest) -> Sequence[str]:
+    def after(self, method: AnyMethod, run: str, request: RunRequest) -> Sequence[str]:
         """Do what a method does once a run is done, and return lines to be printed of it."""
         if method.after is None:
             return ()

@@ -116,7 +116,7 @@ def correct_command(
     with reading(settings, run, is_correctable) as (home, row):
         figures = correct(home, row, passport=passport, human=human, mix=mix)
     if as_json:
-        print_json(figures)
+        print_json(figures.model_dump(mode="json", exclude_defaults=True))
         return
     out = console()
     for sentence in _drawn(figures):

@@ -25,7 +25,7 @@ from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.forking import ForkRequest
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.observer import Progress
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest
 from dokimasia.settings import Settings
@@ -119,14 +119,14 @@ class RemoteBackend:
         newest = next((run for run in runs if usable(run)), runs[0] if runs else None)
         return newest or _row(self.call(operations.runs.one_run, run=run))
 
-    def preview(self, method: Method[Any, Any], request: RunRequest) -> dict[str, Any]:
+    def preview(self, method: AnyMethod, request: RunRequest) -> dict[str, Any]:
         """Return what a run would be, ask and cost."""
         return self.client.preview_of(method.name, request)
 
     def check_keys(self, preview: Mapping[str, Any]) -> None:
         """Refuse nothing: keys are the service's."""
 
-    def run(self, method: Method[Any, Any], request: RunRequest) -> RunOutcome:
+    def run(self, method: AnyMethod, request: RunRequest) -> RunOutcome:
         """Run the request to its end."""
         return self._followed(lambda: self.client.begin(method.name, request), request)
 
@@ -146,7 +146,7 @@ class RemoteBackend:
         parent = ClientRun(self.client, run.model_dump())
         return self._followed(lambda: parent.fork(**_given(request)), request)
 
-    def after(self, method: Method[Any, Any], run: str, request: RunRequest) -> Sequence[str]:
+    def after(self, method: AnyMethod, run: str, request: RunRequest) -> Sequence[str]:
         """Return nothing: a service writes no files on this machine, and says all in the run's report."""
         return ()
 

@@ -1,8 +1,10 @@
 """What the figures of every run say alike: which run, how far, of which models simulated, what it used."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NotRequired, TypedDict
+
+from pydantic import JsonValue
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.runs.plans import RunPlan
@@ -14,12 +16,25 @@ from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run
 
 
+class CostFields(TypedDict):
+    """What things cost, as fields of `Used`."""
+
+    cost: float | None
+    cost_known: NotRequired[float]
+
+
+class UsedFields(CostFields):
+    """What results used, as fields of `Used`."""
+
+    calls: int
+
+
 def heading(run: Run, plan: RunPlan) -> dict[str, Any]:
     """Return what the figures of every run over a data set begin with: `DataFigures` less the open items, and its judge.
 
     `passports` are there where the run was given any.
     """
-    judged: dict[str, Any] = {"judge": plan.judge_name} if plan.judge_name else {}
+    judged: dict[str, object] = {"judge": plan.judge_name} if plan.judge_name else {}
     if passports := run.options.get("passports"):
         judged["passports"] = passports
     return {
@@ -52,10 +67,11 @@ def is_simulated(model: str) -> bool:
     return "sim" in model.split("/")[:-1]
 
 
-def paid(home: Home, rows: Iterable[ResultRow]) -> dict[str, Any]:
+def paid(home: Home, rows: Iterable[ResultRow]) -> UsedFields:
     """Return how many `calls` rows used, each once, and their `costs`."""
     used = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls))
-    return {"calls": len(used), **costs(call.cost for call in used.values())}
+    cost = costs(call.cost for call in used.values())
+    return {"calls": len(used), **cost}
 
 
 def summed(costs: Iterable[float | None]) -> float | None:
@@ -64,14 +80,16 @@ def summed(costs: Iterable[float | None]) -> float | None:
     return None if any(cost is None for cost in listed) else round(sum(cost or 0.0 for cost in listed), 6)
 
 
-def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> dict[str, float | None]:
+def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> CostFields:
     """Return the `cost` of several things as `summed`, and where some of it is unknown, what is, as `cost_known`.
 
     `known` are the known parts of those whose cost is None.
     """
     listed = list(each)
     total, part = summed(listed), round(sum(cost or 0.0 for cost in (*listed, *known)), 6)
-    return {"cost": total, **({"cost_known": part} if total is None and part else {})}
+    if total is None and part:
+        return {"cost": total, "cost_known": part}
+    return {"cost": total}
 
 
 def failures(rows: Iterable[ResultRow]) -> dict[str, int]:
@@ -79,18 +97,17 @@ def failures(rows: Iterable[ResultRow]) -> dict[str, int]:
     return counted(row.failure for row in rows if row.failure is not None)
 
 
-def counted(names: Iterable[Any]) -> dict[str, int]:
+def counted(names: Iterable[str] | Iterable[int]) -> dict[str, int]:
     """Return how often each name comes, in alphabetical order; numbers in theirs, as texts."""
     return {str(name): count for name, count in sorted(Counter(names).items())}
 
 
 def limits_of(run: Run) -> dict[str, Any]:
     """Return the limits on what a run may spend in all, by field of its request; None is no limit."""
-    request: Any = run.options.get("request") or {}
-    return {name: request.get(name) for name in LIMITS}
+    return {name: run.request.get(name) for name in LIMITS}
 
 
-def forked_from(run: Run) -> dict[str, Any] | None:
+def forked_from(run: Run) -> dict[str, JsonValue] | None:
     """Return the run that a run was forked from, and the step where it has one; None where it is no fork."""
-    origin: Any = run.options.get("forked_from")
-    return dict(origin) if isinstance(origin, Mapping) else None
+    origin = run.options.get("forked_from")
+    return origin if isinstance(origin, dict) else None

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
+from pydantic import AfterValidator, Field, JsonValue, ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from dokimasia.domain.identity import Value
@@ -193,7 +193,7 @@ class Invocation(Value):
     )
 
     @property
-    def spending_limits(self) -> dict[str, Any]:
+    def spending_limits(self) -> dict[str, JsonValue]:
         """The limits on what the run may spend in all, None for no limit; no part of its identity."""
         return {name: getattr(self, name) for name in LIMITS}
 
@@ -305,7 +305,7 @@ class DataRequest(RunRequest):
         return True
 
 
-def stored_request(kind: type[Q], stored: Mapping[str, Any]) -> Q:
+def stored_request(kind: type[Q], stored: Mapping[str, JsonValue]) -> Q:
     """Return a request as it was stored, also where a number in it lies outside the range that is taken now.
 
     So a run of an earlier version can be shown, exported and deleted; `check_range` refuses to go on with it.

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from starlette.requests import Request
 
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import (
     Invocation,
     Option,
@@ -104,7 +104,7 @@ class FieldGroup:
     folded: bool = True
 
 
-def groups_of(method: Method[Any, Any]) -> list[FieldGroup]:
+def groups_of(method: AnyMethod) -> list[FieldGroup]:
     """Return the form of a method: required fields and models first, then options, names, limits and the rest."""
     request: type[RunRequest] = method.request
     fields = {

@@ -18,7 +18,7 @@ from dokimasia.report.sample_view import AnswerView, SampleView
 from dokimasia.report.thumbnails import thumbnail
 from dokimasia.report.verdicts import NOT_STATED, spoken_scores
 from dokimasia.runs.figures import shown_name
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.reading.inspection import calls_of_sample
 from dokimasia.runs.reading.reporting import redacted
 from dokimasia.service.drawing import page
@@ -312,7 +312,7 @@ def _by_model(rows: Sequence[ResultRow], kind: str) -> dict[str, list[ResultRow]
     return by_model
 
 
-def _cell(rows: Sequence[ResultRow], method: Method[Any, Any]) -> SampleCell:
+def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
     """Return the outcome of a model's answers to a sample: mean score, verdict, failures, or their number."""
     if not rows:
         return SampleCell("–", tone="muted", about="nothing yet")
