@@ -20,12 +20,12 @@ async def from_pairs(folder: Path) -> None:
     grown = await grow_tree(pairs, judge="sim/judge", settings=settings, name="pairs", min_support=3)
     with Home.open(settings.home, write=False) as home:
         tree = tree_figures(home, "pairs")
-    counts = tree["counts"]
-    print(f"{len(pairs)} pairs became {counts['capabilities']} capabilities under {counts['parents']} parents")
+    counts = tree.counts
+    print(f"{len(pairs)} pairs became {counts.capabilities} capabilities under {counts.parents} parents")
     print(f"without a place: {grown.summary['unplaced'] or 'none'}")
-    for node in tree["nodes"]:
-        if node["layer"] == 1 and node["below"]:
-            print(f"  {node['name']}: {node['below']} criteria")
+    for node in tree.nodes:
+        if node.layer == 1 and node.below:
+            print(f"  {node.name}: {node.below} criteria")
 
 
 async def from_run(folder: Path, run: str) -> None:
@@ -37,10 +37,11 @@ async def from_run(folder: Path, run: str) -> None:
         evaluation, _ = evaluation_of(home, run)
         found = weaknesses_of(home, evaluation, "sim/hasty")
         table = validity_of(home, evaluation, baselines=False, resamples=10)
-    for row in found["weak"]:
-        print(f"  weak: {row['name']}, {row['mean']:.0f} of 100, {row['difference']:+.0f} against the rest")
-    tree = table["taxonomies"][0]["leave_image_out"]
-    print(f"leaves predict scores better by {tree['delta']:.2f} points (p = {tree['null']['p_value']:.3f})")
+    for node in found.weak:
+        print(f"  weak: {node.name}, {node.mean:.0f} of 100, {node.difference:+.0f} against the rest")
+    errors = table.taxonomies[0].leave_image_out
+    p_value = None if errors.null is None else errors.null.p_value
+    print(f"leaves predict scores better by {errors.delta:.2f} points (p = {p_value:.3f})")
 
 
 async def main(folder: Path) -> None:

@@ -57,13 +57,13 @@ def _world(seed: int, images: int) -> dict[str, Trial]:
                     said[person.name] = given
             items.append(LabelledPerturbation(_item(image, dimension), f"{image}", said[PERSONS[0].name], said))
     found, truth = label_figures(items), truths()
-    agreement = found["agreement"]
+    agreement = found.agreement
     return {
-        "fit": trial(found["fit"], truth["valid"]),
-        "fit in one dimension": trial(found["by_dimension"][0]["fit"], truth["valid"]),
-        "alpha": trial(agreement["alpha"], truth["alpha"]),
-        "same label": trial(agreement["pairs"][0]["same"], truth["same"]),
-        "kappa": trial(agreement["pairs"][0]["kappa"], truth["kappa"]),
+        "fit": trial(found.fit, truth["valid"]),
+        "fit in one dimension": trial(found.by_dimension[0].fit, truth["valid"]),
+        "alpha": trial(agreement.alpha, truth["alpha"]),
+        "same label": trial(agreement.pairs[0].same, truth["same"]),
+        "kappa": trial(agreement.pairs[0].kappa, truth["kappa"]),
     }
 
 

@@ -60,16 +60,18 @@ def _world(seed: int, cases: int, models: int) -> dict[str, Trial]:
             judged[unit] = float(generator.choice(len(SHARES), p=rating_chances(JUDGE, LOW, HIGH)[true]) + LOW)
     found = agreement_figures(put_together(annotations), {"judge": judged}, {"verdict": (LOW, HIGH)})["verdict"]
     left = [one for one in annotations if generator.random() >= MISSING]
-    thin = agreement_figures(put_together(left), {}, {"verdict": (LOW, HIGH)})["verdict"]["chance_corrected"]
+    thin = agreement_figures(put_together(left), {}, {"verdict": (LOW, HIGH)})["verdict"].chance_corrected
+    if found.together is None or found.chance_corrected is None or thin is None:
+        raise ValueError("people of a calibrated world rate the same things")
     truth, intervals = truths(), dict[str, Trial]()
-    for who, one in (("judge", found["judges"]["judge"]), ("people", found["together"])):
-        intervals[f"{who} mae"] = trial(one["mae"], truth[f"{who} mae"])
-        intervals[f"{who} consistency"] = trial(one["consistency"], truth[f"{who} consistency"])
-        intervals[f"{who} kappa"] = trial(one["kappa"], truth[f"{who} kappa"])
-    intervals["pair kappa"] = trial(found["pairs"][0]["kappa"], truth["pair kappa"])
-    intervals["Fleiss' kappa"] = trial(found["chance_corrected"]["fleiss"], truth["fleiss"])
+    for who, one in (("judge", found.judges["judge"]), ("people", found.together)):
+        intervals[f"{who} mae"] = trial(one.mae, truth[f"{who} mae"])
+        intervals[f"{who} consistency"] = trial(one.consistency, truth[f"{who} consistency"])
+        intervals[f"{who} kappa"] = trial(one.kappa, truth[f"{who} kappa"])
+    intervals["pair kappa"] = trial(found.pairs[0].kappa, truth["pair kappa"])
+    intervals["Fleiss' kappa"] = trial(found.chance_corrected.fleiss, truth["fleiss"])
     for scale in ("nominal", "ordinal", "interval"):
-        intervals[f"alpha, {scale}"] = trial(found["chance_corrected"][f"alpha_{scale}"], truth[f"alpha {scale}"])
-        intervals[f"alpha, {scale}, a fifth missing"] = trial(thin[f"alpha_{scale}"], truth[f"alpha {scale}"])
-    intervals["mean of people"] = trial(found["ratings"]["mean"], truth["mean of people"])
+        intervals[f"alpha, {scale}"] = trial(getattr(found.chance_corrected, f"alpha_{scale}"), truth[f"alpha {scale}"])
+        intervals[f"alpha, {scale}, a fifth missing"] = trial(getattr(thin, f"alpha_{scale}"), truth[f"alpha {scale}"])
+    intervals["mean of people"] = trial(found.ratings.mean, truth["mean of people"])
     return intervals

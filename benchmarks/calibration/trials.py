@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from dokimasia.algorithms.statistics import ConfidenceInterval
+from dokimasia.report.fields import Limited
 
 
 class Trial(NamedTuple):
@@ -25,11 +26,15 @@ class Seed(NamedTuple):
     p_values: Mapping[str, float]
 
 
-def trial(interval: ConfidenceInterval | Mapping[str, float | None], planted: float) -> Trial:
+def trial(interval: ConfidenceInterval | Limited | Mapping[str, float | None] | None, planted: float) -> Trial:
     """Return a trial from an interval, or from a printed figure with `low` and `high`; None where none is given."""
+    if interval is None:
+        return Trial(None, None, planted)
     if isinstance(interval, ConfidenceInterval):
         return Trial(None, None, planted) if interval.reason else Trial(interval.low, interval.high, planted)
-    return Trial(interval["low"], interval["high"], planted)
+    if isinstance(interval, Mapping):
+        return Trial(interval["low"], interval["high"], planted)
+    return Trial(interval.low, interval.high, planted)
 
 
 def tested(p_value: float | None) -> float:

@@ -20,6 +20,7 @@ from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.prompts import PromptLibrary, Rendered, render, with_form, with_looking, with_repair
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 REASON_LIMIT = 500
 """Characters of a failure's reason that are stored."""
@@ -39,7 +40,7 @@ def failure(kind: FailureKind, reason: str) -> Failed:
 
 
 @dataclass(frozen=True, slots=True)
-class Ask(Generic[T]):
+class Ask(Generic[T_co]):
     """What a role asks: its row of prompt, inputs, what it is shown, and how its reply is read.
 
     A role is a function that returns one, such as `score_criteria(sample, criteria, response)`; `ask` asks it.
@@ -63,10 +64,10 @@ class Ask(Generic[T]):
     prompt: str
     inputs: Mapping[str, str]
     shown: Sequence[str]
-    parse: Callable[[str], T] | None = None
-    parse_again: Callable[[str], T] | None = None
-    structured: Structured[T] | None = None
-    take: Callable[[ChatReply, Provenance], T | Failed] | None = None
+    parse: Callable[[str], T_co] | None = None
+    parse_again: Callable[[str], T_co] | None = None
+    structured: Structured[T_co] | None = None
+    take: Callable[[ChatReply, Provenance], T_co | Failed] | None = None
     images: Sequence[ImageRef] = ()
     tools: bool = False
     count: int = 1

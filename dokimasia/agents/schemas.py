@@ -19,7 +19,7 @@ from dokimasia.parsing.criteria import parse_criteria
 from dokimasia.parsing.criteria_check import VERDICTS, parse_structured_check
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 
-T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 _NUMBER: JsonValue = {"type": "number"}
 _TEXT: JsonValue = {"type": "string"}
@@ -27,7 +27,7 @@ _TRUTH: JsonValue = {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
-class Structured(Generic[T]):
+class Structured(Generic[T_co]):
     """A reply as a JSON object.
 
     Attributes:
@@ -38,7 +38,7 @@ class Structured(Generic[T]):
 
     schema: dict[str, JsonValue]
     form: str
-    parse: Callable[[str], T]
+    parse: Callable[[str], T_co]
 
 
 def takes_schema(spec: ModelSpec) -> bool:

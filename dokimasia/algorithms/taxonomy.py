@@ -37,7 +37,7 @@ __all__ = [
 
 Path = str | CapabilityPath
 
-_EMPTY: dict[str, Any] = {"support": 0, "members": frozenset(), "absorbed": ()}
+_EMPTY: dict[str, object] = {"support": 0, "members": frozenset(), "absorbed": ()}
 
 
 def new_tree(categories: Iterable[str] = CATEGORIES, *, level: Level = "capability") -> "Tree":

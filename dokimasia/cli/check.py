@@ -1,7 +1,7 @@
 """`dokimasia check`: go through what waits for a person in a run, or hand it out and take it in as files."""
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
@@ -9,6 +9,9 @@ from rich.markup import escape
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import EXISTING_FILE, FILE, console, json_option, print_json
 from dokimasia.report.figures import several
+
+if TYPE_CHECKING:
+    from dokimasia.people.checks.standing import StandingFigures
 
 
 @click.command()
@@ -84,35 +87,31 @@ def command(
         _print(figures, escape(backend.where))
 
 
-def _print(figures: dict[str, Any], where: str) -> None:
+def _print(figures: "StandingFigures", where: str) -> None:
     out = console()
-    states = ", ".join(f"{count} {state}" for state, count in figures["states"].items() if count)
-    kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in figures["kinds"].items())
-    out.print(f"[bold]run {figures['run']}[/bold] · {kinds}: {states}")
-    if "labels" in figures:
+    states = ", ".join(f"{count} {state}" for state, count in figures.states.items() if count)
+    kinds = ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in figures.kinds.items())
+    out.print(f"[bold]run {figures.run}[/bold] · {kinds}: {states}")
+    if figures.labels is not None:
         from dokimasia.people.checks import label_blocks
         from dokimasia.report.terminal import draw_blocks
 
-        draw_blocks(out, label_blocks(figures["labels"], figures["run"]))
+        draw_blocks(out, label_blocks(figures.labels, figures.run))
         return
-    for pair in figures["agreement"]:
-        kappa = "" if pair["kappa"] is None else f", kappa {pair['kappa']:.2f}"
+    for pair in figures.agreement:
+        kappa = "" if pair.kappa is None else f", kappa {pair.kappa:.2f}"
         out.print(
-            f"{' and '.join(pair['people'])} decided alike on {pair['share']:.0%} of {pair['n']} items "
-            f"({pair['low']:.0%} to {pair['high']:.0%}{kappa}); the same text on {pair['same_text']}"
+            f"{' and '.join(pair.people)} decided alike on {pair.share:.0%} of {pair.n} items "
+            f"({pair.low:.0%} to {pair.high:.0%}{kappa}); the same text on {pair.same_text}"
         )
-    if figures["answered"]:
+    if figures.answered:
+        out.print(f"[dim]the run goes on with the answers: dokimasia resume {figures.run}{where}[/dim]", soft_wrap=True)
+    for name, count in figures.asked.items():
+        person = escape(name)
         out.print(
-            f"[dim]the run goes on with the answers: dokimasia resume {figures['run']}{where}[/dim]", soft_wrap=True
-        )
-    counts: dict[str, int] = figures["asked"]
-    for person, count in ((escape(person_name), count) for person_name, count in counts.items()):
-        out.print(
-            f"[dim]{several(count, 'question')} to {person}: dokimasia check {figures['run']} --who {person}{where}[/dim]",
+            f"[dim]{several(count, 'question')} to {person}: dokimasia check {figures.run} --who {person}{where}[/dim]",
             soft_wrap=True,
         )
-    if figures["states"]["waiting"] > sum(counts.values()):
-        out.print(
-            f"[dim]{figures['states']['waiting'] - sum(counts.values())} wait: dokimasia check {figures['run']}{where}[/dim]",
-            soft_wrap=True,
-        )
+    unaddressed = figures.states["waiting"] - sum(figures.asked.values())
+    if unaddressed > 0:
+        out.print(f"[dim]{unaddressed} wait: dokimasia check {figures.run}{where}[/dim]", soft_wrap=True)

@@ -232,9 +232,9 @@ def _pictures(backend: "Backend", screen: "CheckScreen", folder: Path) -> Pictur
 
 
 def _copied(backend: "Backend", sha256: str, folder: Path) -> Path:
-    there = next(folder.glob(f"{sha256[:12]}.*"), None)
-    if there is not None:
-        return there
+    earlier_copy = next(folder.glob(f"{sha256[:12]}.*"), None)
+    if earlier_copy is not None:
+        return earlier_copy
     data = backend.image(sha256)
     copy = folder / f"{sha256[:12]}.{(image_format(data) or 'png').lower()}"
     if data:

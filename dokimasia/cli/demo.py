@@ -1,24 +1,55 @@
 """`dokimasia demo`: the main job, offline, on a world whose truth is known, so that one can see it measured right."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
 from dokimasia.cli.shared import configured, console, json_option, print_json, reading, redact, shown_path
+from dokimasia.domain.capability import ROOT
+from dokimasia.domain.identity import Value
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from dokimasia.domain.blindspots import Evaluator
     from dokimasia.domain.growth import TreeCriterion
+    from dokimasia.methods.diagnosis.figures import DiagnosisFigures
+    from dokimasia.methods.probe.figures import ProbedTask
+    from dokimasia.methods.tree.node_scores import ModelWeaknesses
     from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
     from dokimasia.simulation.scene import Scene, SceneQuestion
+
+
+class PlantedSkills(NamedTuple):
+    """A model's mean planted skill at the criteria of a node, and at all others."""
+
+    here: float
+    elsewhere: float
+
+
+class PlantedLeaf(Value):
+    """A model's mean planted skill at a leaf, and the other models'."""
+
+    here: float
+    others: float
+
+
+class MarkedLeaf(Value):
+    """A leaf at which a model is significantly better or worse than the others, with the planted skills there."""
+
+    model: str
+    node: str
+    leaf: str
+    mark: str
+    difference: float
+    low: float | None
+    high: float | None
+    no_interval: str | None
+    planted: PlantedLeaf
 
 
 def tree_step(
@@ -39,6 +70,7 @@ def tree_step(
     from dokimasia.cli.running import run_to_end
     from dokimasia.cli.tree.show import print_tree
     from dokimasia.methods.tree import METHOD, GrowthRequest, load_tree, members_below, tree_figures, weaknesses_of
+    from dokimasia.report.fields import as_json as plain
     from dokimasia.runs.lifecycle import run as run_method
     from dokimasia.storage.home import Home
     from dokimasia.storage.runs import get_run
@@ -51,18 +83,20 @@ def tree_step(
         loaded = load_tree(home, tree)
         weaknesses = {name: weaknesses_of(home, get_run(home, run), name, tree=tree, examples=0) for name in models}
     below, steps = members_below(loaded.tree), planted_steps(pairs, loaded.criteria)
-    for name, weakness in weaknesses.items():
-        for row in (*weakness["weak"], *weakness["strong"]):
-            keys = below[row["node"]]
-            elsewhere = [key for key in below["root"] if key not in set(keys)]
-            row["planted"] = {
-                "here": planted_skill(name, keys, steps),
-                "elsewhere": planted_skill(name, elsewhere, steps),
-            }
+
+    def planted_at(model: str, node: str) -> PlantedSkills:
+        keys = below[node]
+        elsewhere = [key for key in below[ROOT] if key not in set(keys)]
+        return PlantedSkills(planted_skill(model, keys, steps), planted_skill(model, elsewhere, steps))
+
     if not as_json:
         print_tree(figures, where=f" --home {shown_path(settings.home)}")
-        print_blocks(_weak(weaknesses))
-    return {**figures, "weaknesses": weaknesses}
+        print_blocks(_weak(weaknesses, planted_at))
+    views = {name: plain(weakness) for name, weakness in weaknesses.items()}
+    for name, view in views.items():
+        for row in (*view["weak"], *view["strong"]):
+            row["planted"] = planted_at(name, row["node"])._asdict()
+    return {**plain(figures), "weaknesses": views}
 
 
 def planted_steps(
@@ -87,20 +121,24 @@ def planted_skill(name: str, keys: Iterable[str], steps: Mapping[str, tuple[str,
     return round(sum(skills) / len(skills), 4) if skills else 0.0
 
 
-def _weak(weaknesses: Mapping[str, Mapping[str, Any]]) -> "Iterator[Block]":
+def _weak(
+    weaknesses: "Mapping[str, ModelWeaknesses]", planted_at: Callable[[str, str], PlantedSkills]
+) -> "Iterator[Block]":
     """Yield each model's weak nodes with the planted skill there and elsewhere."""
     from dokimasia.report import figures
     from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
+    from dokimasia.report.fields import as_json as plain
 
     rows: list[list[Cell]] = []
     for name, weakness in weaknesses.items():
-        for row in weakness["weak"]:
-            measured = figures.measured(row, digits=0)
-            here, elsewhere = row["planted"]["here"], row["planted"]["elsewhere"]
-            difference = figures.signed_text(row["difference"], 0)
-            rows.append([name, row["name"], measured, str(row["n"]), difference, f"{here:.2f}, {elsewhere:.2f}"])
-        if not weakness["weak"]:
-            none = Span(weakness["reason"] or f"none is significant among {weakness['looked_at']}", "muted")
+        for row in weakness.weak:
+            measured = figures.measured(plain(row), digits=0)
+            planted = planted_at(name, row.node)
+            difference = figures.signed_text(row.difference, 0)
+            skills = f"{planted.here:.2f}, {planted.elsewhere:.2f}"
+            rows.append([name, row.name, measured, str(row.n), difference, skills])
+        if not weakness.weak:
+            none = Span(weakness.reason or f"none is significant among {weakness.looked_at}", "muted")
             rows.append([Span(name, "muted"), none, *[figures.NOTHING] * 4])
     titles = ("score", "criteria", "against the rest", "planted skill: here, elsewhere")
     columns = [Column(title, numeric=False) for title in ("model", "capability")] + [Column(title) for title in titles]
@@ -132,6 +170,7 @@ def diagnosis_step(
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.diagnosis import WordsRequest, write_diagnosis
+    from dokimasia.methods.diagnosis.figures import DiagnosisFigures
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.simulation.profiles import as_judge, find_profile
 
@@ -144,13 +183,14 @@ def diagnosis_step(
         closer = Paragraph(
             ("look closer: ", Span(f"dokimasia diagnose {run} --home {shown_path(settings.home)}\n", "code"))
         )
-        print_blocks([*_marked_blocks(marked), *_word_blocks(result.summary, planted), closer])
+        words = DiagnosisFigures.model_validate(result.summary)
+        print_blocks([*_marked_blocks(marked), *_word_blocks(words, planted), closer])
     return {"words": result.summary, "marked": marked, "planted_share_of_wrong_sentences": planted}
 
 
 def _marked(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", models: Sequence[str]
-) -> list[dict[str, Any]]:
+) -> list[MarkedLeaf]:
     """Return every leaf at which a model is significantly better or worse than the others, with the planted skills there."""
     from dokimasia.methods.diagnosis.tables import stored_diagnosis
     from dokimasia.methods.tree import load_tree, members_below
@@ -164,7 +204,7 @@ def _marked(
         loaded = load_tree(home, f"{diagnosis.tree}@{diagnosis.position}")
     below = members_below(loaded.tree)
     steps = planted_steps(pairs, loaded.criteria)
-    marked: list[dict[str, Any]] = []
+    marked: list[MarkedLeaf] = []
     contrasts = diagnosis.asset("contrasts")
     for row in contrasts.rows if contrasts else ():
         if row.mark not in ("better", "worse"):
@@ -173,36 +213,38 @@ def _marked(
         others = [skill for name, skill in skills.items() if name != row.model]
         _, leaf, gap = row.cells[:3]
         marked.append(
-            {
-                "model": row.model,
-                "node": row.node,
-                "leaf": leaf.value,
-                "mark": row.mark,
-                "difference": gap.value,
-                "low": gap.low,
-                "high": gap.high,
-                "no_interval": gap.no_interval,
-                "planted": {"here": skills[row.model], "others": round(sum(others) / len(others), 4)},
-            }
+            MarkedLeaf.model_validate(
+                {
+                    "model": row.model,
+                    "node": row.node,
+                    "leaf": leaf.value,
+                    "mark": row.mark,
+                    "difference": gap.value,
+                    "low": gap.low,
+                    "high": gap.high,
+                    "no_interval": gap.no_interval,
+                    "planted": PlantedLeaf(here=skills[row.model], others=round(sum(others) / len(others), 4)),
+                }
+            )
         )
     return marked
 
 
-def _marked_blocks(marked: Sequence[Mapping[str, Any]]) -> "Iterator[Block]":
+def _marked_blocks(marked: Sequence[MarkedLeaf]) -> "Iterator[Block]":
     """Yield the leaves where a model is worse than the others, with the planted skills."""
     from dokimasia.report import figures
     from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
 
-    worse = [row for row in marked if row["mark"] == "worse"]
+    worse = [leaf for leaf in marked if leaf.mark == "worse"]
     rows: list[list[Cell]] = [
         [
-            one["model"],
-            one["leaf"],
-            Span(figures.signed_text(one["difference"], 0), "strong"),
-            figures.interval(one, signed=True, digits=0),
-            f"{one['planted']['here']:.2f}, {one['planted']['others']:.2f}",
+            leaf.model,
+            leaf.leaf,
+            Span(figures.signed_text(leaf.difference, 0), "strong"),
+            figures.interval(leaf, signed=True, digits=0),
+            f"{leaf.planted.here:.2f}, {leaf.planted.others:.2f}",
         ]
-        for one in worse
+        for leaf in worse
     ]
     titles = ("against the others", "95 %", "planted skill: its own, the others'")
     columns = [Column(title, numeric=False) for title in ("model", "leaf")] + [Column(title) for title in titles]
@@ -211,30 +253,32 @@ def _marked_blocks(marked: Sequence[Mapping[str, Any]]) -> "Iterator[Block]":
         yield Table(columns, rows, "Leaves where a model is significantly worse than the others")
     else:
         yield Paragraph("no model is significantly worse than the others at any leaf: the sample is small")
-    right = sum((row["planted"]["here"] < row["planted"]["others"]) == (row["mark"] == "worse") for row in marked)
+    right = sum((leaf.planted.here < leaf.planted.others) == (leaf.mark == "worse") for leaf in marked)
     marks = f"of {len(marked)} leaves marked better or worse, {right} go the way that is planted"
     yield Paragraph(f"points of 100; {marks}.", "note")
 
 
-def _word_blocks(summary: Mapping[str, Any], planted: float) -> "Iterator[Block]":
+def _word_blocks(words: "DiagnosisFigures", planted: float) -> "Iterator[Block]":
     """Yield what a writer that is planted to err got wrong, with a sentence that stands and one that is struck."""
     from dokimasia.report.blocks import Paragraph, Span
 
-    totals = summary["totals"]
+    totals = words.totals
     yield Paragraph(
         (
             Span("In words", "strong"),
-            f", by {summary['judge']}, which is planted to get {planted:.0%} of its sentences wrong: "
-            f"{totals['unverified_at_first']} were unverified at first; sent back once, {totals['unverified']} of "
-            f"{totals['sentences']} still are. Figures and comparisons are printed by the program.",
+            f", by {words.judge}, which is planted to get {planted:.0%} of its sentences wrong: "
+            f"{totals.unverified_at_first} were unverified at first; sent back once, {totals.unverified} of "
+            f"{totals.sentences} still are. Figures and comparisons are printed by the program.",
         )
     )
-    sentences = [sentence for report in summary["reports"] for sentence in report["sentences"]]
-    for one in [sentence for sentence in sentences if not sentence["faults"]][:1]:
-        yield Paragraph((Span("verified", "good"), f"  {one['text']}"))
-    for one in [sentence for sentence in sentences if sentence["faults"]][:1]:
-        reason = one["faults"][0]["reason"][:SIGNS]
-        yield Paragraph((Span("unverified", "bad"), f"  {one['text']} ", Span(f"({reason})", "muted")))
+    sentences = [sentence for report in words.reports for sentence in report.sentences]
+    verified = next((sentence for sentence in sentences if sentence.verified), None)
+    unverified = next((sentence for sentence in sentences if not sentence.verified), None)
+    if verified is not None:
+        yield Paragraph((Span("verified", "good"), f"  {verified.text}"))
+    if unverified is not None:
+        reason = unverified.faults[0].reason[:SIGNS]
+        yield Paragraph((Span("unverified", "bad"), f"  {unverified.text} ", Span(f"({reason})", "muted")))
 
 
 PROBED_JUDGE, PERTURBER = "sim/judge-blind", "sim/judge"
@@ -249,7 +293,7 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.perturb import PerturbRequest, perturb
     from dokimasia.methods.probe import ProbeRequest, probe
-    from dokimasia.methods.probe.figures import ProbedTask
+    from dokimasia.methods.probe.figures import ProbeFigures
     from dokimasia.methods.probe.report import planted
     from dokimasia.report.blocks import Paragraph, Span
     from dokimasia.runs.requests import NOBODY
@@ -263,30 +307,28 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
         data=Path(str(perturbed.run)), judges=(PROBED_JUDGE,), evaluators=EVALUATORS, unchecked=True, seed=seed
     )
     result = run_to_end(partial(probe, request), settings, method="probe")
-    task = result.summary["tasks"]["image-to-text"]
+    task = ProbeFigures.model_validate(result.summary).tasks["image-to-text"]
     expected: dict[Evaluator, dict[str, float]] = {evaluator: _expected(task, evaluator) for evaluator in EVALUATORS}
     truth = {PROBED_JUDGE: expected}
     if not as_json:
         print_blocks(
             [
                 Paragraph(Span("What a judge does not see, measured by answers with an error in them", "strong")),
-                planted("image-to-text", ProbedTask.model_validate(task), truth),
+                planted("image-to-text", task, truth),
             ]
         )
     return {**result.summary, "planted": truth}
 
 
-def _expected(task: "Mapping[str, Any]", evaluator: "Evaluator") -> dict[str, float]:
+def _expected(task: "ProbedTask", evaluator: "Evaluator") -> dict[str, float]:
     """Return what is planted to go undetected by dimension, and over all errors that were judged."""
     from dokimasia.simulation.profiles import as_judge, find_profile
     from dokimasia.simulation.truths.judges import expected_probe
 
     judge = as_judge(find_profile(PROBED_JUDGE))
-    shares = {
-        name: expected_probe(judge, name, group, evaluator).undetected for name, group in task["dimensions"].items()
-    }
-    kinds = task["judges"][PROBED_JUDGE]["evaluators"][evaluator]["dimensions"]
-    counts = {name: kinds[name]["undetected"]["n_scored"] for name in shares}
+    shares = {name: expected_probe(judge, name, group, evaluator).undetected for name, group in task.dimensions.items()}
+    kinds = task.judges[PROBED_JUDGE].evaluators[evaluator].dimensions
+    counts = {name: kinds[name].undetected.n_scored for name in shares}
     expected = sum(counts[name] * share for name, share in shares.items()) / max(1, sum(counts.values()))
     return {"": expected, **shares}
 

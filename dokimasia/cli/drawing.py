@@ -3,9 +3,12 @@
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from dokimasia.cli.shared import console, print_json, redact, with_target_flags
 from dokimasia.report.fields import RunFigures
 from dokimasia.report.figures import several
+from dokimasia.runs.estimate import ModelEstimate
 
 if TYPE_CHECKING:
     from dokimasia.cli.backend import Backend
@@ -72,47 +75,85 @@ def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
     draw_blocks(console(), list(blocks), redact=lambda text: with_target_flags(redact(text)), whole=whole)
 
 
+class PromptMessage(BaseModel):
+    """A message of a prompt, with the number of its images."""
+
+    role: str
+    text: str
+    images: int
+
+
+class ForkStep(BaseModel):
+    """A step of an evaluation: whether a fork does it again, and which models that asks."""
+
+    step: str
+    does: str
+    again: bool
+    asks: list[str]
+
+
+class PreviewShown(BaseModel):
+    """What a run or a fork would be, ask and cost, as `--dry-run --json` prints it."""
+
+    run: str
+    samples: int
+    calls: int
+    cost: float | None
+    models: dict[str, ModelEstimate]
+    people: dict[str, int] = {}
+    notes: list[str]
+    max_image_side: dict[str, int] = {}
+    answered: int = 0
+    status: str = ""
+    prompts: dict[str, list[PromptMessage]] = {}
+    steps: list[ForkStep] | None = None
+
+
 def print_preview(preview: Mapping[str, Any], *, as_json: bool) -> None:
     """Print a run's prompts, and below them, where they are in sight, what it would ask and cost."""
     if as_json:
         print_json(preview)
-        return
+    else:
+        _print_preview(PreviewShown.model_validate(preview))
+
+
+def _print_preview(preview: PreviewShown) -> None:
     out = console()
-    for name, messages in preview["prompts"].items():
+    for name, messages in preview.prompts.items():
         out.rule(f"prompt {name}")
         for message in messages:
-            images = f" + {message['images']} image(s)" if message["images"] else ""
-            out.print(f"[{message['role']}{images}]\n{redact(message['text'])}\n", markup=False)
-    if preview["prompts"]:
+            images = f" + {message.images} image(s)" if message.images else ""
+            out.print(f"[{message.role}{images}]\n{redact(message.text)}\n", markup=False)
+    if preview.prompts:
         out.rule("what it would ask and cost")
     print_cost(preview, style="bold")
 
 
-def print_cost(preview: Mapping[str, Any], *, style: str = "") -> None:
+def print_cost(preview: PreviewShown, *, style: str = "") -> None:
     """Print how many calls a run would take of each model, and what they would cost."""
     from dokimasia.report.figures import cost_text
 
     out = console()
-    known_cost = sum(model["cost"] or 0.0 for model in preview["models"].values())
+    known_cost = sum(model.cost or 0.0 for model in preview.models.values())
     out.print(
-        f"{several(preview['samples'], 'sample')}, about {several(preview['calls'], 'call')}, "
-        f"cost {cost_text(preview['cost'], known_cost)}",
+        f"{several(preview.samples, 'sample')}, about {several(preview.calls, 'call')}, "
+        f"cost {cost_text(preview.cost, known_cost)}",
         style=style,
     )
-    if preview.get("status") == "done":
+    if preview.status == "done":
         out.print(
-            f"run {preview['run']} is finished: the same command prints what came of it and asks nothing", style=style
+            f"run {preview.run} is finished: the same command prints what came of it and asks nothing", style=style
         )
-    elif answered := preview.get("answered"):
-        left = max(0, preview["calls"] - answered)
-        sentence = f"at least {several(answered, 'call')} of run {preview['run']} answered already, at most about {left:,} left"
-        out.print(sentence, style=style)
-    for name, model in preview["models"].items():
-        tokens = f"{model['input_tokens']:,} tokens in, {model['output_tokens']:,} out"
-        side = preview.get("max_image_side", {}).get(name)
+    elif preview.answered:
+        left = max(0, preview.calls - preview.answered)
+        answered = f"at least {several(preview.answered, 'call')} of run {preview.run} answered already"
+        out.print(f"{answered}, at most about {left:,} left", style=style)
+    for name, model in preview.models.items():
+        tokens = f"{model.input_tokens:,} tokens in, {model.output_tokens:,} out"
+        side = preview.max_image_side.get(name)
         reduced = "" if side is None else f", images made smaller above {side:,} pixels a side"
-        out.print(f"  {name}: {model['calls']} calls, {tokens}, {cost_text(model['cost'])}{reduced}")
-    for name, count in preview.get("people", {}).items():
+        out.print(f"  {name}: {model.calls} calls, {tokens}, {cost_text(model.cost)}{reduced}")
+    for name, count in preview.people.items():
         out.print(f"  {name}: {several(count, 'question')} to a person at most")
-    for note in preview["notes"]:
+    for note in preview.notes:
         out.print(f"note: {note}", style="yellow", markup=False)

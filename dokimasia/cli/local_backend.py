@@ -2,12 +2,12 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import click
 from pydantic import BaseModel, ValidationError
@@ -16,11 +16,11 @@ from dokimasia.cli.outcomes import CheckScreen, DueItems, RunOutcome, edited_in,
 from dokimasia.cli.shared import console, home_options, reading, redact, with_target_flags
 from dokimasia.domain.decision import Action, CheckItem, Decision, Standing
 from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError
-from dokimasia.operations.operation import OperationContext, operation_of
+from dokimasia.operations.operation import ListPage, OperationContext, operation_of
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.forking import ForkRequest
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import clear_draft, draft_file
@@ -32,6 +32,11 @@ from dokimasia.storage.runs import Run, get_run, now
 if TYPE_CHECKING:
     from dokimasia.cli.remote_backend import RemoteBackend
     from dokimasia.people.checks.filled import ImportResult
+    from dokimasia.people.checks.standing import StandingFigures
+
+P = TypeVar("P", bound=ListPage)
+E = TypeVar("E")
+R = TypeVar("R")
 
 WHOLE = 2**31
 """Entries of a list that is read at once."""
@@ -96,8 +101,14 @@ class LocalBackend:
             service.detach()
         return service
 
+    @overload
+    def call(self, function: Callable[..., Coroutine[Any, Any, R]], *, who: str = "", **arguments: Any) -> R: ...
+
+    @overload
+    def call(self, function: Callable[..., R], *, who: str = "", **arguments: Any) -> R: ...
+
     def call(self, function: Callable[..., Any], *, who: str = "", **arguments: Any) -> Any:
-        """Carry out an operation and return its result as plain JSON, or the file that it returns.
+        """Carry out an operation and return what it returns.
 
         Args:
             function: the operation.
@@ -113,13 +124,13 @@ class LocalBackend:
             result = function(
                 OperationContext(settings=self.settings, home=home, person=who, redact=redact), **arguments
             )
-            if inspect.iscoroutine(result):
-                result = asyncio.run(result)
-        return result.model_dump(mode="json", by_alias=True) if isinstance(result, BaseModel) else result
+            return asyncio.run(result) if inspect.iscoroutine(result) else result
 
-    def entries(self, function: Callable[..., Any], name: str, **arguments: Any) -> list[Any]:
-        """Return the whole list that an operation gives a page at a time."""
-        return self.call(function, limit=WHOLE, **arguments)[name]
+    def entries(
+        self, function: Callable[..., P], entries_of: Callable[[P], Sequence[E]], *, who: str = "", **arguments: Any
+    ) -> list[E]:
+        """Return the entries of all pages of a list."""
+        return list(entries_of(self.call(function, who=who, limit=WHOLE, **arguments)))
 
     def upload(self, path: Path) -> str:
         """Return what names a file for an operation."""
@@ -131,7 +142,7 @@ class LocalBackend:
         with reading(self.settings, run, usable) as (_, row):
             return row
 
-    def preview(self, method: Method[Any, Any], request: RunRequest) -> dict[str, Any]:
+    def preview(self, method: AnyMethod, request: RunRequest) -> dict[str, Any]:
         """Return what a run would be, ask and cost."""
         from dokimasia.runs.preview import preview
 
@@ -143,7 +154,7 @@ class LocalBackend:
 
         check_keys(self.settings, preview)
 
-    def run(self, method: Method[Any, Any], request: RunRequest) -> RunOutcome:
+    def run(self, method: AnyMethod, request: RunRequest) -> RunOutcome:
         """Run the request to its end."""
         from dokimasia.cli.running import run_to_end
         from dokimasia.client.files import without_written
@@ -185,7 +196,7 @@ class LocalBackend:
         work = partial(fork, run, request)
         return run_to_end(work, self.settings, method=run.method, worker_flags=request.worker_flags)
 
-    def after(self, method: Method[Any, Any], run: str, request: RunRequest) -> Sequence[str]:
+    def after(self, method: AnyMethod, run: str, request: RunRequest) -> Sequence[str]:
         """Do what a method does once a run is done, and return lines to be printed of it."""
         if method.after is None:
             return ()
@@ -216,8 +227,8 @@ class LocalBackend:
 
         return list_models(self.settings, chosen_models(self.settings, names, simulated=simulated))
 
-    def standing(self, run: str) -> dict[str, Any]:
-        """Return how all stands that people decide on in a run."""
+    def standing(self, run: str) -> "StandingFigures":
+        """Return the figures of what people decide on in a run."""
         from dokimasia.people.checks import open_for_people
         from dokimasia.people.checks.standing import standing_figures
 
@@ -237,7 +248,7 @@ class LocalBackend:
         every = open_for_people(self.settings, run)
         self._standings = {standing.item.id: standing for standing in every}
         items = [standing.item.id for standing in every if is_due(standing, who, second=second)]
-        return DueItems(every[0].item.run, items, check_figures(every)["asked"])
+        return DueItems(every[0].item.run, items, check_figures(every).asked)
 
     def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
         """Return an item to be shown; that a question was shown is kept where the home can be written."""

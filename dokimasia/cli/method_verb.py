@@ -7,10 +7,10 @@ import click
 from dokimasia.cli.backend import Backend, detachable, with_backend
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import json_option, say
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 
 
-def verb_of(method: Method[Any, Any]) -> click.Command:
+def verb_of(method: AnyMethod) -> click.Command:
     """Return the command that asks for a run of a method, continues it, or prints what came of it."""
 
     @click.command(help=method.request.__doc__)
@@ -26,7 +26,7 @@ def verb_of(method: Method[Any, Any]) -> click.Command:
 
 
 def run_verb(
-    method: Method[Any, Any],
+    method: AnyMethod,
     backend: Backend,
     request: Any,
     *,

@@ -86,9 +86,9 @@ def _print_reached(listed: list[dict[str, Any]]) -> None:
         )
     out = console()
     out.print(table)
-    for one in listed:
-        if one["problem"]:
-            out.print(f"[red]{_plain(one['problem'])}[/red]")
+    for model in listed:
+        if model["problem"]:
+            out.print(f"[red]{_plain(model['problem'])}[/red]")
 
 
 def _print_checked(checked: "list[ModelCheck]", *, as_json: bool) -> None:
@@ -103,18 +103,20 @@ def _print_checked(checked: "list[ModelCheck]", *, as_json: bool) -> None:
         reached = MARKS["yes" if result.reachable else "no"]
         table.add_row(f"[bold]{_plain(result.name)}[/bold]", result.transport or "–", reached, *_measured(result))
     out.print(table)
-    for one in checked:
-        if one.person:
+    for model_check in checked:
+        name = f"[bold]{_plain(model_check.name)}[/bold]"
+        if model_check.person:
+            person = _plain(model_check.person)
             sentence = (
-                f"{_plain(one.person)}, a person: no endpoint is asked; questions wait for `dokimasia check RUN --who"
+                f"{person}, a person: no endpoint is asked; questions wait for `dokimasia check RUN --who {person}`"
             )
-            out.print(f"[bold]{_plain(one.name)}[/bold]: {sentence} {_plain(one.person)}`")
-        if one.problem is not None:
-            out.print(f"[bold]{_plain(one.name)}[/bold]: [red]{_plain(one.problem.kind)}[/red]: ", end="")
-            out.print(_plain(one.problem.message))
-        for capability, finding in (one.profile.findings if one.profile else {}).items():
+            out.print(f"{name}: {sentence}")
+        if model_check.problem is not None:
+            out.print(f"{name}: [red]{_plain(model_check.problem.kind)}[/red]: ", end="")
+            out.print(_plain(model_check.problem.message))
+        for capability, finding in (model_check.profile.findings if model_check.profile else {}).items():
             if finding.verdict != "yes":
-                out.print(f"[bold]{_plain(one.name)}[/bold]: {capability}: {_plain(finding.note)}")
+                out.print(f"{name}: {capability}: {_plain(finding.note)}")
     out.print(_paid(checked), style="dim")
 
 

@@ -223,13 +223,13 @@ def diff(
         announce=announce,
     )
     if backend.remote and LAST in (first, second):
-        announce(backend.find(comparison["first"]["run"]), backend.find(comparison["second"]["run"]))
+        announce(backend.find(comparison.first.run), backend.find(comparison.second.run))
     if as_json:
         print_json(comparison)
     else:
-        from dokimasia.report.comparison import RunComparison, comparison_blocks
+        from dokimasia.report.comparison import comparison_blocks
 
-        print_blocks(comparison_blocks(RunComparison.model_validate(comparison)))
+        print_blocks(comparison_blocks(comparison))
 
 
 def _pair(models: str | None) -> tuple[str, str] | None:

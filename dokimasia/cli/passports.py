@@ -1,8 +1,8 @@
 """The passport of a judge, made from probes and checked; and a run's rates, corrected for what its judge misses."""
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from dokimasia.domain.passport import Passport
+    from dokimasia.people.correction.shape import CorrectedMeasure, CorrectionFigures
+    from dokimasia.report.fields import Limited
     from dokimasia.settings import Settings
 
 
@@ -114,114 +116,114 @@ def correct_command(
     with reading(settings, run, is_correctable) as (home, row):
         figures = correct(home, row, passport=passport, human=human, mix=mix)
     if as_json:
-        print_json(figures)
+        print_json(figures.model_dump(mode="json", exclude_defaults=True))
         return
     out = console()
     for sentence in _drawn(figures):
         out.print(sentence)
 
 
-def _drawn(figures: Mapping[str, Any]) -> "Iterator[Table | str]":
+def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
     """Yield what is printed: what it was corrected by, a table a measure, the pairs, what was refused, and warnings."""
     from dokimasia.report.data import SIMULATED_NOTE
 
-    if figures["simulated"]:
-        yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures['simulated']))})[/yellow]"
-    yield f"[bold]run {figures['run']}[/bold], judged by {escape(figures['judge']) or 'rules alone'}"
-    passport, mix, human = figures["passport"], figures["mix"], figures["human"]
+    if figures.simulated:
+        yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures.simulated))})[/yellow]"
+    yield f"[bold]run {figures.run}[/bold], judged by {escape(figures.judge) or 'rules alone'}"
+    passport, mix, human = figures.passport, figures.mix, figures.human
     if passport is not None:
-        for name, specificity in passport["specificity"].items():
-            sensitivity = passport["sensitivity"].get(name)
-            sensitivity_text = f", sensitivity {_percent(sensitivity, 'share')}" if sensitivity else ""
-            of = figures["measures"][name]["what"]
-            yield f"passport {escape(passport['file'])}, {of}{sensitivity_text}, specificity {_percent(specificity, 'share')}"
+        for name, specificity in passport.specificity.items():
+            sensitivity = passport.sensitivity.get(name)
+            sensitivity_text = f", sensitivity {_percent(sensitivity.share, sensitivity)}" if sensitivity else ""
+            rates_text = f"{sensitivity_text}, specificity {_percent(specificity.share, specificity)}"
+            yield f"passport {escape(passport.file)}, {figures.measures[name].what}{rates_text}"
     if mix is not None:
-        shares = ", ".join(f"{escape(name)} {share:.0%}" for name, share in mix["shares"].items())
-        counted = f", counted among {several(mix['errors'], 'error')}" if mix["errors"] is not None else ""
-        yield f"mix of errors by {escape(mix['source'])}{counted}: {shares}"
+        shares = ", ".join(f"{escape(name)} {share:.0%}" for name, share in mix.shares.items())
+        counted = f", counted among {several(mix.errors, 'error')}" if mix.errors is not None else ""
+        yield f"mix of errors by {escape(mix.source)}{counted}: {shares}"
     if human is not None:
-        drawn = "" if human["drawn"] in figures["warnings"] else f", {human['drawn']}"
+        drawn = "" if human.drawn in figures.warnings else f", {human.drawn}"
         yield (
-            f"{several(human['labels'], 'label')} on {several(human['samples'], 'sample')} by "
-            f"{several(human['people'], 'person', 'people')}{drawn}"
+            f"{several(human.labels, 'label')} on {several(human.samples, 'sample')} by "
+            f"{several(human.people, 'person', 'people')}{drawn}"
         )
-    for measure in figures["measures"].values():
+    for measure in figures.measures.values():
         yield _rates(measure, figures)
-        if measure["pairs"]:
+        if measure.pairs:
             yield _pairs(measure, figures)
-        yield from (f"[dim]{escape(line)}[/dim]" for line in _refusals(measure, figures["warnings"]))
-    for line in figures["warnings"]:
+        yield from (f"[dim]{escape(line)}[/dim]" for line in _refusals(measure, figures.warnings))
+    for line in figures.warnings:
         yield f"[yellow]warning: {escape(line)}[/yellow]"
 
 
-def _rates(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
-    by_passport, by_labels = figures["passport"] is not None, figures["human"] is not None
+def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table":
     table = grid(
-        measure["what"],
+        measure.what,
         "answers",
         "by rule",
         "as judged",
-        *(("by passport", "over mixes") if by_passport else ()),
-        *(("by labels", "labels alone", "power") if by_labels else ()),
+        *(("by passport", "over mixes") if figures.passport is not None else ()),
+        *(("by labels", "labels alone", "power") if figures.human is not None else ()),
     )
-    for name, rates in measure["models"].items():
+    for name, rates in measure.models.items():
+        raw = rates.raw
+        up_to = f", up to {raw.upper:.0%}" if raw.n_undecided else ""
         cells = [
             escape(name),
-            f"{rates['raw']['n']} of {rates['answers']}",
-            str(rates["by_rule"]),
-            _percent(rates["raw"], "share") + _up_to(rates["raw"]),
+            f"{raw.n} of {rates.answers}",
+            str(rates.by_rule),
+            _percent(raw.share, raw) + up_to,
         ]
-        if by_passport:
-            over = rates["over_mixes"]
+        if rates.by_passport is not None:
+            over = rates.over_mixes
             cells += [
-                _percent(rates["by_passport"], "rate"),
-                NOTHING if over is None or over["low"] == over["high"] else f"{over['low']:.0%} to {over['high']:.0%}",
+                _percent(rates.by_passport.rate, rates.by_passport),
+                NOTHING if over is None or over.low == over.high else f"{over.low:.0%} to {over.high:.0%}",
             ]
-        if by_labels:
-            found = rates["by_labels"]
-            power = NOTHING if found["power"] is None else f"{found['power']:.2f}"
-            cells += [_percent(found, "rate"), _percent(found["alone"], "rate"), power]
+        if rates.by_labels is not None:
+            labelled = rates.by_labels
+            cells += [
+                _percent(labelled.rate, labelled),
+                _percent(labelled.alone.rate, labelled.alone),
+                NOTHING if labelled.power is None else f"{labelled.power:.2f}",
+            ]
         table.add_row(*cells)
     return table
 
 
-def _up_to(raw: Mapping[str, Any]) -> str:
-    """Say what a strict accuracy is up to if all undecided answers are right; "" where none is undecided."""
-    return f", up to {raw['upper']:.0%}" if raw["n_undecided"] else ""
-
-
-def _pairs(measure: Mapping[str, Any], figures: Mapping[str, Any]) -> "Table":
-    ways = {"raw": "as judged"}
-    ways |= {"by_passport": "by passport"} if figures["passport"] is not None else {}
-    ways |= {"by_labels": "by labels"} if figures["human"] is not None else {}
-    table = grid("second less first, in points", "n", *ways.values())
-    for pair in measure["pairs"]:
-        cells = [_percent(pair[way], "difference", signed=True) for way in ways]
-        table.add_row(f"{escape(pair['second'])} less {escape(pair['first'])}", str(pair["n"]), *cells)
+def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table":
+    by_passport = ("by passport",) if figures.passport is not None else ()
+    by_labels = ("by labels",) if figures.human is not None else ()
+    table = grid("second less first, in points", "n", "as judged", *by_passport, *by_labels)
+    for pair in measure.pairs:
+        differences = [
+            difference for difference in (pair.raw, pair.by_passport, pair.by_labels) if difference is not None
+        ]
+        cells = [_percent(difference.difference, difference, signed=True) for difference in differences]
+        table.add_row(f"{escape(pair.second)} less {escape(pair.first)}", str(pair.n), *cells)
     return table
 
 
-def _refusals(measure: Mapping[str, Any], refusals_shown: Collection[str]) -> Iterator[str]:
+def _refusals(measure: "CorrectedMeasure", refusals_shown: Collection[str]) -> Iterator[str]:
     """Yield what was refused, each reason once with the models that it is of; without what is told elsewhere."""
-    of: dict[tuple[str, str], list[str]] = {}
-    for name, rates in measure["models"].items():
-        for way, label in (("by_passport", "by passport"), ("by_labels", "by labels")):
-            if rates[way] is not None and rates[way]["refused"] in refusals_shown:
+    models_by_reason: dict[tuple[str, str], list[str]] = {}
+    for name, rates in measure.models.items():
+        for label, rate in (("by passport", rates.by_passport), ("by labels", rates.by_labels)):
+            if rate is None or rate.refused in refusals_shown:
                 continue
-            if rates[way] is not None and rates[way]["refused"]:
-                of.setdefault((label, rates[way]["refused"]), []).append(name)
-            elif rates[way] is not None and rates[way].get("no_interval"):
-                of.setdefault((f"{label}, interval", rates[way]["no_interval"]), []).append(name)
-    for (label, reason), names in of.items():
-        some = "" if len(names) == len(measure["models"]) else f" for {', '.join(names)}"
+            if rate.refused:
+                models_by_reason.setdefault((label, rate.refused), []).append(name)
+            elif rate.no_interval:
+                models_by_reason.setdefault((f"{label}, interval", rate.no_interval), []).append(name)
+    for (label, reason), names in models_by_reason.items():
+        some = "" if len(names) == len(measure.models) else f" for {', '.join(names)}"
         yield f"{label}: none{some}: {reason}"
 
 
-def _percent(rate: Mapping[str, Any], name: str, *, signed: bool = False) -> str:
+def _percent(value: float | None, ends: "Limited", *, signed: bool = False) -> str:
     """Return a rate with its interval in percent, or that there is none."""
-    value = rate[name]
     if value is None:
         return "[dim]none[/dim]"
     sign = "+" if signed else ""
     text = f"{100 * value:{sign}.1f}" + ("" if signed else "%")
-    return (text + escape(bracketed(rate, lambda end: f"{100 * end:{sign}.0f}"))).replace("-", "−")
+    return (text + escape(bracketed(ends, lambda end: f"{100 * end:{sign}.0f}"))).replace("-", "−")

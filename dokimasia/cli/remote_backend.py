@@ -5,10 +5,10 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import click
 
@@ -20,11 +20,12 @@ from dokimasia.domain.decision import RATED, Action, CheckItem, Decision
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, InputError, Interrupted, NotFound, Unreachable
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.log import printable, unguarded
+from dokimasia.operations.operation import MOST, FileReply, ListPage, operation_of
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.forking import ForkRequest
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.observer import Progress
 from dokimasia.runs.requests import LIMITS, Invocation, RunRequest
 from dokimasia.settings import Settings
@@ -33,7 +34,13 @@ from dokimasia.storage.naming import LAST, Usable
 from dokimasia.storage.runs import Run, now
 
 if TYPE_CHECKING:
+    from dokimasia.operations.runs import RunShown
     from dokimasia.people.checks.filled import ImportResult
+    from dokimasia.people.checks.standing import StandingFigures
+
+P = TypeVar("P", bound=ListPage)
+E = TypeVar("E")
+R = TypeVar("R")
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 _PROGRESS = ("items", "done", "restored", "failures", "waiting_items", "unpaid_items")
@@ -72,16 +79,33 @@ class RemoteBackend:
         """Leave the runs that are begun to the service."""
         self._detached = True
 
-    def call(self, function: Callable[..., Any], *, who: str = "", **arguments: Any) -> Any:
-        """Have an operation carried out, under the name of `who` where the service takes it, and return its JSON or file."""
-        if not who:
-            return self.client.call(function, **arguments)
-        with self._client(who) as client:
-            return client.call(function, **arguments)
+    @overload
+    def call(self, function: Callable[..., Coroutine[Any, Any, R]], *, who: str = "", **arguments: Any) -> R: ...
 
-    def entries(self, function: Callable[..., Any], name: str, **arguments: Any) -> list[Any]:
-        """Return the whole list that an operation gives a page at a time."""
-        return list(self.client.entries(function, name, **arguments))
+    @overload
+    def call(self, function: Callable[..., R], *, who: str = "", **arguments: Any) -> R: ...
+
+    def call(self, function: Callable[..., Any], *, who: str = "", **arguments: Any) -> Any:
+        """Have an operation carried out, under the name of `who` where the service takes it, and return what it returns."""
+        if who:
+            with self._client(who) as client:
+                reply = client.call(function, **arguments)
+        else:
+            reply = self.client.call(function, **arguments)
+        return reply if isinstance(reply, FileReply) else operation_of(function).read_reply(reply)
+
+    def entries(
+        self, function: Callable[..., P], entries_of: Callable[[P], Sequence[E]], *, who: str = "", **arguments: Any
+    ) -> list[E]:
+        """Return the entries of all pages of a list."""
+        entries: list[E] = []
+        after: str | None = None
+        while True:
+            page = self.call(function, who=who, limit=MOST, after=after, **arguments)
+            entries += entries_of(page)
+            after = page.next
+            if after is None:
+                return entries
 
     def upload(self, path: Path) -> str:
         """Send a file unless it is there, and return what names it for an operation."""
@@ -90,19 +114,19 @@ class RemoteBackend:
     def find(self, run: str, usable: Usable | None = None) -> Run:
         """Return the run that a user means, as a list says it; `last` is the newest of those that are usable."""
         if run != LAST or usable is None:
-            return _row(self.client.find(run).shown)
-        runs = [_row(client_run.shown) for client_run in self.client.runs()]
+            return _row(self.call(operations.runs.one_run, run=run))
+        runs = [_row(shown) for shown in self.entries(operations.runs.list_of_runs, lambda page: page.runs)]
         newest = next((run for run in runs if usable(run)), runs[0] if runs else None)
-        return newest or _row(self.client.find(run).shown)
+        return newest or _row(self.call(operations.runs.one_run, run=run))
 
-    def preview(self, method: Method[Any, Any], request: RunRequest) -> dict[str, Any]:
+    def preview(self, method: AnyMethod, request: RunRequest) -> dict[str, Any]:
         """Return what a run would be, ask and cost."""
         return self.client.preview_of(method.name, request)
 
     def check_keys(self, preview: Mapping[str, Any]) -> None:
         """Refuse nothing: keys are the service's."""
 
-    def run(self, method: Method[Any, Any], request: RunRequest) -> RunOutcome:
+    def run(self, method: AnyMethod, request: RunRequest) -> RunOutcome:
         """Run the request to its end."""
         return self._followed(lambda: self.client.begin(method.name, request), request)
 
@@ -122,24 +146,25 @@ class RemoteBackend:
         parent = ClientRun(self.client, run.model_dump())
         return self._followed(lambda: parent.fork(**_given(request)), request)
 
-    def after(self, method: Method[Any, Any], run: str, request: RunRequest) -> Sequence[str]:
+    def after(self, method: AnyMethod, run: str, request: RunRequest) -> Sequence[str]:
         """Return nothing: a service writes no files on this machine, and says all in the run's report."""
         return ()
 
     def view(self, run: str, *, figures: RunFigures | None = None) -> Mapping[str, Any]:
         """Return a run's figures, with its items where it shows any."""
-        client_run = self.client.find(run)
-        view = as_json(client_run.shown["figures"] if figures is None else figures)
-        if client_run.shown["items_shown"]:
-            view["items"] = list(client_run.items())
+        detail = self.call(operations.runs.one_run, run=run)
+        view = as_json(detail.figures if figures is None else figures)
+        if detail.items_shown:
+            view["items"] = self.entries(operations.results.items, lambda page: page.items, run=detail.id)
         return view
 
     def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, Any] | None = None) -> None:
         """Print the sections of a run's report that a terminal shows, as the service draws them."""
         out = console()
         colour = bool(out.is_terminal and out.color_system)
-        drawn = self.client.find(run).report("terminal", width=max(40, min(out.width, 500)), colour=colour)
-        _print(with_target_flags(drawn.decode()), colour=colour)
+        width = max(40, min(out.width, 500))
+        drawn = self.call(operations.results.report, run=run, format="terminal", width=width, colour=colour)
+        _print(with_target_flags(drawn.data.decode()), colour=colour)
 
     def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
         """Return what is known of the configured models, or of those of them and of the simulated that are named.
@@ -159,13 +184,13 @@ class RemoteBackend:
             )
         return [models[name] for name in dict.fromkeys(names)] if names else listed
 
-    def standing(self, run: str) -> dict[str, Any]:
-        """Return how all stands that people decide on in a run; NotFound where they decide on nothing."""
+    def standing(self, run: str) -> "StandingFigures":
+        """Return the figures of what people decide on in a run; NotFound where they decide on nothing."""
         from dokimasia.people.checks import nothing_to_check
 
-        figures = self.client.agreement(self._checked(run))
-        if not figures["items"]:
-            raise nothing_to_check(figures["run"])
+        figures = self.call(operations.reviews.agreement, run=self._checked(run))
+        if not figures.items:
+            raise nothing_to_check(figures.run)
         return figures
 
     def reviewer(self, run: str, who: str | None) -> str:
@@ -175,8 +200,7 @@ class RemoteBackend:
             InputError: its token is somebody else's than the name that was given.
         """
         asking = (who or user_name()).strip()
-        page = self.call(operations.reviews.one_review, who=asking, run=self._checked(run), limit=1)
-        reviewer = str(page["person"])
+        reviewer = self.call(operations.reviews.one_review, who=asking, run=self._checked(run), limit=1).person
         if who and reviewer != who.strip():
             raise InputError(
                 f"the token is {reviewer}'s, and decides as {reviewer} alone: leave --who out, or use {who}'s token"
@@ -190,18 +214,25 @@ class RemoteBackend:
             NotFound: people decide on nothing there.
         """
         figures = self.standing(run)
-        with self._client(who) as client:
-            pending = list(client.pending(figures["run"], second=second))
-        items = [entry["item"] for entry in pending if entry["kind"] not in RATED]
-        return DueItems(figures["run"], items, figures["asked"])
+        pending = self.entries(
+            operations.reviews.one_review,
+            lambda page: page.items,
+            who=who,
+            run=figures.run,
+            due=True,
+            second=second or None,
+        )
+        items = [entry.item for entry in pending if entry.kind not in RATED]
+        return DueItems(figures.run, items, figures.asked)
 
     def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
         """Return an item to be shown; the service keeps that a question was shown."""
-        reply = self.call(operations.reviews.one_item, who=who, run=run, item=item)
+        item_shown = self.call(operations.reviews.one_item, who=who, run=run, item=item)
         self._drafts.pop(item, None)
-        if reply["draft"] is not None:
-            self._drafts[item] = reply["draft"]
-        return CheckScreen(CheckItem.model_validate(reply["item"]), reply["shown"], reply["draft"] is not None, now())
+        if item_shown.draft is not None:
+            self._drafts[item] = item_shown.draft
+        unfinished = item_shown.draft is not None
+        return CheckScreen(CheckItem.model_validate(item_shown.item), item_shown.shown, unfinished, now())
 
     def image(self, sha256: str) -> bytes:
         """Return an image; empty where it is gone."""
@@ -248,7 +279,7 @@ class RemoteBackend:
         lines = [line.model_dump(mode="json", exclude_defaults=True) for line in read_checks(file)]
         body = {"name": str(file), "lines": lines}
         imported = self.call(operations.reviews.take_in, who=who, run=self._checked(run), body=body)
-        return ImportResult(imported["decided"], imported["known"], 0, imported["empty"])
+        return ImportResult(imported.decided, imported.known, 0, imported.empty)
 
     def _keep_draft(self, item: CheckItem, text: str, who: str) -> None:
         self.call(operations.reviews.draft, who=who, run=item.run, item=item.id, body={"text": text})
@@ -274,14 +305,12 @@ class RemoteBackend:
     ) -> Decision | None:
         """Keep what a person decided on an item."""
         precondition = {"second": item.kind != "question"} if seen is None else {"seen": seen}
-        with self._client(who) as client:
-            try:
-                reply = client.decide(item.run, item.id, action, text=text, **precondition)
-            except DecidedMeanwhile as problem:  # what its last words say of a request is of no use in a terminal
-                raise DecidedMeanwhile(str(problem).partition(": send it")[0]) from None
-        own_decisions = [
-            decision for decision in map(Decision.model_validate, reply["decisions"]) if decision.who == who
-        ]
+        body = {"action": action, "text": text, **precondition}
+        try:
+            item_shown = self.call(operations.reviews.decide, who=who, run=item.run, item=item.id, body=body)
+        except DecidedMeanwhile as problem:  # what its last words say of a request is of no use in a terminal
+            raise DecidedMeanwhile(str(problem).partition(": send it")[0]) from None
+        own_decisions = [decision for decision in item_shown.decisions if decision.who == who]
         return own_decisions[-1] if own_decisions else None
 
     def _followed(self, begin: Callable[[], ClientRun], request: Invocation) -> RunOutcome:
@@ -406,9 +435,9 @@ def _print(text: str, *, colour: bool) -> None:
     out.flush()
 
 
-def _row(fields: Mapping[str, Any]) -> Run:
-    """Return a run as a list says it, as its row; what a list does not say is empty."""
-    return Run.model_validate({name: fields[name] for name in Run.model_fields if name in fields})
+def _row(shown: "RunShown") -> Run:
+    """Return the row of a run that a list shows; what a list does not show is empty."""
+    return Run.model_validate(shown.model_dump(include=set(Run.model_fields)))
 
 
 def _given(request: ForkRequest) -> dict[str, Any]:

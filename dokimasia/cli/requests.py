@@ -1,16 +1,24 @@
 """Options of the command line made from a request: its fields say name, help, type, range and default."""
 
-import types
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin
 
 import click
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
 from dokimasia.cli.shared import prepared
-from dokimasia.runs.requests import NOBODY, Invocation, Option, RunRequest, fields_in_order, option_of
+from dokimasia.runs.requests import (
+    NOBODY,
+    Invocation,
+    Option,
+    RunRequest,
+    bounds_of,
+    fields_in_order,
+    kind_of,
+    option_of,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -53,7 +61,7 @@ def parameter(
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Return what adds one field to a command."""
     how = option_of(field)
-    kind = _kind(field)
+    kind = kind_of(field)
     if how.argument:
         return click.argument(name, type=_click_type(kind, field, how), required=required, metavar=how.metavar)
     flags = flags_of(name, field)
@@ -129,19 +137,11 @@ def _value(field: FieldInfo, value: Any) -> Any:
     how = option_of(field)
     if how.read is not None and value is not None:
         return how.read(value)
-    if get_origin(_kind(field)) is tuple and isinstance(value, str):
+    if get_origin(kind_of(field)) is tuple and isinstance(value, str):
         if field.default is None and value in {"", NOBODY}:
             return () if value else None
         return tuple(name.strip() for name in value.split(",") if name.strip())
     return value.absolute() if isinstance(value, Path) else value
-
-
-def _kind(field: FieldInfo) -> Any:
-    """Return a field's type without None."""
-    kind = field.annotation
-    if get_origin(kind) in (Union, types.UnionType):
-        kind = next(arg for arg in get_args(kind) if arg is not types.NoneType)
-    return kind
 
 
 def _click_type(kind: Any, field: FieldInfo, how: Option) -> Any:
@@ -149,13 +149,8 @@ def _click_type(kind: Any, field: FieldInfo, how: Option) -> Any:
         return click.Choice([str(arg) for arg in get_args(kind)])
     if kind is Path:
         return click.Path(exists=how.exists, dir_okay=not how.file, path_type=Path)
-    bounds = {
-        name: getattr(constraint, name)
-        for constraint in field.metadata
-        for name in ("ge", "gt", "le", "lt")
-        if getattr(constraint, name, None) is not None
-    }
     if kind in (int, float):
+        bounds = bounds_of(field)
         low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))
         if low is None and high is None:
             return kind

@@ -10,6 +10,7 @@ from dokimasia.cli.shared import console, grid, json_option, print_json, say
 from dokimasia.runs.requests import LIMITS, NOBODY, Invocation, RunRequest, prompt_folders
 
 if TYPE_CHECKING:
+    from dokimasia.cli.drawing import PreviewShown
     from dokimasia.storage.naming import Usable
     from dokimasia.storage.runs import Run
 
@@ -81,7 +82,7 @@ def fork(
     has another judge score them; `dokimasia diff` then shows what that changed. Any other run is accepted anew with the
     change, and the ledger answers what it does not touch.
     """
-    from dokimasia.cli.drawing import print_run
+    from dokimasia.cli.drawing import PreviewShown, print_run
     from dokimasia.cli.running import exit_code
     from dokimasia.runs.catalogue import method_of
     from dokimasia.runs.forking import ForkRequest
@@ -103,7 +104,7 @@ def fork(
         if as_json:
             print_json(preview)
         else:
-            _print_preview(preview)
+            _print_preview(PreviewShown.model_validate(preview), parent.id, request.node)
         backend.check_keys(preview)
         return 0
     result = backend.fork(parent, request)
@@ -144,19 +145,18 @@ def _replacements(models: str) -> dict[str, str]:
     return replacements
 
 
-def _print_preview(preview: dict[str, Any]) -> None:
+def _print_preview(preview: "PreviewShown", parent: str, node: str | None) -> None:
     from dokimasia.cli.drawing import print_cost
 
     out = console()
-    origin = preview["forked_from"]
-    at = f" at {origin['node']}" if origin["node"] else ""
-    out.print(f"[bold]run {preview['run']}, forked from {origin['run']}{at}[/bold]")
-    if "steps" not in preview:
+    at = f" at {node}" if node else ""
+    out.print(f"[bold]run {preview.run}, forked from {parent}{at}[/bold]")
+    if preview.steps is None:
         print_cost(preview, style="bold")
         return
     table = grid("step", "", "asks", "what it does")
-    for step in preview["steps"]:
-        fate = "[yellow]done again[/yellow]" if step["again"] else "[green]taken over[/green]"
-        table.add_row(step["step"], fate, ", ".join(step["asks"]) if step["again"] else "–", step["does"])
+    for step in preview.steps:
+        fate = "[yellow]done again[/yellow]" if step.again else "[green]taken over[/green]"
+        table.add_row(step.step, fate, ", ".join(step.asks) if step.again else "–", step.does)
     out.print(table)
     print_cost(preview)

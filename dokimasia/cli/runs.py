@@ -34,27 +34,27 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
         return
     from dokimasia import operations
 
-    runs = backend.entries(operations.runs.list_of_runs, "runs", tag=list(tags) or None, method=method)
+    runs = backend.entries(operations.runs.list_of_runs, lambda page: page.runs, tag=list(tags) or None, method=method)
     if method and not runs and method not in (known := (*OWN, *plugin_methods())):
         raise click.UsageError(f"no method {method!r}; there are {', '.join(known)}", context)
     if as_json:
         print_json(runs)
         return
-    label_columns = [name for name in ("name", "tags") if any(run[name] for run in runs)]
+    label_columns = [name for name in ("name", "tags") if any(getattr(run, name) for run in runs)]
     table = grid("run", *label_columns, "status", "started", "what")
     for run in runs:
-        colour = COLOURS[run["status"]]
-        questions = f" for {several(run['open_questions'], 'question')}" if run["status"] == "waiting" else ""
-        status = f"[{colour}]{run['status']}[/{colour}]{questions}"
-        labelled = {"name": run["name"], "tags": ", ".join(run["tags"])}
-        started = run["created_at"][:19].replace("T", " ")
-        table.add_row(run["id"], *(labelled[name] for name in label_columns), status, started, escape(run["command"]))
+        colour = COLOURS[run.status]
+        questions = f" for {several(run.open_questions, 'question')}" if run.status == "waiting" else ""
+        status = f"[{colour}]{run.status}[/{colour}]{questions}"
+        labelled = {"name": run.name, "tags": ", ".join(run.tags)}
+        started = run.created_at[:19].replace("T", " ")
+        table.add_row(run.id, *(labelled[name] for name in label_columns), status, started, escape(run.command))
     of = f" of the method {method}" if method else ""
     tagged = f" with the tag {' and '.join(tags)}" if tags else ""
     console().print(table if runs else f"no runs{of + tagged or ' yet'} in {backend.named}")
     for run in runs:
-        if run["why"]:
-            click.echo(f"run {run['id']}: {run['why']}")
+        if run.why:
+            click.echo(f"run {run.id}: {run.why}")
 
 
 @command.command("name")
@@ -71,7 +71,7 @@ def rename(backend: Backend, run: str, name: str) -> None:
     except ValueError as problem:
         raise click.UsageError(str(problem)) from None
     run_named = backend.call(operations.runs.call_otherwise, run=run, body={"name": new_name})
-    click.echo(f"run {run_named['id']} is called {new_name!r}")
+    click.echo(f"run {run_named.id} is called {new_name!r}")
 
 
 @command.command()
@@ -92,10 +92,10 @@ def cancel(backend: Backend, run: str, at_once: bool, as_json: bool) -> None:
     now = backend.call(operations.runs.cancel, run=row.id, at_once=at_once or None)
     if as_json:
         print_json(now)
-    elif now["status"] == "running":
-        click.echo(f"run {now['id']} is being stopped: its calls in flight are answered and committed first")
+    elif now.status == "running":
+        click.echo(f"run {now.id} is being stopped: its calls in flight are answered and committed first")
     else:
-        click.echo(f"run {now['id']} is {now['status']}, and does not go on by itself")
+        click.echo(f"run {now.id} is {now.status}, and does not go on by itself")
 
 
 @command.command()
@@ -113,14 +113,14 @@ def delete(backend: Backend, run: str, yes: bool, as_json: bool) -> None:
 
     row = backend.find(run)
     size = backend.call(operations.finished.resting, run=row.id)
-    for other in size["runs"]:
-        say(f"run {other['id']} rests on it: {other['command']}")
-    if size["runs"]:
+    for other in size.runs:
+        say(f"run {other.id} rests on it: {other.command}")
+    if size.runs:
         say(f"what these show of it goes with it, and comes back with the same command: {row.command}")
     if not yes:
         if not sys.stdin.isatty():
             raise click.UsageError(f"nobody is there to ask: add --yes to delete run {row.id}")
-        counts = f"{several(size['results'], 'result')} of {several(size['samples'], 'sample')}"
+        counts = f"{several(size.results, 'result')} of {several(size.samples, 'sample')}"
         click.echo(f"run {row.id}: {row.command}\n{counts}", err=True)
         click.confirm("delete it?", abort=True, err=True)
     deleted = backend.call(operations.runs.delete, run=row.id, force=True)
@@ -128,6 +128,6 @@ def delete(backend: Backend, run: str, yes: bool, as_json: bool) -> None:
         print_json(deleted)
     else:
         click.echo(
-            f"deleted run {deleted['run']}: {several(deleted['results'], 'result')} of "
-            f"{several(deleted['samples'], 'sample')}. The ledger keeps its calls: evaluated again, it costs nothing"
+            f"deleted run {deleted.run}: {several(deleted.results, 'result')} of "
+            f"{several(deleted.samples, 'sample')}. The ledger keeps its calls: evaluated again, it costs nothing"
         )

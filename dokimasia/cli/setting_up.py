@@ -143,8 +143,8 @@ def schema(method: str | None) -> None:
             )
         print_json(figures_schema(method_named(method)))
         return
-    for one in methods_with_schema():
-        click.echo(f"{one.name:<12} {one.title}")
+    for method_shown in methods_with_schema():
+        click.echo(f"{method_shown.name:<12} {method_shown.title}")
     click.echo(f"{PASSPORT:<12} the passport of a judge, which is a file")
 
 

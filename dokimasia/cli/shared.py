@@ -187,11 +187,17 @@ def json_option(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def print_json(value: Any) -> None:
-    """Print a value as JSON with sorted keys, redacted: the same value, the same bytes."""
+    """Print a value, or what an operation returned, as JSON with sorted keys, redacted: the same value, the same bytes."""
     import orjson
 
-    text = orjson.dumps(value, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
+    text = orjson.dumps(value, default=_model_json, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS).decode()
     click.echo(redact(text))
+
+
+def _model_json(model: Any) -> dict[str, Any]:
+    from dokimasia.operations.operation import reply_json
+
+    return reply_json(model)
 
 
 def console() -> Any:

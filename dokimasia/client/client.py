@@ -62,7 +62,7 @@ class ClientRun:
         return f"/api/runs/{self.id}"
 
     def refresh(self) -> "ClientRun":
-        """Ask how the run stands now, and return it."""
+        """Fetch the current state of the run, and return the run."""
         row = self._client.call(operations.runs.list_of_runs, q=self.id, limit=PAGE)
         for run in row["runs"]:
             if run["id"] == self.id:
@@ -73,11 +73,11 @@ class ClientRun:
 
     @property
     def status(self) -> str:
-        """How the run stands now: queued, running, waiting, done, interrupted or failed."""
+        """The current status of the run: queued, running, waiting, done, interrupted or failed."""
         return str(self.refresh().shown["status"])
 
     def events(self, *, after: str = "", patience: float = PATIENCE, **how: Any) -> Iterator[Event]:
-        """Yield what happens in the run until its work ends; a service that goes away and comes back is taken up again."""
+        """Yield the events of the run until its work ends; the stream is opened again when the service comes back."""
         yield from events(self._client.connection, f"{self._path}/events", after=after, patience=patience, **how)
 
     def wait(
@@ -88,12 +88,12 @@ class ClientRun:
         patience: float = PATIENCE,
         **how: Any,
     ) -> Ended:
-        """Wait until the run is not at work any more, and return how it ended.
+        """Wait until the run has stopped working, and return how it ended.
 
         Args:
-            told: each event.
-            limits: `max_failures`, `min_score` and `min_accuracy`, against which its end is held.
-            patience: seconds for which a service that went away is waited for.
+            told: called with each event.
+            limits: `max_failures`, `min_score` and `min_accuracy`, which decide whether the run passed.
+            patience: seconds to wait for a service that does not answer.
             how: further arguments of `events`.
         """
         last = ""
@@ -106,7 +106,7 @@ class ClientRun:
             time.sleep(pause(1))  # the service is about to end, and this begins anew once it is back
 
     def ended(self, limits: Mapping[str, Any] | None = None) -> Ended:
-        """Return how the run stands, held against what was wanted of it."""
+        """Return how the run ended, under these limits."""
         thresholds = {name: (limits or {}).get(name) for name in ("max_failures", "min_score", "min_accuracy")}
         end = self._client.call(operations.finished.end, run=self.id, **thresholds)
         return Ended(self.id, end["status"], end["end"], end["why"])
@@ -154,7 +154,7 @@ class ClientRun:
         return self._client.call(operations.results.report, run=self.id, format=format, **how).data
 
     def cancel(self, *, at_once: bool = False) -> "ClientRun":
-        """Stop it once the calls in flight are committed, or at once."""
+        """Stop the run once the calls in flight are committed, or at once."""
         return self._became(self._client.call(operations.runs.cancel, run=self.id, at_once=at_once or None))
 
     def resume(self, **limits: Any) -> "ClientRun":
@@ -164,7 +164,7 @@ class ClientRun:
         )
 
     def retry(self, kinds: Sequence[str] = (), **limits: Any) -> "ClientRun":
-        """Ask anew what failed, of all kinds or of some."""
+        """Ask again what failed, of all kinds of failure or of some."""
         body = self._client.as_json("resume", limits) | ({"kinds": list(kinds)} if kinds else {})
         return self._became(self._client.connection.send("POST", f"{self._path}/retry", body))
 
@@ -246,11 +246,11 @@ class Client:
         self.connection.close()
 
     def health(self) -> dict[str, Any]:
-        """Return that the service is there, its version, and by how many workers a run is walked."""
+        """Return the version of the service and its number of workers."""
         return self.connection.get("/api/health")
 
     def run(self, method: str, /, **request: Any) -> ClientRun:
-        """Begin a run of a method, or return the one that is there: its fields are those of the method's request.
+        """Begin a run of a method, or return the existing one; the fields are those of the method's request.
 
         Raises:
             InputError: the request, or what it names, cannot be used.
@@ -258,7 +258,7 @@ class Client:
         return self.begin(method, self.asked(method, request))
 
     def begin(self, method: str, request: RunRequest) -> ClientRun:
-        """Begin a run by a request as `dokimasia.EvaluationRequest` and the like are."""
+        """Begin a run of a request, such as `dokimasia.EvaluationRequest`."""
         return ClientRun(self, self._asked_for(method, request))
 
     def preview(self, method: str, /, **request: Any) -> dict[str, Any]:
@@ -287,11 +287,11 @@ class Client:
         return self.call(operations.runs.diff, runs=f"{first},{second}", **how)
 
     def upload(self, path: str | Path) -> str:
-        """Send a data file with its images, or a folder, unless it is there; return what names it in a request."""
+        """Upload a data file with its images, or a folder, unless the service has it; return its name for requests."""
         return sent(self.connection, Path(path).absolute())
 
     def uploads(self) -> list[dict[str, Any]]:
-        """Return what was uploaded, the newest first."""
+        """Return the uploads, the newest first."""
         return list(self.pages("/api/uploads", "uploads"))
 
     def methods(self) -> list[dict[str, Any]]:
@@ -391,7 +391,7 @@ class Client:
         return _made(method_named(method).request, request)
 
     def _asked_for(self, method: str, request: RunRequest, **query: Any) -> Any:
-        """Ask for a run; a file that is neither here nor there is said to be missing here."""
+        """Send a request for a run; the error names files that neither this machine nor the service has."""
         body = request_sent(self.connection, request)
         try:
             return self.connection.send("POST", f"/api/runs/{method}", body, **query)

@@ -81,7 +81,7 @@ class Connection:
         return self.request("GET", path, query=query).json()
 
     def send(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
-        """Have a route do something, and return its JSON; None where it answers nothing."""
+        """Send a request to a route, and return its JSON; None for an empty response."""
         reply = self.request(method, path, query=query, json=body)
         return reply.json() if reply.content else None
 
@@ -130,7 +130,7 @@ class Connection:
             yield reply
 
     def gone(self, lost: Exception) -> Unreachable:
-        """Return what is said where nothing answers."""
+        """Return the error for a service that does not answer."""
         again = " any more" if self._answered else ""
         return Unreachable(
             f"the service at {self.url} does not answer{again} ({self.redact(_brief(lost))}): start it there with "
@@ -138,7 +138,7 @@ class Connection:
         )
 
     def answered(self, reply: httpx.Response) -> None:
-        """Note that the service is there; warn once where it is of another version."""
+        """Remember that the service answered, and warn once if its version differs."""
         self._answered = True
         version = reply.headers.get(VERSION_HEADER)
         if version and not self._warned and _minor(version) != _minor(__version__):
@@ -148,7 +148,7 @@ class Connection:
             )
 
     def error(self, reply: httpx.Response) -> DokimasiaError:
-        """Return the error that a reply tells of, as the class that it is in this package."""
+        """Return the error of a reply as the error class of this package."""
         try:
             problem = reply.json()
             detail = str(problem["detail"])
@@ -228,7 +228,7 @@ def events(
         path: the stream's address there.
         after: the id of the last event that is known already.
         patience: seconds without the service after which it is given up.
-        lost: told each time that the stream breaks off.
+        lost: called with the reason each time that the stream breaks off.
 
     Raises:
         Unreachable: the service does not come back.

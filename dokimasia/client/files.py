@@ -30,7 +30,7 @@ class UploadPart(NamedTuple):
 
 
 def sent(connection: Connection, path: Path) -> str:
-    """Send a file with the images that it names, or a folder, unless it is there; return what names it in a request.
+    """Upload a file with the images that it names, or a folder, unless the service has it; return its name for requests.
 
     Raises:
         InputError: there is nothing to send, or it is not taken.

@@ -1,5 +1,6 @@
 """Declares operations: HTTP method, path, the right that is needed, and what an operation reads and returns."""
 
+import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -8,10 +9,12 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
+from dokimasia.domain.identity import Value
 from dokimasia.errors import InputError, NotFound
 from dokimasia.log import Redactor
+from dokimasia.report.fields import as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
@@ -113,11 +116,11 @@ class OperationContext:
 
     @contextmanager
     def files(self) -> Iterator[Callable[[str, str], Path]]:
-        """Give what finds a file by how it is named, for a field that names it."""
+        """Yield a function that returns the path of a file from its name and the field that names it."""
         yield lambda text, field: Path(text)
 
     def cache(self, *runs: Run) -> None:
-        """Let the answer be given again until something changes; these are the runs whose rows it shows."""
+        """Allow the response to be cached until something changes; it shows rows of these runs."""
 
     def figures(self, run: Run) -> dict[str, Any]:
         """Return a run's figures."""
@@ -156,6 +159,7 @@ class Operation:
         file: what the file is.
         replies: further statuses that it may answer with.
         creates: whether it makes a home where there is none.
+        figures: whether it returns figures, which the OpenAPI description leaves open.
         local: parameters that a service does not take.
     """
 
@@ -171,6 +175,7 @@ class Operation:
     file: str = "the file"
     replies: Sequence[int] = ()
     creates: bool = False
+    figures: bool = False
     local: Sequence[str] = ()
 
     @property
@@ -179,7 +184,7 @@ class Operation:
         return self.verb != "GET"
 
     def request(self, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], Any]:
-        """Return the path, the query and the body by which it is asked for with these arguments.
+        """Return the path, the query and the body of the HTTP request with these arguments.
 
         Raises:
             NotFound: what stands in the path is no name.
@@ -196,6 +201,15 @@ class Operation:
             return quote(text, safe="")
 
         return f"/api{_PLACEHOLDER.sub(filled, self.path)}", query, body
+
+    def read_reply(self, sent: Any) -> Any:
+        """Return what the operation returned, from the JSON of its route."""
+        return TypeAdapter(inspect.signature(self.function).return_annotation).validate_python(sent)
+
+
+def reply_json(reply: BaseModel) -> dict[str, Any]:
+    """Return what an operation returned as plain JSON; figures leave out fields that have nothing but their default to say."""
+    return as_json(reply) if isinstance(reply, Value) else reply.model_dump(mode="json", by_alias=True)
 
 
 _OPERATIONS: dict[Callable[..., Any], Operation] = {}

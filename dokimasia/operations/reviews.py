@@ -40,7 +40,7 @@ from dokimasia.people.checks import (
 )
 from dokimasia.people.checks.files import check_files
 from dokimasia.people.checks.filled import SheetLine, take_in_lines
-from dokimasia.people.checks.standing import standing_figures
+from dokimasia.people.checks.standing import StandingFigures, standing_figures
 from dokimasia.runs.catalogue import method_of
 from dokimasia.storage.decisions import clear_draft, draft_file
 from dokimasia.storage.people.questions import get_question, withdrawn_items
@@ -218,8 +218,8 @@ def one_review(
     return ReviewItems(total=len(every), next=later, run=row.id, person=context.person, items=items)
 
 
-@operation("GET", "/reviews/{run}/agreement", tag=TAG)
-def agreement(context: OperationContext, run: str) -> dict[str, Any]:
+@operation("GET", "/reviews/{run}/agreement", tag=TAG, figures=True)
+def agreement(context: OperationContext, run: str) -> StandingFigures:
     """Return how items stand and how far people agree; `dokimasia check RUN --json` prints the same."""
     row = context.run(run)
     return standing_figures(context.home, row.id, all_standings(context.home, row.id))

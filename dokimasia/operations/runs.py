@@ -16,7 +16,7 @@ from dokimasia.operations.operation import (
     operation,
     page_of,
 )
-from dokimasia.report.fields import as_json
+from dokimasia.report.comparison import RunComparison
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.reading.inspection import (
@@ -235,7 +235,7 @@ def _check_deletable(context: OperationContext, run: Run, *, force: bool) -> Non
         )
 
 
-@operation("GET", "/diff", tag="runs", slow=True, local=("announce",))
+@operation("GET", "/diff", tag="runs", slow=True, figures=True, local=("announce",))
 def diff(
     context: OperationContext,
     runs: Annotated[
@@ -253,7 +253,7 @@ def diff(
         int | None, Parameter(ge=0, lt=2**63, description="Of intervals and tests; by default the first's.")
     ] = None,
     announce: Callable[[Run, Run], None] | None = None,
-) -> dict[str, Any]:
+) -> RunComparison:
     """Compare two runs on the samples that both have; `dokimasia diff FIRST SECOND --json` prints the same."""
     from dokimasia.runs.reading.comparison import compare_runs
 
@@ -270,7 +270,7 @@ def diff(
     context.cache(run, other)
     if announce is not None:
         announce(run, other)
-    return as_json(compare_runs(context.home, run, other, models=pair, top=top, seed=seed))
+    return compare_runs(context.home, run, other, models=pair, top=top, seed=seed)
 
 
 @operation("POST", "/runs/{run}/cancel", tag="runs", right="run", replies=(503,))

@@ -7,16 +7,39 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from dokimasia.methods.tree.editing import TreeChange, edit_tree, export_tree, import_tree, restore_version
-from dokimasia.methods.tree.node_scores import tree_figures, weaknesses_of
+from dokimasia.errors import InputError
+from dokimasia.methods.tree.deleting import DeletedTree, delete_whole_tree
+from dokimasia.methods.tree.editing import (
+    RestoredTree,
+    StoredTree,
+    TreeChange,
+    edit_tree,
+    export_tree,
+    import_tree,
+    restore_version,
+)
+from dokimasia.methods.tree.node_scores import (
+    EvidentFinding,
+    EvidentWeaknesses,
+    ModelWeaknesses,
+    NodeScore,
+    ScoredTree,
+    TreeNode,
+    WeaknessFinding,
+    evident_weaknesses_of,
+    tree_figures,
+    weaknesses_of,
+)
 from dokimasia.methods.tree.stored_trees import (
+    TreeComparison,
+    TreeHistory,
     compare_versions,
     evaluation_of,
     list_of_trees,
     list_of_versions,
     load_tree,
 )
-from dokimasia.methods.tree.validity import validity_of
+from dokimasia.methods.tree.validity import GroupingValidity, PredictionErrors, TreeValidity, validity_of
 from dokimasia.operations.operation import (
     After,
     Body,
@@ -28,7 +51,22 @@ from dokimasia.operations.operation import (
     operation,
     page_of,
 )
+from dokimasia.report.fields import as_json
 from dokimasia.storage.trees.versions import resolve_tree
+
+__all__ = [
+    "EvidentFinding",
+    "EvidentWeaknesses",
+    "GroupingValidity",
+    "ModelWeaknesses",
+    "NodeScore",
+    "PredictionErrors",
+    "ScoredTree",
+    "TreeNode",
+    "TreeValidity",
+    "WeaknessFinding",
+]
+"""What the operations on trees return, beside the operations themselves."""
 
 MEDIA_TYPES: dict[str, str] = {
     "yaml": "application/yaml",
@@ -75,18 +113,18 @@ class Imported(Body):
 def trees(context: OperationContext, limit: Limit = 50, after: After = None) -> Trees:
     """List the trees; `dokimasia tree list --json` prints the same."""
     every = list_of_trees(context.home)
-    page, later = page_of(every, lambda tree: tree["tree"], limit=limit, after=after)
-    return Trees(total=len(every), next=later, trees=list(page))
+    page, later = page_of(every, lambda tree: tree.tree, limit=limit, after=after)
+    return Trees(total=len(every), next=later, trees=[as_json(tree) for tree in page])
 
 
-@operation("POST", "/trees", tag="trees", right="run", creates=True)
-def take_in(context: OperationContext, body: Imported) -> dict[str, Any]:
+@operation("POST", "/trees", tag="trees", right="run", creates=True, figures=True)
+def take_in(context: OperationContext, body: Imported) -> StoredTree:
     """Take in an edited tree from an upload as the newest version of a tree, or as a new one; what changed becomes edits."""
     with context.files() as path_of:
         return asyncio.run(import_tree(context.home, path_of(body.file, "file"), tree=body.tree, new=body.new))
 
 
-@operation("GET", "/trees/{tree}", tag="trees", slow=True)
+@operation("GET", "/trees/{tree}", tag="trees", slow=True, figures=True)
 def one_tree(
     context: OperationContext,
     tree: str,
@@ -98,25 +136,25 @@ def one_tree(
     ] = None,
     model: Annotated[list[str] | None, Parameter(max_length=50, description="Only these models' scores.")] = None,
     depth: Annotated[int, Parameter(ge=1, le=3)] = 3,
-) -> dict[str, Any]:
+) -> ScoredTree:
     """Show a tree, by default its newest version, with models' scores; `dokimasia tree show --json` prints the same."""
     figures = tree_figures(context.home, tree, version=version, run=run, models=tuple(model or ()))
-    return {**figures, "nodes": [node for node in figures["nodes"] if node["layer"] <= depth]}
+    return figures.model_copy(update={"nodes": tuple(node for node in figures.nodes if node.layer <= depth)})
 
 
-@operation("GET", "/trees/{tree}/versions", tag="trees")
-def versions(context: OperationContext, tree: str) -> dict[str, Any]:
+@operation("GET", "/trees/{tree}/versions", tag="trees", figures=True)
+def versions(context: OperationContext, tree: str) -> TreeHistory:
     """List the versions of a tree in the order in which they came about; `dokimasia tree list TREE --json` prints the same."""
     return list_of_versions(context.home, tree)
 
 
-@operation("GET", "/trees/{tree}/diff", tag="trees")
+@operation("GET", "/trees/{tree}/diff", tag="trees", figures=True)
 def diff(
     context: OperationContext,
     tree: str,
     first: Annotated[str, Parameter(max_length=200, description="A version: its position, NAME@POSITION, or its id.")],
     second: Annotated[str, Parameter(max_length=200)],
-) -> dict[str, Any]:
+) -> TreeComparison:
     """Compare two versions; `dokimasia tree diff --json` prints the same."""
     name = resolve_tree(context.home, tree).tree
     older, newer = (f"{name}@{text}" if text.isdecimal() else text for text in (first, second))
@@ -137,15 +175,15 @@ def export(
     return FileReply(data, MEDIA_TYPES[format], f"tree-{loaded.stored.position}.{ending}", title=loaded.name)
 
 
-@operation("POST", "/trees/{tree}/edits", tag="trees", right="review", status=201)
-def edit(context: OperationContext, tree: str, body: TreeEditSent) -> dict[str, Any]:
+@operation("POST", "/trees/{tree}/edits", tag="trees", right="review", status=201, figures=True)
+def edit(context: OperationContext, tree: str, body: TreeEditSent) -> StoredTree:
     """Change a tree and keep it as its newest version, with who did it and why."""
     change = TreeChange.model_validate(body.model_dump(exclude={"version"}))
     return asyncio.run(edit_tree(context.home, tree, change, version=body.version, person=context.person))
 
 
-@operation("POST", "/trees/{tree}/restore", tag="trees", right="review", status=201)
-def restore(context: OperationContext, tree: str, body: Restored) -> dict[str, Any]:
+@operation("POST", "/trees/{tree}/restore", tag="trees", right="review", status=201, figures=True)
+def restore(context: OperationContext, tree: str, body: Restored) -> RestoredTree:
     """Make an earlier version the newest again; what lies between stays in the history."""
     stored = load_tree(context.home, tree, version=body.version).stored
     return asyncio.run(
@@ -153,15 +191,13 @@ def restore(context: OperationContext, tree: str, body: Restored) -> dict[str, A
     )
 
 
-@operation("DELETE", "/trees/{tree}", tag="trees", right="run", conflict=True)
-async def delete(context: OperationContext, tree: str) -> dict[str, Any]:
+@operation("DELETE", "/trees/{tree}", tag="trees", right="run", conflict=True, figures=True)
+async def delete(context: OperationContext, tree: str) -> DeletedTree:
     """Delete a tree with its versions and the growths that made them."""
-    from dokimasia.methods.tree.deleting import delete_whole_tree
-
     return await delete_whole_tree(context.home, tree)
 
 
-@operation("GET", "/runs/{run}/weaknesses", tag="trees", slow=True)
+@operation("GET", "/runs/{run}/weaknesses", tag="trees", slow=True, figures=True)
 def weaknesses(
     context: OperationContext,
     run: str,
@@ -173,16 +209,28 @@ def weaknesses(
     limit: Annotated[float, Parameter(ge=0, le=1, description="Share of false findings.")] = 0.05,
     examples: Annotated[int, Parameter(ge=0, le=100)] = 3,
     seed: Seed = None,
-) -> dict[str, Any]:
+) -> ModelWeaknesses | EvidentWeaknesses:
     """Say where a model is weak and strong on the run's tree; `dokimasia tree weaknesses --json` prints the same."""
     evaluation, own_tree = evaluation_of(context.home, run)
+    if method == "evaltree":
+        return evident_weaknesses_of(
+            context.home,
+            evaluation,
+            model,
+            tree=tree or own_tree,
+            threshold=threshold,
+            examples=examples,
+            seed=seed,
+        )
+    if threshold is not None:
+        raise InputError(
+            "--threshold belongs to --method evaltree; --method fdr compares with the model's other criteria"
+        )
     return weaknesses_of(
         context.home,
         evaluation,
         model,
         tree=tree or own_tree,
-        method=method,
-        threshold=threshold,
         min_support=min_support,
         limit=limit,
         examples=examples,
@@ -190,7 +238,7 @@ def weaknesses(
     )
 
 
-@operation("GET", "/runs/{run}/validity", tag="trees", slow=True, local=("against",))
+@operation("GET", "/runs/{run}/validity", tag="trees", slow=True, figures=True, local=("against",))
 def validity(
     context: OperationContext,
     run: str,
@@ -201,7 +249,7 @@ def validity(
     resamples: Annotated[int, Parameter(ge=0, le=1000)] = 100,
     seed: Seed = None,
     against: Mapping[str, Path] | None = None,
-) -> dict[str, Any]:
+) -> TreeValidity:
     """Say how well the leaves of the run's tree predict scores; `dokimasia tree validity --json` prints the same."""
     evaluation, own_tree = evaluation_of(context.home, run)
     return validity_of(

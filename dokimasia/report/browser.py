@@ -1,9 +1,12 @@
 """The browser of samples as HTML: a list to move through, and a card for each sample with all its data."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
-from dokimasia.report.data import Picture, ReportData
+from dokimasia.domain.criterion import Criterion
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.look import Look
+from dokimasia.domain.sample import Sample
+from dokimasia.report.data import Clip, Picture, ReportData
 from dokimasia.report.drawing import escape, heat_class
 from dokimasia.report.figures import several
 from dokimasia.report.overlay import (
@@ -15,6 +18,7 @@ from dokimasia.report.overlay import (
     region_text,
     regions_of,
 )
+from dokimasia.report.sample_view import AnswerView, SampleView
 from dokimasia.report.verdicts import (
     NOT_STATED,
     addressed_scores,
@@ -44,9 +48,9 @@ KEYS = (
 
 def draw_browser(data: ReportData, note: str) -> str:
     """Return the samples of the report; without scripts all cards stand below each other."""
-    views = data.samples
+    views = sample_views(data)
     items = "\n".join(_item(number, view, data.blind_arms) for number, view in enumerate(views, start=1))
-    most = most_text(data)
+    most = most_text(views)
     cards = "\n".join(_card(number, view, data, most) for number, view in enumerate(views, start=1))
     return f"""<p class="note" id="samples-note">{escape(note)}</p>
 <p class="keys">{KEYS}</p>
@@ -68,53 +72,27 @@ def draw_browser(data: ReportData, note: str) -> str:
 </div></div>"""
 
 
-def failures_of(view: Mapping[str, Any]) -> list[str]:
-    """Return the kinds of failure of a sample, of its criteria and of its answers, each once."""
-    replay = view["replay"] or {}
-    kinds = [replay.get("failure"), *(answer["failure"] for answer in view["answers"])]
-    return sorted({kind for kind in kinds if kind})
+def sample_views(data: ReportData) -> list[SampleView]:
+    """Return the samples that a report of an evaluation shows."""
+    return [SampleView.model_validate(view) for view in data.samples]
 
 
-def mean_scores(view: Mapping[str, Any]) -> dict[str, float]:
-    """Return the mean score of each model that has one, over the sample's scored repeats."""
-    scores: dict[str, list[float]] = {}
-    for answer in view["answers"]:
-        if answer["score"] is not None:
-            scores.setdefault(answer["model"], []).append(answer["score"])
-    return {model: sum(values) / len(values) for model, values in scores.items()}
-
-
-class Clip(NamedTuple):
-    """The number of characters of a sample's text that are shown, and where the rest can be found."""
-
-    run: str
-    sample: str
-    most: int
-
-    def cut(self, text: str) -> tuple[str, str]:
-        """Return the beginning of a text, and a note on the rest, "" if all of it is shown."""
-        left = len(text) - self.most
-        if left <= 0:
-            return text, ""
-        return text[: self.most], f"… {left:,} more characters: dokimasia show {self.run} --sample {self.sample}"
-
-
-def most_text(data: ReportData) -> int:
+def most_text(views: Iterable[SampleView]) -> int:
     """Return how many characters of one text a report shows: fewer where it shows many answers."""
-    answers = sum(len(view["answers"]) for view in data.samples)
+    answers = sum(len(view.answers) for view in views)
     return max(LEAST_TEXT, min(MOST_TEXT, ALL_TEXTS // max(1, answers)))
 
 
-def _item(number: int, view: Mapping[str, Any], blind: Collection[str]) -> str:
-    sample, kinds = view["sample"], failures_of(view)
-    scores = [score for model, score in mean_scores(view).items() if model not in blind]
-    decided = [answer["verdict"] for answer in view["answers"] if answer["verdict"] and answer["model"] not in blind]
+def _item(number: int, view: SampleView, blind: Collection[str]) -> str:
+    sample, kinds = view.sample, view.failures
+    scores = [score for model, score in view.mean_scores.items() if model not in blind]
+    decided = [answer.verdict for answer in view.answers if answer.verdict and answer.model not in blind]
     mean = f"{sum(scores) / len(scores):.2f}" if scores else "–"
     heat = f' class="{heat_class((sum(scores) / len(scores) - 1) / 4)}"' if scores else ""
     about = "mean over models"
     if decided and not scores:
         mean, about = f"{decided.count('right')}/{len(decided)}", "right answers"
-    searched = [sample["id"], sample["category"] or "", sample["prompt"][:MOST_SEARCHED]]
+    searched = [sample.id, sample.category or "", sample.prompt[:MOST_SEARCHED]]
     search = " ".join([*searched, *(["failed", *kinds] if kinds else [])])
     order = (
         f'data-score="{sum(scores) / len(scores):.6f}" data-apart="{max(scores) - min(scores):.6f}"' if scores else ""
@@ -122,50 +100,60 @@ def _item(number: int, view: Mapping[str, Any], blind: Collection[str]) -> str:
     bad = f' <span class="bad" title="{escape(", ".join(kinds))}">failed</span>' if kinds else ""
     return (
         f'<li data-search="{escape(search.lower())}" {order}><a href="#s-{number}">'
-        f'<span class="name">{escape(sample["id"])}</span>{bad}<b{heat} title="{about}">{mean}</b></a></li>'
+        f'<span class="name">{escape(sample.id)}</span>{bad}<b{heat} title="{about}">{mean}</b></a></li>'
     )
 
 
-def _card(number: int, view: Mapping[str, Any], data: ReportData, most: int) -> str:
-    sample = view["sample"]
-    clip = Clip(data.facts.run, sample["id"], most)
-    chips = [f'<span class="chip">{escape(sample["category"])}</span>'] if sample["category"] else []
-    chips += [f'<span class="chip bad">{escape(kind)}</span>' for kind in failures_of(view)]
+def _card(number: int, view: SampleView, data: ReportData, most: int) -> str:
+    sample = view.sample
+    clip = Clip(data.facts.run, sample.id, most)
+    chips = [f'<span class="chip">{escape(sample.category)}</span>'] if sample.category else []
+    chips += [f'<span class="chip bad">{escape(kind)}</span>' for kind in view.failures]
     return f"""<article class="card" id="s-{number}" tabindex="-1" aria-labelledby="s-{number}-title">
-<header><h3 id="s-{number}-title">{escape(sample["id"])}</h3>{"".join(chips)}
+<header><h3 id="s-{number}-title">{escape(sample.id)}</h3>{"".join(chips)}
 <span class="place">{number} of {len(data.samples)}</span></header>
 {draw_sample(view, data.pictures, clip, level=4)}
 </article>"""
 
 
-def draw_sample(view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip, *, level: int = 2) -> str:
+def draw_sample(view: SampleView, pictures: Mapping[str, Picture], clip: Clip, *, level: int = 2) -> str:
     """Return a sample as HTML: its images with the regions of its criteria, the question, the answers.
 
     `level` is that of its headings.
     """
-    criteria: Sequence[Mapping[str, Any]] = ((view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
-    looks = [look for _, look in looks_of(view)]
+    looks = [look for _, look in view.looks]
     drawn = _halves(
-        _pictures(view["sample"], criteria, looks, pictures),
-        (*_asked(view, clip), *_words(view, criteria, clip, level)),
+        _pictures(view.sample, view.criteria, looks, pictures),
+        (*_asked(view.sample, view.accepted, clip), *_words(view, clip, level)),
     )
-    return "\n".join((drawn, *_answers(view, criteria, clip, level)))
+    return "\n".join((drawn, *_answers(view, clip, level)))
 
 
 def draw_question(
-    view: Mapping[str, Any], pictures: Mapping[str, Picture], clip: Clip, *, rest: str, words: bool = True
+    sample: Sample,
+    pictures: Mapping[str, Picture],
+    clip: Clip,
+    *,
+    accepted: str | None,
+    criteria: Sequence[Criterion],
+    looks: Sequence[Look],
+    rest: str,
+    words: bool = True,
 ) -> str:
     """Return a sample's images, with the regions of criteria and where judges looked, beside what was asked of it.
 
     Args:
-        view: `sample` and `accepted` as an evaluation's view has them, and where they are known `criteria` and `looks`.
+        sample: the sample.
         pictures: its images, by hash.
         clip: cuts long texts.
+        accepted: the reference.
+        criteria: the sample's criteria, where they are known.
+        looks: where judges looked, where that is known.
         rest: drawn HTML, which stands below the question.
         words: whether the question is drawn, too.
     """
-    drawn_pictures = _pictures(view["sample"], view.get("criteria", ()), view.get("looks", ()), pictures)
-    return _halves(drawn_pictures, (*(_asked(view, clip) if words else ()), rest), kind=" beside")
+    drawn_pictures = _pictures(sample, criteria, looks, pictures)
+    return _halves(drawn_pictures, (*(_asked(sample, accepted, clip) if words else ()), rest), kind=" beside")
 
 
 def _halves(pictures: Iterable[str], words: Iterable[str], *, kind: str = "") -> str:
@@ -176,131 +164,118 @@ def _halves(pictures: Iterable[str], words: Iterable[str], *, kind: str = "") ->
 
 
 def _pictures(
-    sample: Mapping[str, Any],
-    criteria: Sequence[Mapping[str, Any]],
-    looked: Sequence[Mapping[str, Any]],
-    pictures: Mapping[str, Picture],
+    sample: Sample, criteria: Sequence[Criterion], looked: Sequence[Look], pictures: Mapping[str, Picture]
 ) -> Iterator[str]:
-    images = [image["sha256"] for image in sample["images"]]
+    images = [image.sha256 for image in sample.images]
     regions, looks = regions_of(criteria, images), looks_at(looked)
     for number, sha256 in enumerate(images, start=1):
         name = f"image {number}" if len(images) > 1 else "image"
         yield draw_picture(pictures[sha256], [*regions.get(sha256, []), *looks.get(sha256, [])], name)
 
 
-def looks_of(view: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
-    """Return each use of a tool by the judge on a sample, with its purpose, in order."""
-    looks = [("criteria", look) for look in (view["replay"] or {}).get("looks", ())]
-    for answer in view["answers"]:
-        looks += [(_named(answer), look) for look in answer.get("looks", ())]
-    return looks
-
-
-def _asked(view: Mapping[str, Any], clip: Clip) -> Iterator[str]:
+def _asked(sample: Sample, accepted: str | None, clip: Clip) -> Iterator[str]:
     """Yield the question with its options and the reference."""
-    sample = view["sample"]
-    yield f'<div class="text prompt">{_text(sample["prompt"], clip)}</div>'
-    if sample["choices"]:
+    yield f'<div class="text prompt">{_text(sample.prompt, clip)}</div>'
+    if sample.choices:
         options = "".join(
             f'<li><span class="letter">{chr(ord("A") + place)}.</span> {_text(choice, clip)}</li>'
-            for place, choice in enumerate(sample["choices"])
+            for place, choice in enumerate(sample.choices)
         )
         yield f'<ul class="choices">{options}</ul>'
-    if view["accepted"] is not None:
-        yield f'<div class="text reference"><b>Reference</b> {_text(view["accepted"], clip)}</div>'
+    if accepted is not None:
+        yield f'<div class="text reference"><b>Reference</b> {_text(accepted, clip)}</div>'
 
 
-def _words(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip, level: int) -> Iterator[str]:
+def _words(view: SampleView, clip: Clip, level: int) -> Iterator[str]:
     """Yield the criteria, the reference chain, and where the judge looked closer."""
-    sample, replay = view["sample"], view["replay"]
-    if replay is None and not view["judge"]:
+    replay, images = view.replay, view.images
+    if replay is None and not view.judge:
         pass
     elif replay is None:
         yield '<p class="warning">No criteria yet.</p>'
-    elif replay["failure"]:
-        yield f'<p class="warning">No criteria: {escape(replay["failure"])}: {escape(replay["reason"] or "")}</p>'
-    if replay and criteria:
-        repaired = " (weights rescaled)" if replay["criteria"]["repaired"] else ""
+    elif replay.failure:
+        yield f'<p class="warning">No criteria: {escape(replay.failure)}: {escape(replay.reason or "")}</p>'
+    if replay and replay.criteria:
+        repaired = " (weights rescaled)" if replay.criteria.repaired else ""
         lines = "\n".join(
-            _criterion(number, criterion, len(sample["images"]), clip)
-            for number, criterion in enumerate(criteria, start=1)
+            _criterion(number, criterion, len(images), clip)
+            for number, criterion in enumerate(replay.criteria.criteria, start=1)
         )
         yield f'<h{level}>Atomic criteria{repaired}</h{level}>\n<ol class="criteria">\n{lines}\n</ol>'
-    if replay and replay["chain"]:
-        chain = replay["chain"]
+    if replay and replay.chain:
+        chain = replay.chain
         yield (
-            f'<details class="chain"><summary>Reference chain · {escape(_first(chain["answer"]))}</summary>'
-            f'<div class="text">{_text(chain["reasoning"], clip)}</div>'
-            f'<div class="text reference"><b>Answer</b> {_text(chain["answer"], clip)}</div></details>'
+            f'<details class="chain"><summary>Reference chain · {escape(_first(chain.answer))}</summary>'
+            f'<div class="text">{_text(chain.reasoning, clip)}</div>'
+            f'<div class="text reference"><b>Answer</b> {_text(chain.answer, clip)}</div></details>'
         )
-    looks = looks_of(view)
-    if looks:
-        yield _looks(looks, [image["sha256"] for image in sample["images"]])
-    if view["coverage"] and view["coverage"]["uncovered"]:
-        missed = view["coverage"]["uncovered"]
+    if view.looks:
+        yield _looks(view.looks, images)
+    if view.coverage and view.coverage.uncovered:
+        missed = view.coverage.uncovered
         sentences = "".join(f"<li>{escape(sentence)}</li>" for sentence in missed)
         yield (
-            f"<details><summary>{len(missed)} of {view['coverage']['sentences']} sentences of the reference are touched by "
+            f"<details><summary>{len(missed)} of {view.coverage.sentences} sentences of the reference are touched by "
             f"no criterion (by shared words)</summary><ul>{sentences}</ul></details>"
         )
 
 
-def _looks(looks: Sequence[tuple[str, Mapping[str, Any]]], images: Sequence[str]) -> str:
+def _looks(looks: Sequence[tuple[str, Look]], images: Sequence[str]) -> str:
     lines = "".join(
-        f'<li tabindex="0" data-mark="look-{number}"><b{" class=bad" if look["failed"] else ""}>'
+        f'<li tabindex="0" data-mark="look-{number}"><b{" class=bad" if look.failed else ""}>'
         f'{escape(look_text(look, images))}</b> <span class="muted">for {escape(purpose)}</span>'
-        f'<div class="text">{escape(_first(look["text"], 400))}</div></li>'
+        f'<div class="text">{escape(_first(look.text, 400))}</div></li>'
         for number, (purpose, look) in enumerate(looks, start=1)
     )
     count = "once" if len(looks) == 1 else f"{len(looks)} times"
     return f'<details class="looks"><summary>The judge looked closer {count}</summary><ol>{lines}</ol></details>'
 
 
-def _criterion(number: int, criterion: Mapping[str, Any], images: int, clip: Clip) -> str:
+def _criterion(number: int, criterion: Criterion, images: int, clip: Clip) -> str:
     return (
         f'<li class="criterion {colour(number)}" tabindex="0" data-mark="{number}"><span class="number">{number}</span>'
-        f'<div><p class="q">{_text(criterion["question"], clip)}</p><p class="g">{_text(criterion["ground_truth"], clip)}</p>'
-        f'<p class="muted">weight {criterion["weight"]} · {escape(region_text(criterion, images))}</p></div></li>'
+        f'<div><p class="q">{_text(criterion.question, clip)}</p><p class="g">{_text(criterion.ground_truth, clip)}</p>'
+        f'<p class="muted">weight {criterion.weight} · {escape(region_text(criterion, images))}</p></div></li>'
     )
 
 
-def _answers(view: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], clip: Clip, level: int) -> Iterator[str]:
-    answers = view["answers"]
+def _answers(view: SampleView, clip: Clip, level: int) -> Iterator[str]:
+    answers, criteria = view.answers, view.criteria
     if left_out := exclusion_text(view):
         yield f'<p class="warning" dir="auto">{escape(left_out)}</p>'
     if not answers:
         yield '<p class="warning">No answers yet.</p>'
         return
     head = "".join(
-        f'<th scope="col" class="number" data-mark="{number}" title="{escape(_first(criterion["question"], 200))}">'
-        f'<span class="number {colour(number)}">{number}</span> <span class="muted">w {criterion["weight"]}</span></th>'
+        f'<th scope="col" class="number" data-mark="{number}" title="{escape(_first(criterion.question, 200))}">'
+        f'<span class="number {colour(number)}">{number}</span> <span class="muted">w {criterion.weight}</span></th>'
         for number, criterion in enumerate(criteria, start=1)
     )
     rows = "\n".join(_row(answer, len(criteria)) for answer in answers)
-    title = "Answers, and their scores by criterion" if view["judge"] else "Answers"
-    last = f'<th scope="col"{" class=number" if view["judge"] else ""}>{"score" if view["judge"] else "failure"}</th>'
+    title = "Answers, and their scores by criterion" if view.judge else "Answers"
+    last = f'<th scope="col"{" class=number" if view.judge else ""}>{"score" if view.judge else "failure"}</th>'
     yield (
         f'<h{level}>{title}</h{level}>\n<div class="scroll" tabindex="0" role="group" '
         'aria-label="Scores by criterion"><table class="matrix"><thead><tr><th scope="col">model</th>'
         f'<th scope="col">answer</th>{head}{last}</tr></thead>\n<tbody>\n{rows}\n'
         "</tbody></table></div>"
     )
-    texts = "\n".join(_answer(answer, clip) for answer in answers if answer["response"])
+    texts = "\n".join(_answer(answer, answer.response, clip) for answer in answers if answer.response)
     yield f'<div class="answers">{texts}</div>'
-    if view.get("earlier"):
+    if view.earlier:
         lines = "".join(
-            f"<li>{escape(attempt['item'])}: before attempt {attempt['next_attempt']}: {escape(attempt['failure'] or '')}: "
-            f"{escape(attempt['reason'] or '')}</li>"
-            for attempt in view["earlier"]
+            f"<li>{escape(attempt.item)}: before attempt {attempt.next_attempt}: {escape(attempt.failure or '')}: "
+            f"{escape(attempt.reason or '')}</li>"
+            for attempt in view.earlier
         )
         yield f"<details><summary>Asked anew</summary><ul>{lines}</ul></details>"
 
 
-def _row(answer: Mapping[str, Any], criteria: int) -> str:
-    name = f'<th scope="row">{escape(_named(answer))}</th>'
-    name += f'<td class="{verdict_tone(answer)}">{escape(answer["verdict"] or "–")}</td>'
-    if answer["score"] is None:
-        why = f"{answer['failure']}: {answer['reason'] or ''}" if answer["failure"] else ""
+def _row(answer: AnswerView, criteria: int) -> str:
+    name = f'<th scope="row">{escape(answer.name)}</th>'
+    name += f'<td class="{verdict_tone(answer.verdict)}">{escape(answer.verdict or "–")}</td>'
+    if answer.score is None:
+        why = f"{answer.failure}: {answer.reason or ''}" if answer.failure else ""
         return f'<tr>{name}<td colspan="{criteria + 1}" class="bad">{escape(why)}</td></tr>'
     cells = "".join(
         f'<td class="number muted" data-mark="{number}">{NOT_STATED}</td>'
@@ -308,31 +283,28 @@ def _row(answer: Mapping[str, Any], criteria: int) -> str:
         else f'<td class="number {heat_class((score - 1) / 4)}" data-mark="{number}">{score}</td>'
         for number, score in enumerate(addressed_scores(answer), start=1)
     )
-    total = answer["score"]
+    total = answer.score
     return f'<tr>{name}{cells}<td class="number {heat_class((total - 1) / 4)}"><b>{total:.2f}</b></td></tr>'
 
 
-def _answer(answer: Mapping[str, Any], clip: Clip) -> str:
-    response = answer["response"]
-    flags = "".join(f' <span class="chip bad">{escape(flag)}</span>' for flag in response["flags"])
-    score = answer["failure"] if answer["score"] is None else f"{answer['score']:.2f}"
-    summary = escape("".join(f" · {part}" for part in (answer["verdict"], score) if part))
+def _answer(answer: AnswerView, response: Response, clip: Clip) -> str:
+    flags = "".join(f' <span class="chip bad">{escape(flag)}</span>' for flag in response.flags)
+    score = answer.failure if answer.score is None else f"{answer.score:.2f}"
+    summary = escape("".join(f" · {part}" for part in (answer.verdict, score) if part))
     final = final_answer_text(answer)
     decided = (
-        f'<div class="note {verdict_tone(answer)}">{escape(answer["verdict"])}: {escape(final)}</div>' if final else ""
+        f'<div class="note {verdict_tone(answer.verdict)}">{escape(answer.verdict or "")}: {escape(final)}</div>'
+        if final
+        else ""
     )
     corrected = correction_text(answer)
     decided += f'<p class="warning corrected" dir="auto">{escape(corrected)}</p>' if corrected else ""
-    opened = " open" if len(response["text"]) <= OPEN_TEXT else ""
+    opened = " open" if len(response.text) <= OPEN_TEXT else ""
     return (
-        f'<details class="answer"{opened}><summary><b>{escape(_named(answer))}</b>{summary}{flags}'
-        f'<span class="preview"> {escape(_first(response["text"]))}</span></summary>'
-        f'<div class="text">{_text(response["text"], clip)}</div>{decided}</details>'
+        f'<details class="answer"{opened}><summary><b>{escape(answer.name)}</b>{summary}{flags}'
+        f'<span class="preview"> {escape(_first(response.text))}</span></summary>'
+        f'<div class="text">{_text(response.text, clip)}</div>{decided}</details>'
     )
-
-
-def _named(answer: Mapping[str, Any]) -> str:
-    return f"{answer['model']} · repeat {answer['repeat'] + 1}" if answer["repeat"] else answer["model"]
 
 
 def _first(text: str, most: int = 90) -> str:

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple, TypeVar
 
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 
 from dokimasia.report.blocks import Block, Section
 from dokimasia.report.figures import several
@@ -203,6 +203,21 @@ Cut = Callable[[str], str]
 """Shortens a long text, and says so."""
 
 
+class Clip(NamedTuple):
+    """How many characters of a sample's text are shown, and where the rest is to be had."""
+
+    run: str
+    sample: str
+    most: int
+
+    def cut(self, text: str) -> tuple[str, str]:
+        """Return the beginning of a text, and what to say of the rest, "" where all of it is shown."""
+        left = len(text) - self.most
+        if left <= 0:
+            return text, ""
+        return text[: self.most], f"… {left:,} more characters: dokimasia show {self.run} --sample {self.sample}"
+
+
 class Added(NamedTuple):
     """What another method adds to a page: its figures, and the section that draws them."""
 
@@ -218,7 +233,7 @@ class Drawing:
     `show RUN --sample ID --json` gives, long texts cut; None where there is none to show. What other methods add stands
     after the section `added_after`. `asks` says that `sample` begins with what was asked; without it a page of one sample
     says that itself. `card` draws on such a page in the place of `sample`: HTML from the view, its pictures by hash, and what
-    cuts long texts (`report.browser.Clip`). `counts` is what the figures' `samples`, or `n`, is a number of: one, and several.
+    cuts long texts. `counts` is what the figures' `samples`, or `n`, is a number of: one, and several.
     `figures` is the model of the figures that its sections read; None where they read plain JSON.
     """
 
@@ -227,7 +242,7 @@ class Drawing:
     terminal: tuple[SectionMaker, ...] | None = None
     sample: "Callable[[Views, Cut], Iterator[Block]] | None" = None
     asks: bool = False
-    card: Callable[[Mapping[str, Any], Mapping[str, Picture], Any], str] | None = None
+    card: Callable[[Mapping[str, JsonValue], Mapping[str, Picture], Clip], str] | None = None
     added_after: SectionMaker | None = None
     counts: tuple[str, str] = ("sample", "samples")
     figures: type[BaseModel] | None = None

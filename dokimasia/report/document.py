@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+
+from pydantic import JsonValue
 
 from dokimasia.report.blocks import (
     Block,
@@ -21,9 +22,10 @@ from dokimasia.report.blocks import (
     captioned,
     spans,
 )
-from dokimasia.report.browser import Clip, failures_of, most_text
-from dokimasia.report.data import SIMULATED_NOTE, ReportData
+from dokimasia.report.browser import most_text, sample_views
+from dokimasia.report.data import SIMULATED_NOTE, Clip, ReportData
 from dokimasia.report.footnotes import noted, shortened
+from dokimasia.report.sample_view import SampleView
 from dokimasia.report.sections import sections_of
 
 _SPECIAL = re.compile(r"[\\`*_\[\]<>|~$@]|&(?=[#A-Za-z])|:(?=//)|(?<=\bwww)\.", re.IGNORECASE)
@@ -98,8 +100,10 @@ def markdown_lines(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
             case Browser(note):
                 yield opening(inline(note))
                 yield ""
-                for view in data.samples:
-                    yield from _sample(view, data)
+                views = sample_views(data)
+                most = most_text(views)
+                for fields, view in zip(data.samples, views, strict=True):
+                    yield from _sample(fields, view, data, most)
                 continue
         yield ""
 
@@ -129,14 +133,14 @@ def _piece(piece: str | Span) -> str:
     return f"{lead}{escaped}{trail}"
 
 
-def _sample(view: Mapping[str, Any], data: ReportData) -> Iterator[str]:
-    sample = view["sample"]
-    clip = Clip(data.facts.run, sample["id"], most_text(data))
-    marks = [*([sample["category"]] if sample["category"] else []), *failures_of(view)]
-    yield f"### {opening(inline(sample['id']))}" + (f" ({inline(', '.join(marks))})" if marks else "")
+def _sample(fields: Mapping[str, JsonValue], view: SampleView, data: ReportData, most: int) -> Iterator[str]:
+    sample = view.sample
+    clip = Clip(data.facts.run, sample.id, most)
+    marks = [*([sample.category] if sample.category else []), *view.failures]
+    yield f"### {opening(inline(sample.id))}" + (f" ({inline(', '.join(marks))})" if marks else "")
     yield ""
     if data.drawing.sample is not None:
-        yield from markdown_lines(list(data.drawing.sample([view], lambda text: _clipped(text, clip))), data)
+        yield from markdown_lines(list(data.drawing.sample([fields], lambda text: _clipped(text, clip))), data)
 
 
 def _clipped(text: str, clip: Clip) -> str:

@@ -187,7 +187,7 @@ def scored_of(counts: ScoredCounts | Figures, place: str) -> Cell:
     return (count(scored, f"{place}/answers_scored"), "/", count(answers, f"{place}/answers"))
 
 
-def failures(kinds: Mapping[str, int], place: str) -> Cell:
+def failures(kinds: Mapping[Name, int], place: str) -> Cell:
     """Counts by kind of failure."""
     if not kinds:
         return NOTHING

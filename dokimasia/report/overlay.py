@@ -1,8 +1,10 @@
 """Images with the regions that criteria rest on: one SVG an image, each region numbered as its criterion."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from dokimasia.domain.criterion import Box, Criterion
+from dokimasia.domain.look import Look
 from dokimasia.report.data import Picture
 from dokimasia.report.drawing import WIDTH, escape
 
@@ -24,30 +26,30 @@ class MarkedRegion(NamedTuple):
     box: tuple[float, float, float, float] | None
 
 
-def regions_of(criteria: Sequence[Mapping[str, Any]], images: Sequence[str]) -> dict[str, list[MarkedRegion]]:
+def regions_of(criteria: Sequence[Criterion], images: Sequence[str]) -> dict[str, list[MarkedRegion]]:
     """Return the regions that criteria rest on, by the hash of the image that they are in."""
     regions: dict[str, list[MarkedRegion]] = {}
     for number, criterion in enumerate(criteria, start=1):
-        place: int = criterion["anchor"]["image"]
-        if place < len(images):
-            box = _corners(criterion["anchor"]["box"])
+        anchor = criterion.anchor
+        if anchor.image < len(images):
+            box = _corners(anchor.box)
             label = "" if box is None else str(number)
-            regions.setdefault(images[place], []).append(MarkedRegion(str(number), label, colour(number), box))
+            regions.setdefault(images[anchor.image], []).append(MarkedRegion(str(number), label, colour(number), box))
     return regions
 
 
-def looks_at(looks: Sequence[Mapping[str, Any]]) -> dict[str, list[MarkedRegion]]:
+def looks_at(looks: Sequence[Look]) -> dict[str, list[MarkedRegion]]:
     """Return the regions that a judge looked at with its tools, by the hash of the image; they are seen when lit."""
     regions: dict[str, list[MarkedRegion]] = {}
     for number, look in enumerate(looks, start=1):
-        for region in look["regions"]:
-            mark = MarkedRegion(f"look-{number}", "", "look", _corners(region["box"]))
-            regions.setdefault(region["image"], []).append(mark)
+        for region in look.regions:
+            mark = MarkedRegion(f"look-{number}", "", "look", _corners(region.box))
+            regions.setdefault(region.image, []).append(mark)
     return regions
 
 
-def _corners(box: Mapping[str, float] | None) -> tuple[float, float, float, float] | None:
-    return None if box is None else (box["x0"], box["y0"], box["x1"], box["y1"])
+def _corners(box: Box | None) -> tuple[float, float, float, float] | None:
+    return None if box is None else (box.x0, box.y0, box.x1, box.y1)
 
 
 def colour(number: int) -> str:
@@ -55,27 +57,27 @@ def colour(number: int) -> str:
     return f"c{(number - 1) % COLOURS + 1}"
 
 
-def region_text(criterion: Mapping[str, Any], images: int) -> str:
+def region_text(criterion: Criterion, images: int) -> str:
     """Return where a criterion rests, in words and percent of width and height."""
-    anchor, box = criterion["anchor"], criterion["anchor"]["box"]
-    image_text = f"image {anchor['image'] + 1}: " if images > 1 else ""
-    return f"{image_text}{'whole image' if box is None else box_text(box)}"
+    anchor = criterion.anchor
+    image_text = f"image {anchor.image + 1}: " if images > 1 else ""
+    return f"{image_text}{'whole image' if anchor.box is None else box_text(anchor.box)}"
 
 
-def box_text(box: Mapping[str, float]) -> str:
+def box_text(box: Box) -> str:
     """Return where a box is, in percent of width and height from the upper left."""
-    across, down = (f"{box[f'{axis}0']:.0%} to {box[f'{axis}1']:.0%}".replace("%", " %") for axis in "xy")
-    return f"{across} across, {down} down"
+    text = f"{box.x0:.0%} to {box.x1:.0%} across, {box.y0:.0%} to {box.y1:.0%} down"
+    return text.replace("%", " %")
 
 
-def look_text(look: Mapping[str, Any], images: Sequence[str]) -> str:
+def look_text(look: Look, images: Sequence[str]) -> str:
     """Return what a judge looked at in words: the tool and where, or its arguments where that could not be made out."""
     places = [
-        (f"image {images.index(region['image']) + 1}: " if len(images) > 1 and region["image"] in images else "")
-        + box_text(region["box"])
-        for region in look["regions"]
+        (f"image {images.index(region.image) + 1}: " if len(images) > 1 and region.image in images else "")
+        + box_text(region.box)
+        for region in look.regions
     ]
-    return f"{look['tool']}: {' and '.join(places) or look['arguments']}"
+    return f"{look.tool}: {' and '.join(places) or look.arguments}"
 
 
 def definitions(pictures: Mapping[str, Picture]) -> str:

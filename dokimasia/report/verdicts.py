@@ -1,9 +1,10 @@
 """The decisions on an answer in words: whether it is right, what decided so, and the criteria that it does not address."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping
 
+from dokimasia.domain.judgement import Answered
 from dokimasia.report.blocks import Tone
+from dokimasia.report.sample_view import AnswerView, SampleView
 
 MOST = 90
 """Characters of a final answer that are shown."""
@@ -20,53 +21,52 @@ DECIDED: Mapping[str, str] = {
 """The words for what decided, or failed to, other than a rule."""
 
 
-def addressed_scores(answer: Mapping[str, Any]) -> list[int | None]:
+def addressed_scores(answer: AnswerView) -> list[int | None]:
     """Return an answer's scores by criterion, None for those that it does not address; empty if it was not scored."""
-    judgement: Mapping[str, Any] = answer["judgement"] or {"scores": ()}
-    scores: Sequence[int] = judgement["scores"]
-    addressed: Sequence[bool] = judgement.get("stated") or [True] * len(scores)
-    return [score if is_addressed else None for score, is_addressed in zip(scores, addressed, strict=True)]
+    if answer.judgement is None:
+        return []
+    judged = zip(answer.judgement.scores, answer.judgement.spoken_to, strict=True)
+    return [score if is_addressed else None for score, is_addressed in judged]
 
 
-def final_answer_text(answer: Mapping[str, Any]) -> str:
+def final_answer_text(answer: AnswerView) -> str:
     """Return the final answer that was compared, and what decided whether it is right; "" if nothing was decided."""
-    final: Mapping[str, Any] | None = answer["final"]
-    if final is None or answer["verdict"] is None:
+    final = answer.final
+    if final is None or answer.verdict is None:
         return ""
-    line = " ".join(final["answer"].split())
+    line = " ".join(final.answer.split())
     brief = line if len(line) <= MOST else f"{line[: MOST - 1]}…"
-    where = "final answer" if final["stated"] else "no final answer on a line of its own, so all of it is compared:"
-    return f"{where} “{brief}” ({DECIDED.get(final['rule'], 'by rule: ' + final['rule'])})"
+    where = "final answer" if final.stated else "no final answer on a line of its own, so all of it is compared:"
+    return f"{where} “{brief}” ({DECIDED.get(final.rule, 'by rule: ' + final.rule)})"
 
 
-def verdict_tone(answer: Mapping[str, Any]) -> Tone:
+def verdict_tone(verdict: Answered | None) -> Tone:
     """Return the tone in which a verdict is drawn."""
-    tones: Mapping[str, Tone] = {"right": "good", "wrong": "bad"}
-    return tones.get(answer["verdict"], "muted")
+    tones: Mapping[Answered | None, Tone] = {"right": "good", "wrong": "bad"}
+    return tones.get(verdict, "muted")
 
 
-def correction_text(answer: Mapping[str, Any]) -> str:
+def correction_text(answer: AnswerView) -> str:
     """Return what a person corrected in an answer, who and why; "" if nobody did."""
-    correction: Mapping[str, Any] | None = answer.get("corrected")
+    correction = answer.corrected
     if correction is None:
         return ""
     changes = ", ".join(
-        f"{change['what']}: {_said(change['from'])} → {_said(change['to'])}" for change in correction["changes"]
+        f"{change.what}: {_said(change.before)} → {_said(change.after)}" for change in correction.changes
     )
-    anew = (
-        ""
-        if correction["stands"]
-        else "; the answer was judged anew since, and this does not count any more: look again"
+    anew = "; the answer was judged anew since, and this does not count any more: look again"
+    return (
+        f"corrected by {correction.who} on {correction.at[:10]}: {changes}: {correction.reason}"
+        f"{'' if correction.stands else anew}"
     )
-    return f"corrected by {correction['who']} on {correction['at'][:10]}: {changes}: {correction['reason']}{anew}"
 
 
-def exclusion_text(view: Mapping[str, Any]) -> str:
+def exclusion_text(view: SampleView) -> str:
     """Return who left a sample out of the figures and why; "" if nobody did."""
-    exclusion: Mapping[str, Any] | None = view.get("left_out")
+    exclusion = view.left_out
     if exclusion is None:
         return ""
-    return f"left out of all figures by {exclusion['who']} on {exclusion['at'][:10]}: {exclusion['reason']}"
+    return f"left out of all figures by {exclusion.who} on {exclusion.at[:10]}: {exclusion.reason}"
 
 
 def _said(value: str | int | None) -> str:

@@ -2,13 +2,13 @@
 
 import importlib
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.plugins import entry_points_of, load
 
 if TYPE_CHECKING:
-    from dokimasia.runs.method import Method
+    from dokimasia.runs.method import AnyMethod
     from dokimasia.storage.runs import Run
 
 
@@ -52,12 +52,12 @@ def plugin_methods() -> list[str]:
 
 
 @cache
-def own_method(name: str) -> "Method[Any, Any]":
+def own_method(name: str) -> "AnyMethod":
     """Return a method of the package."""
     return importlib.import_module(f"dokimasia.methods.{OWN[name].module}").METHOD
 
 
-def method_named(name: str) -> "Method[Any, Any]":
+def method_named(name: str) -> "AnyMethod":
     """Return a method by name.
 
     Raises:
@@ -66,7 +66,7 @@ def method_named(name: str) -> "Method[Any, Any]":
     return own_method(name) if name in OWN else load("methods", name)
 
 
-def method_of(run: "Run") -> "Method[Any, Any]":
+def method_of(run: "Run") -> "AnyMethod":
     """Return the method of a run.
 
     Raises:

@@ -12,7 +12,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.report.fields import Count
 from dokimasia.runs.catalogue import OWN, method_named, own_method, plugin_methods
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.storage.runs import RunStatus
 
 Seed = Annotated[int, Field(ge=0, description="of draws and intervals")]
@@ -51,7 +51,7 @@ class DataFigures(Heading):
     )
 
 
-def methods_with_schema() -> list[Method[Any, Any]]:
+def methods_with_schema() -> list[AnyMethod]:
     """Return the methods whose figures have a published schema, in the order of use; plug-ins that cannot be used have none."""
     methods = [own_method(name) for name in OWN]
     for name in plugin_methods():
@@ -60,7 +60,7 @@ def methods_with_schema() -> list[Method[Any, Any]]:
     return [method for method in methods if method.shape is not None]
 
 
-def figures_schema(method: Method[Any, Any]) -> dict[str, Any]:
+def figures_schema(method: AnyMethod) -> dict[str, Any]:
     """Return the JSON schema of what `--json` prints of a run of a method.
 
     Raises:

@@ -1,8 +1,10 @@
 """The parts that all methods' figures share: the run, its simulated models, its failures, calls and costs."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
+from typing import Any, NotRequired, TypedDict
+
+from pydantic import JsonValue
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.runs.plans import RunPlan
@@ -14,12 +16,25 @@ from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run
 
 
+class CostFields(TypedDict):
+    """What things cost, as fields of `Used`."""
+
+    cost: float | None
+    cost_known: NotRequired[float]
+
+
+class UsedFields(CostFields):
+    """What results used, as fields of `Used`."""
+
+    calls: int
+
+
 def heading(run: Run, plan: RunPlan) -> dict[str, Any]:
     """Return the fields of `DataFigures` without the open items, and the judge's name.
 
     `passports` is present if the run was given any.
     """
-    judged: dict[str, Any] = {"judge": plan.judge_name} if plan.judge_name else {}
+    judged: dict[str, object] = {"judge": plan.judge_name} if plan.judge_name else {}
     if passports := run.options.get("passports"):
         judged["passports"] = passports
     return {
@@ -52,10 +67,11 @@ def is_simulated(model: str) -> bool:
     return "sim" in model.split("/")[:-1]
 
 
-def calls_and_costs(home: Home, rows: Iterable[ResultRow]) -> dict[str, Any]:
+def calls_and_costs(home: Home, rows: Iterable[ResultRow]) -> UsedFields:
     """Return the number of `calls` that rows used, each counted once, and their `costs`."""
     used = SqliteLedger(home).calls_for(dict.fromkeys(key for row in rows for key in row.calls))
-    return {"calls": len(used), **costs(call.cost for call in used.values())}
+    cost = costs(call.cost for call in used.values())
+    return {"calls": len(used), **cost}
 
 
 def total_cost(costs: Iterable[float | None]) -> float | None:
@@ -64,14 +80,16 @@ def total_cost(costs: Iterable[float | None]) -> float | None:
     return None if any(cost is None for cost in listed) else round(sum(cost or 0.0 for cost in listed), 6)
 
 
-def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> dict[str, float | None]:
+def costs(each: Iterable[float | None], known: Iterable[float | None] = ()) -> CostFields:
     """Return the `cost` of several things as `total_cost`, and where some of it is unknown, what is, as `cost_known`.
 
     `known` are the known parts of those whose cost is None.
     """
     listed = list(each)
     total, part = total_cost(listed), round(sum(cost or 0.0 for cost in (*listed, *known)), 6)
-    return {"cost": total, **({"cost_known": part} if total is None and part else {})}
+    if total is None and part:
+        return {"cost": total, "cost_known": part}
+    return {"cost": total}
 
 
 def failure_counts(rows: Iterable[ResultRow]) -> dict[str, int]:
@@ -79,18 +97,17 @@ def failure_counts(rows: Iterable[ResultRow]) -> dict[str, int]:
     return counts_by_name(row.failure for row in rows if row.failure is not None)
 
 
-def counts_by_name(names: Iterable[Any]) -> dict[str, int]:
+def counts_by_name(names: Iterable[str] | Iterable[int]) -> dict[str, int]:
     """Return how often each name comes, in alphabetical order; numbers in theirs, as texts."""
     return {str(name): count for name, count in sorted(Counter(names).items())}
 
 
 def limits_of(run: Run) -> dict[str, Any]:
     """Return a run's limits on spending, by field of its request; None means no limit."""
-    request: Any = run.options.get("request") or {}
-    return {name: request.get(name) for name in LIMITS}
+    return {name: run.request.get(name) for name in LIMITS}
 
 
-def forked_from(run: Run) -> dict[str, Any] | None:
+def forked_from(run: Run) -> dict[str, JsonValue] | None:
     """Return the parent of a fork, and the step that it began at, if it has one; None for a run that is no fork."""
-    origin: Any = run.options.get("forked_from")
-    return dict(origin) if isinstance(origin, Mapping) else None
+    origin = run.options.get("forked_from")
+    return origin if isinstance(origin, dict) else None

@@ -9,7 +9,7 @@ from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.lifecycle import RunResult, carry_out, open_home
-from dokimasia.runs.method import Method, check_items
+from dokimasia.runs.method import AnyMethod, check_items
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.persistence import persist_run
 from dokimasia.runs.plans import run_id
@@ -55,11 +55,11 @@ class ForkRequest(Invocation):
 class PreparedFork(NamedTuple):
     """A fork before any call is sent: `preview` is what it would take over and ask, ready for JSON."""
 
-    method: Method[Any, Any]
+    method: AnyMethod
     request: RunRequest
     accepted: Accepted[Any]
     session: Session
-    preview: dict[str, Any]
+    preview: dict[str, object]
 
 
 async def fork(
@@ -117,7 +117,7 @@ async def prepare_fork(
     request: ForkRequest,
     *,
     settings: Settings,
-    given: Any = None,
+    given: object = None,
     transports: Collection[str] = (),
 ) -> PreparedFork:
     """Return what a fork would be, without sending any call (`--dry-run`).
@@ -162,9 +162,9 @@ async def prepare_fork(
     )
 
 
-def _changed(method: Method[Any, Any], parent_request: RunRequest, request: ForkRequest) -> RunRequest:
+def _changed(method: AnyMethod, parent_request: RunRequest, request: ForkRequest) -> RunRequest:
     """Return a run's request with other models in the places that the fork names."""
-    update: dict[str, Any] = {"fresh": False, **request.invocation}
+    update: dict[str, object] = {"fresh": False, **request.invocation}
     replaced: set[str] = set()
     for name, field in type(parent_request).model_fields.items():
         if not option_of(field).models:

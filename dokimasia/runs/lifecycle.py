@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import Any, TypeVar
 
+from pydantic import JsonValue
+
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
@@ -14,7 +16,7 @@ from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod, Method
 from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import (
     End,
@@ -43,7 +45,6 @@ from dokimasia.storage.usage import count_calls
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
-AnyMethod = Method[Any, Any]
 
 
 class RunResult(Value):
@@ -115,13 +116,13 @@ async def resume(
     run: Run,
     *,
     settings: Settings,
-    changes: Mapping[str, Any] | None = None,
+    changes: Mapping[str, JsonValue] | None = None,
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
     prompts: PromptLibrary | None = None,
     retry: Collection[FailureKind] = (),
-    given: Any = None,
+    given: object = None,
     home: Home | None = None,
 ) -> RunResult:
     """Continue an accepted run and return its result; its data file is not needed.
@@ -161,10 +162,10 @@ async def resume(
 def prepare_resume(
     run: Run,
     *,
-    changes: Mapping[str, Any] | None = None,
+    changes: Mapping[str, JsonValue] | None = None,
     prompts: PromptLibrary | None = None,
     retry: Collection[FailureKind] = (),
-    given: Any = None,
+    given: object = None,
 ) -> tuple[AnyMethod, Any, RunRequest, PromptLibrary]:
     """Return method, plan, request and prompts with which an accepted run continues, without opening a home.
 

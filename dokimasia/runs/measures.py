@@ -14,6 +14,7 @@ from dokimasia.report.fields import (
     AgreementCoefficient,
     Bounds,
     ChangeCounts,
+    CountedRate,
     Interval,
     PairedDifference,
     Permutations,
@@ -103,10 +104,15 @@ def rate_of_hits(hits: Sequence[bool], clusters: Sequence[Hashable] | None = Non
     return Rate(share=rounded(sum(hits) / len(hits)), **limits(rate_interval(hits, clusters=clusters)))
 
 
+def counted_rate(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None) -> CountedRate:
+    """Return the share of trials that hit as their numbers, with its interval."""
+    return CountedRate(**dict(rate_of_hits(hits, clusters)), k=sum(hits), n=len(hits))
+
+
 def share_of_hits(hits: Sequence[bool], clusters: Sequence[Hashable] | None = None, *, unknown: int = 0) -> Share:
     """Return the share of trials that hit, with its interval and what `unknown` further trials leave open."""
     k, n = sum(hits), len(hits)
-    return Share(**dict(rate_of_hits(hits, clusters)), k=k, n=n, bounds=mean_bounds(k, k + unknown, n + unknown))
+    return Share(**dict(counted_rate(hits, clusters)), bounds=mean_bounds(k, k + unknown, n + unknown))
 
 
 def strict_accuracy(answers: Sequence[Correctness], clusters: Sequence[Hashable]) -> StrictShare:

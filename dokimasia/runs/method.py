@@ -3,7 +3,7 @@
 import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
@@ -29,7 +29,7 @@ Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
 
 
-def shipped_prompts(request: RunRequest, given: Any = None) -> PromptLibrary:
+def shipped_prompts(request: RunRequest, given: object = None) -> PromptLibrary:
     """Return the package's prompts, replaced by those of the folders that a request names."""
     return default_library().overridden(*request.prompts)
 
@@ -66,7 +66,7 @@ class Export(NamedTuple):
     """The table of an export: columns with their types in order, and rows by the columns' names."""
 
     columns: Mapping[str, ColumnType]
-    rows: Sequence[Mapping[str, Any]]
+    rows: Sequence[Mapping[str, object]]
 
 
 class SampleGroup(NamedTuple):
@@ -89,7 +89,7 @@ class Addition(NamedTuple):
     shown, none where it has nothing to say of the run; `grouping` is what one of them is called.
     """
 
-    figures: Callable[[Home, Run], Any]
+    figures: Callable[[Home, Run], object]
     section: "Callable[[], SectionMaker]"
     grouping: str = ""
     groups: Callable[[Home, Run], Mapping[str, SampleGroup]] | None = None
@@ -163,25 +163,27 @@ class Method(Generic[Q, P]):
     shape: Callable[[], type[Value]] | None = None
     graphs: Mapping[str, int] = field(default_factory=dict[str, int])
     graphs_of: Callable[[P], Mapping[str, int]] = field(default=lambda plan: {})
-    library: Callable[[Q, Any], PromptLibrary] = shipped_prompts
+    library: Callable[[Q, object], PromptLibrary] = shipped_prompts
     reaches: Callable[[Home, Run, P, Collection[FailureKind]], Mapping[str, ModelSpec]] | None = None
     resumable: "Callable[[Session, Run, P, Q], None] | None" = None
     ended: "Callable[[Job[P]], Awaitable[None]] | None" = None
     checked: bool = False
     after: Callable[[Home, Run, Q], Iterable[str]] | None = None
-    items: Callable[[Home, Run, str | None], Iterator[dict[str, Any]]] | None = None
+    items: Callable[[Home, Run, str | None], Iterator[Mapping[str, object]]] | None = None
     items_shown: bool = True
-    sample: Callable[[Home, Run, str], Awaitable[dict[str, Any]]] | None = None
+    sample: Callable[[Home, Run, str], Awaitable[Mapping[str, object]]] | None = None
     drawing: "Callable[[], Drawing]" = PLAIN
     report: "Callable[[Home, Run, ReportData, int], Awaitable[ReportData]] | None" = None
     report_figures: Callable[[Home, Run], RunFigures] | None = None
     adds: "Addition | None" = None
     row_kind: str = ""
     row_name: str = "results"
-    columns: Mapping[str, ColumnType] = field(default_factory=dict[str, Any])
-    cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[list[dict[str, Any]]]] | None = None
+    columns: Mapping[str, ColumnType] = field(default_factory=dict[str, ColumnType])
+    cells: Callable[[Home, Run, Sequence[ResultRow]], Awaitable[Sequence[Mapping[str, object]]]] | None = None
     export: Callable[[Home, Run], Export] | None = None
-    forms: Mapping[str, Callable[[Home, Run], Mapping[str, bytes]]] = field(default_factory=dict[str, Any])
+    forms: Mapping[str, Callable[[Home, Run], Mapping[str, bytes]]] = field(
+        default_factory=dict[str, Callable[[Home, Run], Mapping[str, bytes]]]
+    )
     scale: tuple[float, float] | None = None
     shown: float = 1.0
     rubrics: Callable[[Home, Run], Mapping[str, str]] | None = None
@@ -191,7 +193,7 @@ class Method(Generic[Q, P]):
     measures: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     score_called: str = "score"
     previews: Callable[[P, Sample, PromptLibrary], Sequence[Rendered]] | None = None
-    fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], dict[str, Any]]]] | str | None" = None
+    fork: "Callable[[Session, Run, Any], Awaitable[tuple[Q, Accepted[P], Mapping[str, object]]]] | str | None" = None
     diff: str | None = None
     retry: str | None = None
 
@@ -223,8 +225,7 @@ class Method(Generic[Q, P]):
         """
         if run.method != self.name:
             raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
-        stored = cast("Mapping[str, Any]", run.options["request"])
-        return run.plan_as(self.plan), stored_request(self.request, stored)
+        return run.plan_as(self.plan), stored_request(self.request, run.request)
 
     def json_figures(self, home: Home, run: Run) -> dict[str, Any]:
         """Return a run's figures as plain JSON."""
@@ -241,6 +242,9 @@ class Method(Generic[Q, P]):
         return accepted
 
 
+AnyMethod = Method[Any, Any]
+"""A method, whatever it is asked and plans."""
+
 MOST_ITEMS = 1_000_000
 """The most items of a run: each becomes a row of results, which figures and reports read into memory."""
 
@@ -248,7 +252,7 @@ MULTIPLIERS = ("repeats", "retests", "judgements", "orders", "rounds", "trials",
 """The options that multiply a run's items."""
 
 
-def check_items(method: Method[Any, Any], request: RunRequest, items: int) -> None:
+def check_items(method: AnyMethod, request: RunRequest, items: int) -> None:
     """Check that a request has no more items than a run may have.
 
     Raises:

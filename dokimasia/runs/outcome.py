@@ -11,7 +11,7 @@ from dokimasia.errors import ConfigError, DokimasiaError, InputError, Interrupte
 from dokimasia.log import Redactor
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import limits_of
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import Invocation
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import import_filed
@@ -33,7 +33,7 @@ SPENT = "the limit on spending is reached and some items are open"
 BLIND = "#blind"
 
 
-def check_measures(method: Method[Any, Any], request: Invocation) -> None:
+def check_measures(method: AnyMethod, request: Invocation) -> None:
     """Check that the method's figures have every measure that the request sets a threshold for.
 
     Raises:
@@ -45,7 +45,7 @@ def check_measures(method: Method[Any, Any], request: Invocation) -> None:
 
 
 def outcome_of(
-    method: Method[Any, Any], home: Home, run: Run, request: Invocation, figures: Mapping[str, Any]
+    method: AnyMethod, home: Home, run: Run, request: Invocation, figures: Mapping[str, Any]
 ) -> tuple[End, str]:
     """Return how a finished run ended, and a sentence that says why if it is not `complete`."""
     why = _too_many(home, run, request.max_failures)
@@ -151,7 +151,7 @@ async def is_still_waiting(home: Home, run: Run) -> bool:
     return not has_answers(home, run.id)
 
 
-def _ways_out(method: Method[Any, Any], run: Run, failures: Collection[str]) -> Iterator[str]:
+def _ways_out(method: AnyMethod, run: Run, failures: Collection[str]) -> Iterator[str]:
     """Yield what the user can do about failures of these kinds."""
     if method.retry is None and any(kind in RETRYABLE for kind in failures):
         effect = "asks the others anew" if "undecided" in failures else "asks them anew"
@@ -164,7 +164,7 @@ def _thresholds(request: Invocation) -> dict[str, float | None]:
     return {"score": request.min_score, "accuracy": request.min_accuracy}
 
 
-def _measured(method: Method[Any, Any], figures: Mapping[str, Any], name: str) -> dict[str, float | None]:
+def _measured(method: AnyMethod, figures: Mapping[str, Any], name: str) -> dict[str, float | None]:
     """Return a measure of each model, None if it has none; arms without the image are left out."""
     steps = method.measures[name]
     sighted = {

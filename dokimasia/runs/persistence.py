@@ -3,14 +3,15 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 import orjson
+from pydantic import JsonValue
 
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.runs.figures import limits_of
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod, Method
 from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.requests import DataRequest, Invocation, RunRequest
 from dokimasia.runs.services import check_prices, check_workers, is_at_work, share_services
@@ -81,7 +82,7 @@ def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *,
     """Return the row of an accepted run; its options have the plan and the request from which it can continue."""
     places = [(place.sample_id, place.value_id) for place in accepted.places]
     stored_as = accepted.request or request
-    options: dict[str, Any] = {
+    options: dict[str, object] = {
         "plan": plan,
         "request": stored_as,
         "estimate": accepted.estimate.model_dump(mode="json", exclude={"answered"}),
@@ -158,7 +159,7 @@ def check_prompts(accepted: Mapping[str, str], now: Mapping[str, str], folders: 
     )
 
 
-def check_versions(method: Method[Any, Any], run: Run, plan: RunPlan) -> None:
+def check_versions(method: AnyMethod, run: Run, plan: RunPlan) -> None:
     """Check that the versions of a run's method and graphs are those that it was accepted with.
 
     Raises:
@@ -188,7 +189,7 @@ async def delete_whole_run(home: Home, run_id: str) -> Deleted:
     if is_at_work(home, run_id):
         raise InputError(f"run {run_id} is at work; stop it first, then delete it")
     # a finished run holds all that it took from others
-    waiting = sorted(run.id for run in list_runs(home) if run.status != "done" and run_id in _needs(run))
+    waiting = sorted(run.id for run in list_runs(home) if run.status != "done" and run_id in run.texts("needs"))
     if waiting:
         raise InputError(
             f"run {run_id} is needed by {', '.join(waiting)}, which is unfinished; resume or delete that first"
@@ -208,16 +209,10 @@ def dependent_runs(home: Home, run_id: str) -> list[Run]:
     return [run for run in list_runs(home) if run.id in naming and _names(run.options, run_id)] if naming else []
 
 
-def _names(value: Any, run_id: str) -> bool:
+def _names(value: JsonValue, run_id: str) -> bool:
     """Whether what a run was accepted with names a run anywhere."""
-    if isinstance(value, Mapping):
-        return any(_names(part, run_id) for part in cast("Mapping[str, Any]", value).values())
+    if isinstance(value, dict):
+        return any(_names(part, run_id) for part in value.values())
     if isinstance(value, list):
-        return any(_names(part, run_id) for part in cast("list[Any]", value))
+        return any(_names(part, run_id) for part in value)
     return value == run_id
-
-
-def _needs(run: Run) -> list[Any]:
-    """Return the ids of the runs that a run needs until it is finished."""
-    needs: Any = run.options.get("needs")
-    return list(needs or ())

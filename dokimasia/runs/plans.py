@@ -2,7 +2,9 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, TypedDict
+
+from pydantic import JsonValue
 
 from dokimasia.agents.candidate import BLIND
 from dokimasia.agents.schemas import takes_schema
@@ -123,6 +125,14 @@ class AnswersPlan(DataPlan):
                 yield AnswerItem(name, candidate.ref.name, arm, repeat)
 
 
+class AnswerPlace(TypedDict):
+    """Whose answer it is and which, as fields of a graph's item and of a result row."""
+
+    model: str
+    arm: str
+    repeat: int
+
+
 class AnswerItem(NamedTuple):
     """One answer of one candidate to one sample, to be judged; `name` is unique in its run."""
 
@@ -132,14 +142,14 @@ class AnswerItem(NamedTuple):
     repeat: int
 
     @property
-    def place(self) -> dict[str, Any]:
+    def place(self) -> AnswerPlace:
         """The answer's model, arm and repeat, as fields of a graph's item and of a result row."""
         return {"model": self.model, "arm": self.arm, "repeat": self.repeat}
 
 
-def identity(plan: Value) -> dict[str, Any]:
+def identity(plan: Value) -> dict[str, JsonValue]:
     """Return the part of a plan that is hashed: models by name and sampling, without how they are reached."""
-    hashed: dict[str, Any] = {}
+    hashed: dict[str, JsonValue] = {}
     for name, field in type(plan).model_fields.items():
         if any(mark is OutsideIdentity or isinstance(mark, OutsideIdentity) for mark in field.metadata):
             continue
@@ -175,7 +185,7 @@ def run_id(method: VersionedMethod, plan: RunPlan) -> str:
     return digest("run", {**versions, "plan": identity(plan)})[:RUN_ID_LENGTH]
 
 
-def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, Any]:
+def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, JsonValue]:
     """Return what of a model decides its results: what it is asked as and shown, how it is sampled, whether it is held to
     schemas."""
     hashed = {

@@ -25,7 +25,7 @@ P = TypeVar("P", bound=RunPlan)
 
 
 async def prepare(
-    method: Method[Q, P], request: Q, *, settings: Settings, library: PromptLibrary | None = None, given: Any = None
+    method: Method[Q, P], request: Q, *, settings: Settings, library: PromptLibrary | None = None, given: object = None
 ) -> Accepted[P]:
     """Return a request as it would be accepted; nothing is stored, and no home is created.
 
@@ -41,7 +41,7 @@ async def prepare(
             home.close()
 
 
-def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: Any = None) -> dict[str, Any]:
+def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: object = None) -> dict[str, object]:
     """Return a run's id, its estimate and its prompts, ready for JSON.
 
     Raises:
@@ -85,7 +85,7 @@ def check_keys(settings: Settings, previewed: Mapping[str, Any]) -> None:
         raise ConfigError("; ".join(missing))
 
 
-def _begun(settings: Settings, id: str) -> dict[str, Any]:
+def _begun(settings: Settings, id: str) -> dict[str, object]:
     """Return the number of calls that a run's stored results rest on; empty if it has none."""
     with suppress(NotFound), Home.open(settings.home, write=False) as home:
         answered = count_calls(home, get_run(home, id).id)
@@ -113,7 +113,7 @@ def _home(settings: Settings, request: RunRequest) -> Home | None:
         return None
 
 
-def _messages(rendered: Rendered) -> list[dict[str, Any]]:
+def _messages(rendered: Rendered) -> list[dict[str, object]]:
     return [
         {"role": message.role, "text": message.text, "images": len(message.images)} for message in rendered.messages
     ]

@@ -2,12 +2,13 @@
 
 import re
 import shlex
+import types
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, get_origin
 
-from pydantic import AfterValidator, Field, ValidationError, WithJsonSchema
+from pydantic import AfterValidator, Field, JsonValue, ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 
 from dokimasia.domain.identity import Value
@@ -105,6 +106,24 @@ def option_of(field: FieldInfo) -> Option:
     return next((option for option in field.metadata if isinstance(option, Option)), PLAIN)
 
 
+def kind_of(field: FieldInfo) -> Any:
+    """Return the type of a field's values without None and without annotations."""
+    kind: Any = field.annotation
+    if get_origin(kind) in (Union, types.UnionType):
+        kind = next(option for option in get_args(kind) if option is not types.NoneType)
+    return get_args(kind)[0] if get_origin(kind) is Annotated else kind
+
+
+def bounds_of(field: FieldInfo) -> dict[str, Any]:
+    """Return the bounds of a field's numbers by `ge`, `gt`, `le` and `lt`."""
+    return {
+        name: getattr(constraint, name)
+        for constraint in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if getattr(constraint, name, None) is not None
+    }
+
+
 def prompt_folders(names: Sequence[str]) -> tuple[Path, ...]:
     """Return the absolute folders that --prompts names: existing folders, or else those of plug-ins."""
     return tuple(Path(name).absolute() if Path(name).is_dir() else prompt_folder(name) for name in names)
@@ -177,7 +196,7 @@ class Invocation(Value):
     )
 
     @property
-    def spending_limits(self) -> dict[str, Any]:
+    def spending_limits(self) -> dict[str, JsonValue]:
         """The limits on what the run may spend in all, None for no limit; no part of its identity."""
         return {name: getattr(self, name) for name in LIMITS}
 
@@ -289,7 +308,7 @@ class DataRequest(RunRequest):
         return True
 
 
-def stored_request(kind: type[Q], stored: Mapping[str, Any]) -> Q:
+def stored_request(kind: type[Q], stored: Mapping[str, JsonValue]) -> Q:
     """Return a stored request, even if a number in it lies outside the range that is accepted today.
 
     So a run of an earlier version can be shown, exported and deleted; `check_range` refuses to go on with it.

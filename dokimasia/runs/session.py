@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value, digest, value_id
@@ -58,7 +58,7 @@ class Accepted(Generic[P]):
     samples: Sequence[Sample] = ()
     values: Sequence[Value] = ()
     skipped: Sequence[str] = ()
-    notes: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    notes: Mapping[str, object] = field(default_factory=dict[str, object])
     needs: Sequence[str] = ()
     keep: Callable[[Home, Run], Awaitable[None]] | None = None
     first: Sample | None = None
@@ -136,7 +136,7 @@ class Session:
     home: Home | None
     library: PromptLibrary
     forked: Run | None = None
-    given: Any = None
+    given: object = None
     dry: bool = False
     transports: Collection[str] = ()
 
@@ -247,8 +247,7 @@ class Session:
 
 def skipped_entries(run: Run) -> list[str]:
     """Return why parts of a run's data were left out when it was accepted, a text each."""
-    skipped: Any = run.options["skipped"]
-    return list(skipped)
+    return run.texts("skipped")
 
 
 def _entry(sample: Sample) -> SampleEntry:

@@ -70,7 +70,7 @@ class Item:
     """
 
     name: str
-    inputs: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    inputs: Mapping[str, object] = field(default_factory=dict[str, object])
     model: str = ""
 
 
@@ -194,7 +194,7 @@ class Job(Generic[P]):
         return 0 if retry is None else retry.attempt
 
     async def walk(
-        self, graph: GraphFile, inputs: Mapping[str, Any], item: str, *, context: Context | None = None
+        self, graph: GraphFile, inputs: Mapping[str, object], item: str, *, context: Context | None = None
     ) -> dict[str, Any]:
         """Walk an item through a graph and return the final state.
 
@@ -279,7 +279,7 @@ class Job(Generic[P]):
             ) from error
         result = state.get("result") or ()
         values = (result,) if isinstance(result, str) else tuple(result)
-        fields: dict[str, Any] = {"model": item.model, "value_ids": values, "calls": tuple(state.get("calls") or ())}
+        fields: dict[str, object] = {"model": item.model, "value_ids": values, "calls": tuple(state.get("calls") or ())}
         failed = state.get("failed")
         if failed and failed not in KINDS:
             raise ConfigError(

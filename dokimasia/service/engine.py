@@ -11,7 +11,7 @@ from dokimasia.errors import NotFound
 from dokimasia.runs.catalogue import method_named, method_of
 from dokimasia.runs.forking import ForkRequest, PreparedFork, keep_fork, prepare_fork
 from dokimasia.runs.lifecycle import models_to_reach, prepare_resume
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import check_measures, retryable
 from dokimasia.runs.persistence import delete_whole_run, keep_limits, persist_run, run_row
@@ -218,5 +218,5 @@ class RunEngine:
         keys_of(self._settings, reached)
 
 
-async def _accept(method: Method[Any, Any], request: RunRequest, session: Session) -> Accepted[Any]:
+async def _accept(method: AnyMethod, request: RunRequest, session: Session) -> Accepted[Any]:
     return await method.admit(request, session)

@@ -11,7 +11,7 @@ from dokimasia.domain.judgement import Answered, FailureKind
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.reading.inspection import SampleGrouping, sample_groupings
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, count_corrections
@@ -57,7 +57,7 @@ class Filter(NamedTuple):
 class FilterableRun(NamedTuple):
     """What the samples of a run can be filtered by: facets of its rows, groups of other methods, and corrections."""
 
-    method: Method[Any, Any]
+    method: AnyMethod
     kind: str
     facets: Facets
     groupings: Sequence[SampleGrouping]

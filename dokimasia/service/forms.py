@@ -2,19 +2,27 @@
 
 import re
 import sys
-import types
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any, Literal, Union, cast, get_args, get_origin
+from typing import Any, Literal, cast, get_args, get_origin
 
 import orjson
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from starlette.requests import Request
 
-from dokimasia.runs.method import Method
-from dokimasia.runs.requests import Invocation, Option, RunRequest, fields_in_order, option_of, run_or_file
+from dokimasia.runs.method import AnyMethod
+from dokimasia.runs.requests import (
+    Invocation,
+    Option,
+    RunRequest,
+    bounds_of,
+    fields_in_order,
+    kind_of,
+    option_of,
+    run_or_file,
+)
 from dokimasia.service.request_parsing import holds_path, settable_over_http
 
 Kind = Literal["text", "long", "number", "choice", "box", "several", "list", "object"]
@@ -96,7 +104,7 @@ class FieldGroup:
     folded: bool = True
 
 
-def groups_of(method: Method[Any, Any]) -> list[FieldGroup]:
+def groups_of(method: AnyMethod) -> list[FieldGroup]:
     """Return the form of a method: required fields and models first, then options, names, limits and the rest."""
     request: type[RunRequest] = method.request
     fields = {
@@ -218,17 +226,13 @@ def split_faults(
 
 
 def _control(name: str, field: FieldInfo) -> InputField:
-    option, kind = option_of(field), _kind(field)
+    option, kind = option_of(field), kind_of(field)
     default = None if field.is_required() else field.get_default(call_default_factory=True)
     flag = ""
     if not option.argument:
         long_flags = [name for name in option.flags if name.startswith("--")]
         flag = long_flags[0] if long_flags else f"--{name.replace('_', '-')}"
-    bounds: dict[str, float] = {}
-    for constraint in field.metadata:
-        for bound in ("ge", "gt", "le", "lt"):
-            if hasattr(constraint, bound):
-                bounds[bound] = getattr(constraint, bound)
+    bounds = bounds_of(field)
     shape = _shape(name, kind, option)
     control = InputField(
         name=name,
@@ -258,14 +262,6 @@ def _parts(kind: Any) -> tuple[str, ...]:
     """Return the names of the fields of an object's values."""
     inside = get_args(kind)[-1] if get_origin(kind) is dict else None
     return tuple(inside.model_fields) if isinstance(inside, type) and issubclass(inside, BaseModel) else ()
-
-
-def _kind(field: FieldInfo) -> Any:
-    """Return a field's type without None and without annotations."""
-    kind: Any = field.annotation
-    if get_origin(kind) in (Union, types.UnionType):
-        kind = next(arg for arg in get_args(kind) if arg is not types.NoneType)
-    return kind.__origin__ if hasattr(kind, "__metadata__") else kind
 
 
 def _shape(name: str, kind: Any, option: Option) -> Kind:

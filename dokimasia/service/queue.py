@@ -410,10 +410,10 @@ class Queue:
     def _answered(self, run: str) -> bool:
         """Whether people have answered, and have paused for long enough: see `QUIET`."""
         now, before = asyncio.get_running_loop().time(), self._waiting[run]
-        begun = {person: activity for person, activity in answering(self._home, run).items() if activity.answered}
+        activities = {person: activity for person, activity in answering(self._home, run).items() if activity.answered}
         self._waiting[run] = recent = {
-            person: before[person] if before.get(person, (None,))[0] == one else (one, now)
-            for person, one in begun.items()
+            person: before[person] if before.get(person, (None,))[0] == activity else (activity, now)
+            for person, activity in activities.items()
         }
         return bool(recent) and all(now - since >= QUIET[activity.open > 0] for activity, since in recent.values())
 
@@ -445,8 +445,8 @@ def checked_changes(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
     request = method_of(run).read(run)[1]
     check_range(request, run.id)
     try:
-        checked = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
+        changed = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
     except ValidationError as error:
         first = error.errors()[0]
         raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}") from None
-    return {name: getattr(checked, name) for name in changes}
+    return {name: getattr(changed, name) for name in changes}

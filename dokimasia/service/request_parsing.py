@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
 
 from dokimasia.errors import InputError
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import PLAIN, Invocation, Option, option_of
 from dokimasia.service.uploads import RequestFiles
 
@@ -341,7 +341,7 @@ FILE = "upload:NAME or upload:ID, or a path below the folder of --data-root"
 _DEFS = "#/$defs/"
 
 
-def request_schema(method: Method[Any, Any]) -> dict[str, Any]:
+def request_schema(method: AnyMethod) -> dict[str, Any]:
     """Return the schema of a method's request over HTTP, with an example."""
     return {**invocation_schema(method.request), "examples": [example_of(method)]}
 
@@ -386,7 +386,7 @@ def json_body(schema: Mapping[str, Any] | type[BaseModel], *, required: bool = T
     return {"requestBody": {"required": required, "content": {"application/json": {"schema": inlined_schema}}}}
 
 
-def example_of(method: Method[Any, Any]) -> dict[str, Any]:
+def example_of(method: AnyMethod) -> dict[str, Any]:
     """Return an example of a method's request, with simulated models."""
     example: dict[str, Any] = {}
     for name, field in method.request.model_fields.items():

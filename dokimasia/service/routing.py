@@ -25,6 +25,7 @@ from dokimasia.operations.operation import (
     Parameter,
     RequestRefused,
     operation_of,
+    reply_json,
 )
 from dokimasia.runs.requests import PLAIN
 from dokimasia.service.guard import Caller
@@ -172,11 +173,12 @@ def _endpoint(operation: Operation) -> Callable[..., Any]:
     def answer(**arguments: Any) -> Any:
         with _conflicts(operation):
             reply = function(**arguments)
-        return _file_response(reply) if isinstance(reply, FileReply) else reply
+        return _response(operation, reply)
 
     async def answer_in_loop(**arguments: Any) -> Any:
         with _conflicts(operation):
-            return await function(**arguments)
+            reply = await function(**arguments)
+        return _response(operation, reply)
 
     endpoint = answer_in_loop if inspect.iscoroutinefunction(function) else answer
     signature = inspect.signature(function)
@@ -185,7 +187,11 @@ def _endpoint(operation: Operation) -> Callable[..., Any]:
         for name, parameter in signature.parameters.items()
         if name not in operation.local
     ]
-    return_type = Response if operation.files else signature.return_annotation
+    return_type = signature.return_annotation
+    if operation.files:
+        return_type = Response
+    elif operation.figures:
+        return_type = dict[str, Any]
     endpoint.__doc__ = function.__doc__
     endpoint.__signature__ = inspect.Signature(parameters, return_annotation=return_type)  # pyright: ignore[reportFunctionMemberAccess]
     return endpoint
@@ -218,6 +224,13 @@ def _conflicts(operation: Operation) -> Iterator[None]:
         if not operation.conflict:
             raise
         raise RequestRefused(HTTPStatus.CONFLICT, str(needed)) from None
+
+
+def _response(operation: Operation, reply: Any) -> Any:
+    """Return what FastAPI makes a response of."""
+    if isinstance(reply, FileReply):
+        return _file_response(reply)
+    return reply_json(reply) if operation.figures else reply
 
 
 def _file_response(file: FileReply) -> Response:

@@ -6,11 +6,15 @@ from dataclasses import replace
 from typing import Any
 
 from markupsafe import Markup
+from pydantic import JsonValue, TypeAdapter
 
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.look import Look
 from dokimasia.domain.sample import Sample
 from dokimasia.people.checks import without_others
 from dokimasia.report.blocks import Block, Fold, Image
-from dokimasia.report.browser import Clip, draw_question
+from dokimasia.report.browser import draw_question
+from dokimasia.report.data import Clip, Views
 from dokimasia.report.drawing import Charts
 from dokimasia.report.overlay import definitions
 from dokimasia.report.sections import plain
@@ -26,8 +30,10 @@ from dokimasia.storage.runs import Run
 LONGEST = 20_000
 """Characters of a text that the page of a sample shows."""
 
+_LOOKS = TypeAdapter(tuple[Look, ...])
 
-def view_of(home: Home, run: Run, sample_id: str, who: str) -> Mapping[str, Any]:
+
+def view_of(home: Home, run: Run, sample_id: str, who: str) -> Mapping[str, JsonValue]:
     """Return the results of a sample, without others' decisions on what `who` has not decided; no items if unfinished.
 
     Raises:
@@ -38,7 +44,7 @@ def view_of(home: Home, run: Run, sample_id: str, who: str) -> Mapping[str, Any]
     return without_others(home, run, asyncio.run(sample_of_run(home, run, sample_id, figures=False)), who)
 
 
-def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, Any]) -> Markup:
+def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, JsonValue]) -> Markup:
     """Return a sample as its method draws it, from the results that `view_of` returned."""
     shown_view: Mapping[str, Any] = redact_texts(view, service.redact)
     drawing = method_of(run).drawing()
@@ -47,19 +53,22 @@ def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, A
     markup = Markup(definitions(pictures))
     if drawing.card is not None:
         return markup + Markup(drawing.card(shown_view, pictures, clip))
-    views: list[Mapping[str, Any]] = shown_view.get("items", [shown_view])
-    criteria: Mapping[str, Any] = shown_view.get("criteria") or {}
-    question = {
-        "sample": redact_texts(sample.model_dump(mode="json"), service.redact),
-        "accepted": None if sample.reference_text is None else service.redact(sample.reference_text),
-        "criteria": criteria.get("criteria", ()),
-        "looks": [look for item_view in views for look in item_view.get("looks", ())],
-    }
+    views: Views = shown_view.get("items", [shown_view])
+    criteria = shown_view.get("criteria")
     draw = drawing.sample or plain.sample
     blocks = draw(views, lambda text: "".join(clip.cut(text))) if views else ()
     blocks_markup = drawn(list(_pictured(blocks, {image.sha256 for image in sample.images})), Charts())
     return markup + Markup(
-        draw_question(question, pictures, clip, rest=blocks_markup, words=not (drawing.asks and views))
+        draw_question(
+            redact_texts(sample, service.redact),
+            pictures,
+            clip,
+            accepted=None if sample.reference_text is None else service.redact(sample.reference_text),
+            criteria=CriteriaSet.model_validate(criteria).criteria if criteria else (),
+            looks=[look for item in views for look in _LOOKS.validate_python(item.get("looks", ()))],
+            rest=blocks_markup,
+            words=not (drawing.asks and views),
+        )
     )
 
 

@@ -62,6 +62,17 @@ class Run(Value):
         """Return the stored plan as the plan model of the run's method."""
         return plan.model_validate(self.options["plan"])
 
+    def texts(self, option: str) -> list[str]:
+        """Return an option that is a list of texts; empty where the run has none of that name."""
+        values = self.options.get(option)
+        return [str(value) for value in values] if isinstance(values, list) else []
+
+    @property
+    def request(self) -> dict[str, JsonValue]:
+        """The request that it was accepted with, as it is stored; empty where there is none."""
+        request = self.options.get("request")
+        return request if isinstance(request, dict) else {}
+
 
 class RunSample(NamedTuple):
     """A sample's place in a run.

@@ -181,7 +181,7 @@ async def test_a_run_of_the_planted_scenes_gets_its_tree_and_its_weaknesses(tmp_
     assert set(truth.values()) <= set(all_capabilities())
     assert all(truth[key] == path for key, path in planted_in(leaf_of).items() if path is not None)
     assert result.summary["coverage"] > 0.85
-    weak = [row["node"] for row in found["weak"]]
+    weak = [row.node for row in found.weak]
     assert any(node.startswith("<Perception>") for node in weak), weak
     assert not any(node.startswith(("<Reasoning>", "<Knowledge>", "<Generation>")) for node in weak)
 

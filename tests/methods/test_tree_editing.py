@@ -42,9 +42,9 @@ async def _changed(home: Home, kind: str, node: str, into: str = "", *criteria: 
     )
     newest = load_tree(home, "small").stored.position
     kept = await edit_tree(home, "small", change, version=newest, person="ana")
-    assert kept["new"]
-    assert kept["position"] == newest + 1
-    assert {edit["reason"] for edit in kept["edits"]} == {f"why it is a {kind}"}
+    assert kept.new
+    assert kept.position == newest + 1
+    assert {edit.reason for edit in kept.edits} == {f"why it is a {kind}"}
     return leaf_mapping(load_tree(home, "small").tree)
 
 

@@ -46,20 +46,23 @@ def test_a_grouping_that_speaks_of_scores_beats_chance() -> None:
         permutations=100,
         resamples=20,
     )
-    tree, rival = table["taxonomies"]
+    tree, rival = table.taxonomies
     plain = validity(measured.scores, theme_of)
     apart = validity(measured.scores, theme_of, measured.sample_of)
-    assert tree["published"]["delta"] == pytest.approx(plain.delta, abs=1e-5)
-    assert tree["leave_image_out"]["delta"] == pytest.approx(apart.delta, abs=1e-5)
-    assert tree["published"]["n"] == 480
-    for kind in ("published", "leave_image_out"):
-        assert tree[kind]["delta"] > tree[kind]["null"]["p99"]
-        assert tree[kind]["null"]["p_value"] <= 0.02
-        assert tree[kind]["stability"]["positive"] == 1.0
-        assert tree[kind]["stability"]["above_first"] is None
-        assert rival[kind]["stability"]["above_first"] == 0.0
-        assert rival[kind]["null"]["p_value"] > 0.02
-    assert (tree["leaves"], tree["grouped"], table["criteria"]) == (3, 240, 240)
+    assert tree.published.delta == pytest.approx(plain.delta, abs=1e-5)
+    assert tree.leave_image_out.delta == pytest.approx(apart.delta, abs=1e-5)
+    assert tree.published.n == 480
+    for errors, rival_errors in (
+        (tree.published, rival.published),
+        (tree.leave_image_out, rival.leave_image_out),
+    ):
+        assert errors.delta > errors.null.p99
+        assert errors.null.p_value <= 0.02
+        assert errors.stability.positive == 1.0
+        assert errors.stability.above_first is None
+        assert rival_errors.stability.above_first == 0.0
+        assert rival_errors.null.p_value > 0.02
+    assert (tree.leaves, tree.grouped, table.criteria) == (3, 240, 240)
 
 
 def test_in_a_null_world_chance_brings_as_much() -> None:
@@ -74,9 +77,9 @@ def test_in_a_null_world_chance_brings_as_much() -> None:
             seed=seed,
             permutations=60,
             resamples=0,
-        )["taxonomies"]
-        assert rows[0]["leave_image_out"]["stability"] is None
-        small += rows[0]["leave_image_out"]["null"]["p_value"] <= 0.05
+        ).taxonomies
+        assert rows[0].leave_image_out.stability is None
+        small += rows[0].leave_image_out.null.p_value <= 0.05
     assert small <= 3
 
 
@@ -103,9 +106,9 @@ def test_a_grouping_of_nothing_has_no_figures() -> None:
         seed=0,
         permutations=5,
         resamples=5,
-    )["taxonomies"]
+    ).taxonomies
     for row in rows:
-        assert (row["published"]["delta"], row["published"]["null"], row["published"]["stability"]) == (
+        assert (row.published.delta, row.published.null, row.published.stability) == (
             None,
             None,
             None,

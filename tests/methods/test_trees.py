@@ -112,20 +112,20 @@ def test_two_mappings_are_held_against_each_other() -> None:
     first: dict[str, str | None] = dict(leaf_mapping(tree))
     second = {**first, "s0:0": PATHS[0] if first["s0:0"] != PATHS[0] else PATHS[1], "s1:0": None}
     found = mapping_comparison(first, second, {one: one.partition(":")[0] for one in first})
-    assert found["n"] == 120
-    assert found["hit_rate"]["share"] == pytest.approx(118 / 120, abs=1e-6)
-    assert found["hit_rate"]["low"] < 118 / 120 < found["hit_rate"]["high"]
-    assert found["kappa"]["low"] < found["kappa"]["value"] < 1
-    assert found["unplaced"] == {"first": 0, "second": 1}
-    assert {one["example"] for one in found["disagreements"]} == {"s0:0", "s1:0"}
-    for category, one in found["by_category"].items():
+    assert found.n == 120
+    assert found.hit_rate.share == pytest.approx(118 / 120, abs=1e-6)
+    assert found.hit_rate.low < 118 / 120 < found.hit_rate.high
+    assert found.kappa.low < found.kappa.value < 1
+    assert (found.unplaced.first, found.unplaced.second) == (0, 1)
+    assert {one.example for one in found.disagreements} == {"s0:0", "s1:0"}
+    for category, one in found.by_category.items():
         here = [name for name in first if str(first[name]).startswith(f"<{category}>")]
-        assert one["n"] == len(here)
-        assert one["share"] == pytest.approx(sum(first[name] == second[name] for name in here) / len(here), abs=1e-6)
-        assert one["low"] <= one["share"] <= one["high"]
-    assert sum(one["n"] for one in found["by_category"].values()) == 120
+        assert one.n == len(here)
+        assert one.share == pytest.approx(sum(first[name] == second[name] for name in here) / len(here), abs=1e-6)
+        assert one.low <= one.share <= one.high
+    assert sum(one.n for one in found.by_category.values()) == 120
     same = mapping_comparison(first, first)
-    assert (same["hit_rate"]["share"], same["kappa"]["value"], same["disagreements"]) == (1.0, 1.0, [])
+    assert (same.hit_rate.share, same.kappa.value, same.disagreements) == (1.0, 1.0, ())
     with pytest.raises(ValueError, match="in common"):
         mapping_comparison(first, {"other": PATHS[0]})
 

@@ -18,6 +18,7 @@ from dokimasia.people.annotation import adjudicate, disagreements, hand_out, rea
 from dokimasia.people.annotation.agreement import ONE_PERSON, agreement_figures
 from dokimasia.people.annotation.rated import put_together
 from dokimasia.people.annotation.subjects import draw
+from dokimasia.report.fields import as_json
 from dokimasia.runs.measures import agreement_coefficient, coefficient_limits
 from dokimasia.simulation.people import PEOPLE, SimulatedPerson, rating_chances, rating_of
 from dokimasia.simulation.truths.people import expected_agreement
@@ -48,22 +49,26 @@ def test_planted_agreement_is_found() -> None:
     annotations, judged = verdicts(1500)
     found = agreement_figures(put_together(annotations), {"judge": judged}, ENDS)["verdict"]
     truth = expected_agreement(SHARES, PEOPLE, JUDGE, low=-2, high=2)
-    judge, people, chance = found["judges"]["judge"], found["together"], found["chance_corrected"]
+    judge, people, chance = found.judges["judge"], found.together, found.chance_corrected
+    assert judge.mae is not None
+    assert people is not None
+    assert people.mae is not None
+    assert chance is not None
     for name, value in {
-        "judge mae": judge["mae"]["mean"],
-        "judge consistency": judge["consistency"]["share"],
-        "judge kappa": judge["kappa"]["value"],
-        "people mae": people["mae"]["mean"],
-        "people consistency": people["consistency"]["share"],
-        "people kappa": people["kappa"]["value"],
-        "pair kappa": found["pairs"][0]["kappa"]["value"],
-        "fleiss": chance["fleiss"]["value"],
-        "alpha nominal": chance["alpha_nominal"]["value"],
-        "alpha ordinal": chance["alpha_ordinal"]["value"],
-        "alpha interval": chance["alpha_interval"]["value"],
+        "judge mae": judge.mae.mean,
+        "judge consistency": judge.consistency.share,
+        "judge kappa": judge.kappa.value,
+        "people mae": people.mae.mean,
+        "people consistency": people.consistency.share,
+        "people kappa": people.kappa.value,
+        "pair kappa": found.pairs[0].kappa.value,
+        "fleiss": chance.fleiss.value,
+        "alpha nominal": chance.alpha_nominal.value,
+        "alpha ordinal": chance.alpha_ordinal.value,
+        "alpha interval": chance.alpha_interval.value,
     }.items():
         assert value == pytest.approx(truth[name], abs=0.05), name
-    assert (found["coverage"], judge["coverage"], judge["n"]) == (1.0, 1.0, 1500)
+    assert (found.coverage, judge.coverage, judge.n) == (1.0, 1.0, 1500)
 
 
 def test_what_people_can_say_adds_up() -> None:
@@ -78,13 +83,15 @@ def test_one_annotator_has_nobody_to_be_compared_with() -> None:
     annotations, judged = verdicts(30)
     alone = [one for one in annotations if one.annotator == "anna"]
     found = agreement_figures(put_together(alone), {"judge": judged}, ENDS)["verdict"]
-    assert (found["absent"], found["together"], found["chance_corrected"]) == (ONE_PERSON, None, None)
-    assert found["judges"]["judge"]["mae"]["mean"] > 0
+    assert (found.absent, found.together, found.chance_corrected) == (ONE_PERSON, None, None)
+    mae = found.judges["judge"].mae
+    assert mae is not None
+    assert mae.mean > 0
     apart = [*alone[:15], *(one for one in annotations if one.annotator == "ben")][:16]
     units = {one.unit for one in apart[:15]}
     apart = [one for one in apart if one.annotator == "anna" or one.unit not in units]
     found = agreement_figures(put_together(apart), {}, ENDS)["verdict"]
-    assert found["absent"]
+    assert found.absent
 
 
 def test_missing_annotations_leave_alpha_and_not_fleiss() -> None:
@@ -92,9 +99,10 @@ def test_missing_annotations_leave_alpha_and_not_fleiss() -> None:
     annotations, _ = verdicts(60)
     some = [one for number, one in enumerate(annotations) if number % 7]
     found = agreement_figures(put_together(some), {}, ENDS)["verdict"]
-    assert "same number of ratings" in found["chance_corrected"]["fleiss"]["no_value"]
-    assert found["chance_corrected"]["alpha_interval"]["low"] is not None
-    assert found["coverage"] == pytest.approx(len(some) / 240, abs=1e-6)
+    assert found.chance_corrected is not None
+    assert "same number of ratings" in (found.chance_corrected.fleiss.no_value or "")
+    assert found.chance_corrected.alpha_interval.low is not None
+    assert found.coverage == pytest.approx(len(some) / 240, abs=1e-6)
 
 
 def test_too_little_has_no_interval_and_no_kappa() -> None:
@@ -103,10 +111,10 @@ def test_too_little_has_no_interval_and_no_kappa() -> None:
         Annotation(AnnotationUnit("s", "verdict", model, "b"), who, 1.0) for who in ("anna", "ben") for model in "xyz"
     ]
     found = agreement_figures(put_together(same), {}, ENDS)["verdict"]
-    assert "one and the same category" in found["pairs"][0]["kappa"]["no_value"]
+    assert "one and the same category" in (found.pairs[0].kappa.no_value or "")
     different = [one._replace(value=float("xyz".index(one.unit.model) - 1)) for one in same]
     found = agreement_figures(put_together(different), {}, ENDS)["verdict"]
-    assert found["pairs"][0]["kappa"] == {"value": 1.0, "low": None, "high": None, "no_interval": "one cluster"}
+    assert as_json(found.pairs[0].kappa) == {"value": 1.0, "low": None, "high": None, "no_interval": "one cluster"}
 
 
 def test_few_images_widen_what_leans() -> None:

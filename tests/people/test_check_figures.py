@@ -33,21 +33,21 @@ def test_states_people_and_agreement_are_counted() -> None:
         _standing(4),
     ]
     figures = check_figures(standings)
-    assert figures["states"] == {"waiting": 1, "accepted": 2, "edited": 1, "rejected": 1}
-    assert figures["people"] == {"anna": 3, "bert": 3, "carl": 1}
-    (pair,) = figures["agreement"]
-    assert (pair["people"], pair["n"], pair["same_text"]) == (["anna", "bert"], 3, 2)
-    assert abs(pair["share"] - 2 / 3) < 1e-9
-    assert abs(pair["kappa"] - 0.5) < 1e-9
-    assert 0 < pair["low"] < pair["share"] < pair["high"] < 1
+    assert figures.states == {"waiting": 1, "accepted": 2, "edited": 1, "rejected": 1}
+    assert figures.people == {"anna": 3, "bert": 3, "carl": 1}
+    (pair,) = figures.agreement
+    assert (pair.people, pair.n, pair.same_text) == (("anna", "bert"), 3, 2)
+    assert abs(pair.share - 2 / 3) < 1e-9
+    assert abs(pair.kappa - 0.5) < 1e-9
+    assert 0 < pair.low < pair.share < pair.high < 1
 
 
 def test_kappa_of_people_who_always_accept_is_not_a_number() -> None:
     """Where chance explains full agreement there is a share, and no kappa."""
-    (pair,) = check_figures([_standing(n, ("a", "accept"), ("b", "accept")) for n in range(4)])["agreement"]
-    assert (pair["share"], pair["kappa"]) == (1.0, None)
+    (pair,) = check_figures([_standing(n, ("a", "accept"), ("b", "accept")) for n in range(4)]).agreement
+    assert (pair.share, pair.kappa) == (1.0, None)
 
 
 def test_nothing_to_check_is_counted_too() -> None:
     """No items make zero everywhere."""
-    assert check_figures([])["items"] == 0
+    assert check_figures([]).items == 0

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from dokimasia.report.browser import looks_of
+from dokimasia.report.browser import sample_views
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.document import inline, render_document
 from dokimasia.report.drawing import escape
@@ -72,12 +72,12 @@ def test_looks_are_listed_and_drawn(tmp_path: Path) -> None:
         tmp_path / "world.jsonl", tmp_path / "home", judge="sim/judge-nearsighted", models=("sim/weak",), tools=("all",)
     )
     data = finished.data()
-    looks = [look for view in data.samples for _, look in looks_of(view)]
+    looks = [look for view in sample_views(data) for _, look in view.looks]
     assert looks
     page = render_page(data)
     assert page.count('<li tabindex="0" data-mark="look-') == len(looks)
-    assert page.count('class="mark look unlit"') == sum(len(look["regions"]) for look in looks)
-    assert all(escape(look["text"][:80]) in page for look in looks if "\n" not in look["text"])
+    assert page.count('class="mark look unlit"') == sum(len(look.regions) for look in looks)
+    assert all(escape(look.text[:80]) in page for look in looks if "\n" not in look.text)
     assert f"looked closer for {inline('sim/weak')}" in render_document(data)
 
 

@@ -1,15 +1,15 @@
 """The sunburst of a tree: labels that tell nodes apart, and numbers where there is no room for labels."""
 
-from typing import Any
-
+from dokimasia.methods.tree.node_scores import TreeNode
 from dokimasia.service.pages.trees import RINGS, arcs
 
 BEGINNING = "Identification of "
 
 
-def node(name: str, layer: int, below: int, parent: str = "root") -> dict[str, Any]:
+def node(name: str, layer: int, below: int, parent: str = "root") -> TreeNode:
     """A node as the figures of a tree have it."""
-    return {"id": f"{parent}/{name}", "name": name, "layer": layer, "below": below, "parent": parent, "scores": {}}
+    id = f"{parent}/{name}" if layer else "root"
+    return TreeNode(id=id, name=name, layer=layer, below=below, parent=parent, scores={}, support=0, absorbed=0)
 
 
 def test_no_two_names_are_cut_alike() -> None:
@@ -17,8 +17,8 @@ def test_no_two_names_are_cut_alike() -> None:
     category = node("Perception", 1, 40)
     names = [f"{BEGINNING}colours", f"{BEGINNING}shapes", f"{BEGINNING}{'very ' * 6}small things", "Counting"]
     names.append(f"{BEGINNING}{'rather ' * 5}small things")
-    nodes = [{"id": "root", "layer": 0, "below": 40}, category]
-    nodes += [node(name, 2, 8, category["id"]) for name in names]
+    nodes = [node("", 0, 40), category]
+    nodes += [node(name, 2, 8, category.id) for name in names]
     labels = {one.title.partition(":")[0]: one.label for one in arcs(nodes, "")}
     assert labels["Counting"] == ("Counting",)
     assert labels[names[0]] == ("Identification", "of colours")
@@ -31,7 +31,7 @@ def test_a_name_is_cut_only_where_its_arc_has_no_room_for_two_lines() -> None:
 
     It has no label where another one would be cut to the same.
     """
-    nodes = [{"id": "root", "layer": 0, "below": 100}, node("Perception", 1, 100)]
+    nodes = [node("", 0, 100), node("Perception", 1, 100)]
     nodes += [node(name, 2, 46, "root/Perception") for name in ("Spatial Understanding", "Purpose Understanding")]
     alike = [f"{BEGINNING}{word * 5} small things" for word in ("very", "rather")]
     nodes += [node(name, 2, 1, "root/Perception") for name in (f"{BEGINNING}colours", f"{BEGINNING}shapes", *alike)]
@@ -45,7 +45,7 @@ def test_a_name_is_cut_only_where_its_arc_has_no_room_for_two_lines() -> None:
 
 def test_categories_are_numbered_in_the_order_of_the_outline() -> None:
     """A category has the number of its row, and none is drawn where its arc has no room; other nodes have none."""
-    nodes = [{"id": "root", "layer": 0, "below": 100}]
+    nodes = [node("", 0, 100)]
     nodes += [node(name, 1, below) for name, below in (("A", 60), ("none", 0), ("B", 1), ("C", 39))]
     nodes.append(node("D", 2, 39, "root/C"))
     assert [one.number for one in arcs(nodes, "")] == [1, 0, 4, 0]

@@ -67,9 +67,9 @@ def test_a_person_without_noise_finds_every_planted_perturbation_fit(settings: S
     assert taken.decided == len(standings)
     with Home.open(settings.home, write=False) as home:
         figures = label_figures(labelled(home, standings[0].item.run))
-    assert figures["people"] == {"anna": len(standings)}
-    assert figures["fit"]["share"] == 1.0
-    assert {row["dimension"] for row in figures["by_dimension"]} == set(ALL)
+    assert figures.people == {"anna": len(standings)}
+    assert figures.fit.share == 1.0
+    assert {row.dimension for row in figures.by_dimension} == set(ALL)
 
 
 def test_the_verb_fills_a_form_in(settings: Settings, tmp_path: Path) -> None:

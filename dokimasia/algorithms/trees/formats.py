@@ -23,6 +23,7 @@ from dokimasia.domain.capability import (
     CapabilityPath,
     Level,
     StoredNode,
+    TreeEdit,
     TreeVersion,
     plain_name,
 )
@@ -109,7 +110,7 @@ def from_nodes(nodes: Iterable[StoredNode], categories: Sequence[str], level: Le
     return tree
 
 
-def to_version(tree: "Tree", *, before: str | None = None, edits: Iterable[Any] = ()) -> TreeVersion:
+def to_version(tree: "Tree", *, before: str | None = None, edits: Iterable[TreeEdit] = ()) -> TreeVersion:
     """Return the tree as a version to store, with the version that it grew from and the edits that led to it."""
     return TreeVersion(
         categories=tuple(tree.graph["categories"]),
@@ -200,7 +201,7 @@ def from_csv(text: str) -> "Tree":
     try:
         for row in reader:
             where = f"line {reader.line_num}"
-            fields: dict[str, Any] = {"id": row["id"]}
+            fields: dict[str, object] = {"id": row["id"]}
             for column in ("support", "members", "absorbed"):
                 cell = row.get(column) or ""
                 try:
@@ -408,11 +409,11 @@ def _check_events(events: Iterable[Any]) -> None:
             raise DataError(f"{line}: the YAML is nested more deeply than a tree can be")
 
 
-def _fields_of(tree: "Tree", node: str, layer: int, texts: Mapping[str, str]) -> dict[str, Any]:
+def _fields_of(tree: "Tree", node: str, layer: int, texts: Mapping[str, str]) -> dict[str, object]:
     """Return a node's fields and children."""
     data = tree.nodes[node]
     members = sorted(data["members"])
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     if data["support"] != len(members):
         fields["support"] = data["support"]
     if members:
@@ -459,7 +460,7 @@ def _read_node(fields: Any, names: tuple[str, ...], nodes: list[StoredNode], tex
         _read_node(child, (*names, _name(name, names)), nodes, texts)
 
 
-def _name(name: Any, above: tuple[str, ...]) -> str:
+def _name(name: object, above: tuple[str, ...]) -> str:
     where = "".join(f"<{part}>" for part in above) or ROOT
     if not isinstance(name, str):
         raise DataError(f"the name {name!r} below {where} is no text: put it in quotation marks")
@@ -469,7 +470,7 @@ def _name(name: Any, above: tuple[str, ...]) -> str:
         raise DataError(f"below {where}: {error}") from error
 
 
-def _texts(fields: Mapping[str, Any], field: str, node: str) -> tuple[str, ...]:
+def _texts(fields: Mapping[str, object], field: str, node: str) -> tuple[str, ...]:
     values = fields.get(field) or []
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
         raise DataError(f"{node}: '{field}' is no list of texts (a number or a date needs quotation marks)")
@@ -492,7 +493,7 @@ def _path(node: str, where: str) -> CapabilityPath:
         raise DataError(f"{where} of the tree: {error}") from error
 
 
-def _node(fields: Any, where: str) -> StoredNode:
+def _node(fields: object, where: str) -> StoredNode:
     try:
         return StoredNode.model_validate(fields)
     except ValidationError as error:
@@ -505,5 +506,5 @@ def _list(values: Iterable[str]) -> str:
     return json.dumps(list(values), ensure_ascii=False)
 
 
-def _strings(value: Any) -> bool:
+def _strings(value: object) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(text, str) for text in value)

@@ -5,7 +5,7 @@
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import islice
 from math import fsum
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,7 +57,7 @@ class NodeFinding(NamedTuple):
     reason: str = ""
 
 
-def roll_up(tree: "Tree", results: Mapping[Any, float]) -> dict[Any, NodeTotal]:
+def roll_up(tree: "Tree", results: Mapping[str, float]) -> dict[str, NodeTotal]:
     """Return the results of all criteria at and below each node.
 
     Parameters
@@ -85,7 +85,7 @@ def roll_up(tree: "Tree", results: Mapping[Any, float]) -> dict[Any, NodeTotal]:
     >>> totals["<A><B><D>"].mean, totals["<A>"], totals["root"].mean
     (50.0, NodeTotal(n=2, total=150.0), 75.0)
     """
-    totals: dict[Any, NodeTotal] = {}
+    totals: dict[str, NodeTotal] = {}
     for node in reversed(_downwards(tree)):
         scored = [results[criterion] for criterion in tree.nodes[node].get("members", ()) if criterion in results]
         below = [totals[child] for child in tree.successors(node)]
@@ -204,14 +204,14 @@ def node_findings(
 
 def evident_nodes(
     tree: "Tree",
-    hits: Mapping[Any, bool],
+    hits: Mapping[str, bool],
     threshold: float,
     *,
     side: Literal["below", "above"] = "below",
     level: float = 0.95,
     min_size: int = 5,
     min_child: int = 20,
-) -> list[Any]:
+) -> list[str]:
     """Return the most specific nodes whose share of hits lies significantly on one side of a threshold, like EvalTree.
 
     A node passes if Clopper and Pearson's interval lies wholly on that side; nodes with fewer than `min_size` results are
@@ -245,14 +245,14 @@ def evident_nodes(
     """
     totals = roll_up(tree, {criterion: float(bool(hit)) for criterion, hit in hits.items()})
 
-    def passes(node: Any) -> bool:
+    def passes(node: str) -> bool:
         n, total = totals[node]
         if n < min_size:
             return False
         low, high = clopper_pearson(round(total), n, level)
         return high < threshold if side == "below" else low > threshold
 
-    evident: list[Any] = []
+    evident: list[str] = []
     waiting = _downwards(tree)[:1]
     while waiting:
         node = waiting.pop()
@@ -264,7 +264,7 @@ def evident_nodes(
     return evident
 
 
-def _downwards(tree: "Tree") -> list[Any]:
+def _downwards(tree: "Tree") -> list[str]:
     """Return all nodes, each before its children."""
     import networkx as nx
 

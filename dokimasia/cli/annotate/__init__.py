@@ -1,7 +1,7 @@
 """`dokimasia annotate`: hand things out to people, blind, take in what they say, and measure how far they and judges agree."""
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
@@ -10,6 +10,7 @@ from dokimasia.cli.shared import EXISTING_FILE, FILE, common, configured, consol
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
+    from dokimasia.methods.tree import Grouping
     from dokimasia.people.annotation import Subject
     from dokimasia.settings import Settings
 
@@ -59,8 +60,8 @@ def correct(backend: Backend, run: str, sample: str, who: str | None, as_json: b
     if as_json:
         print_json(correction_kept)
         return
-    changes = ", ".join(f"{change['what']}: {change['from']} → {change['to']}" for change in correction_kept["changes"])
-    done = "what was corrected is taken back" if correction_kept["undo"] else changes or "left out of all figures"
+    changes = ", ".join(f"{change.what}: {change.from_} → {change.to}" for change in correction_kept.changes)
+    done = "what was corrected is taken back" if correction_kept.undo else changes or "left out of all figures"
     model = f" · {correction['model']}" if correction["model"] else ""
     console().print(f"{sample}{model}: {done}", markup=False)
 
@@ -93,6 +94,25 @@ def command() -> None:
 command.add_command(correct)
 
 
+class DrawOptions(NamedTuple):
+    """What is handed out to whom, and how it is drawn."""
+
+    annotators: tuple[str, ...]
+    output: Path
+    key: Path | None
+    data: Path | None
+    models: tuple[str, ...]
+    baseline: str | None
+    criteria: bool
+    by: "Grouping"
+    tree: str | None
+    per: int | None
+    cases: int | None
+    scale: tuple[int, int] | None
+    only: Path | None
+    seed: int
+
+
 @command.command()
 @click.argument("source", type=click.Path(path_type=Path), metavar="RUN|FILE")
 @click.option("--annotators", required=True, callback=_names, help="Who annotates, separated by commas.")
@@ -118,7 +138,7 @@ command.add_command(correct)
 @click.option("--only", type=EXISTING_FILE, help="Only what this file of disagreements names.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of cases, order and sides.")
 @common
-def draw(settings: "Settings", source: Path, **asked: Any) -> None:
+def draw(settings: "Settings", source: Path, **values: Any) -> None:
     """Draw cases of RUN, or of a FILE of responses, and write a form for each annotator: a page, a table, JSON lines.
 
     Nothing in the folder says whose response is which; order and sides are drawn for each annotator alone. What does say it
@@ -129,32 +149,33 @@ def draw(settings: "Settings", source: Path, **asked: Any) -> None:
     from dokimasia.storage.home import Home
     from dokimasia.storage.memory import MemoryBlobs
 
-    if asked["criteria"] and (asked["baseline"] or asked["models"]):
+    options = DrawOptions(**values)
+    if options.criteria and (options.baseline or options.models):
         raise click.UsageError("--criteria are rated by themselves: leave --models and --baseline out")
-    if asked["by"] != "category" and not asked["criteria"]:
+    if options.by != "category" and not options.criteria:
         raise click.UsageError("--by goes with --criteria; responses are drawn by the data's categories")
-    if asked["cases"] is not None and asked["per"] is not None:
+    if options.cases is not None and options.per is not None:
         raise click.UsageError("--per draws cases of each category, --cases of all: name one of them")
     how = {
-        "annotators": asked["annotators"],
-        "folder": asked["output"].absolute(),
-        "key": asked["key"],
-        "per": asked["per"],
-        "cases": asked["cases"],
-        "seed": asked["seed"],
-        "scale": asked["scale"] or SCALES[SCORE],
+        "annotators": options.annotators,
+        "folder": options.output.absolute(),
+        "key": options.key,
+        "per": options.per,
+        "cases": options.cases,
+        "seed": options.seed,
+        "scale": options.scale or SCALES[SCORE],
     }
     if source.is_file():
         blobs = MemoryBlobs()
-        drawn = hand_out(_of_file(source, asked, blobs), source=source.name, blobs=blobs, **how)
+        drawn = hand_out(_of_file(source, options, blobs), source=source.name, blobs=blobs, **how)
     else:
         with Home.open(settings.home, write=False) as home:
-            run, subjects = _of_run(home, str(source), asked)
+            run, subjects = _of_run(home, str(source), options)
             drawn = hand_out(subjects, source=run, blobs=home.blobs, **how)
     click.echo(
         f"drew {several(drawn.cases, 'case')}, {several(drawn.items, 'item')} for "
-        f"{'each of ' if len(asked['annotators']) > 1 else ''}{several(len(asked['annotators']), 'annotator')}: "
-        f"{asked['output']}/NAME/annotate.html, or fill in NAME/form.csv",
+        f"{'each of ' if len(options.annotators) > 1 else ''}{several(len(options.annotators), 'annotator')}: "
+        f"{options.output}/NAME/annotate.html, or fill in NAME/form.csv",
         err=True,
     )
     click.echo(f"the key is {drawn.key}: keep it from those who annotate", err=True)
@@ -162,45 +183,45 @@ def draw(settings: "Settings", source: Path, **asked: Any) -> None:
         click.echo(f"{count} responses contain {name.rpartition('/')[2]!r}, the name of a model", err=True)
 
 
-def _of_file(path: Path, asked: dict[str, Any], blobs: Any) -> "list[Subject]":
+def _of_file(path: Path, options: DrawOptions, blobs: Any) -> "list[Subject]":
     from dokimasia.people.annotation import answers_of_file, responses_of, samples_of_file
 
-    if asked["criteria"]:
+    if options.criteria:
         raise click.UsageError("--criteria are those of a run: name the run")
-    if asked["data"] is None:
+    if options.data is None:
         raise click.UsageError("a file of responses needs its questions and images: --data DATA")
-    samples = samples_of_file(asked["data"], blobs)
+    samples = samples_of_file(options.data, blobs)
     answers = answers_of_file(path, {sample.id for sample in samples})
-    return _only(responses_of(samples, answers, models=asked["models"], baseline=asked["baseline"] or ""), asked)
+    return _only(responses_of(samples, answers, models=options.models, baseline=options.baseline or ""), options)
 
 
-def _of_run(home: Any, text: str, asked: dict[str, Any]) -> "tuple[str, list[Subject]]":
+def _of_run(home: Any, text: str, options: DrawOptions) -> "tuple[str, list[Subject]]":
     from dokimasia.methods.tree import criteria_groups
     from dokimasia.people.annotation import answers_of_run, criteria_of, pairs_of_run, responses_of
     from dokimasia.storage.naming import resolve_run
     from dokimasia.storage.runs import load_samples
 
     run = resolve_run(home, text)
-    if asked["criteria"]:
-        return run.id, _only(criteria_of(home, run, criteria_groups(home, run, asked["by"], asked["tree"])), asked)
-    pairs = None if asked["baseline"] else pairs_of_run(home, run, models=asked["models"])
+    if options.criteria:
+        return run.id, _only(criteria_of(home, run, criteria_groups(home, run, options.by, options.tree)), options)
+    pairs = None if options.baseline else pairs_of_run(home, run, models=options.models)
     if pairs is not None:
-        return run.id, _only(pairs, asked)
+        return run.id, _only(pairs, options)
     answers, samples = answers_of_run(home, run), load_samples(home, run.id)
-    subjects = responses_of(samples, answers, models=asked["models"], baseline=asked["baseline"] or "")
-    return run.id, _only(subjects, asked)
+    subjects = responses_of(samples, answers, models=options.models, baseline=options.baseline or "")
+    return run.id, _only(subjects, options)
 
 
-def _only(subjects: "list[Subject]", asked: dict[str, Any]) -> "list[Subject]":
+def _only(subjects: "list[Subject]", options: DrawOptions) -> "list[Subject]":
     from dokimasia.errors import DataError
     from dokimasia.people.annotation import things_of
 
-    if asked["only"] is None:
+    if options.only is None:
         return subjects
-    things = things_of(asked["only"])
+    things = things_of(options.only)
     selected = [subject for subject in subjects if subject.unit in things]
     if not selected:
-        raise DataError(f"{asked['only']}: nothing that it names is among what can be shown")
+        raise DataError(f"{options.only}: nothing that it names is among what can be shown")
     return selected
 
 

@@ -1,86 +1,99 @@
 """Agreement with people as tables on a terminal."""
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from rich.markup import escape
 from rich.table import Table
 
 from dokimasia.cli.shared import grid
-from dokimasia.people.annotation.blocks import COEFFICIENTS
+from dokimasia.people.annotation.agreement import (
+    AnnotationFigures,
+    ChanceCorrected,
+    JudgeCompared,
+    MeasureAgreement,
+    PersonCompared,
+    RatingsCompared,
+)
+from dokimasia.people.annotation.blocks import coefficients
 from dokimasia.report.data import SIMULATED_NOTE
+from dokimasia.report.fields import AgreementCoefficient, Limited
 from dokimasia.report.figures import MINUS, bracketed, several
 
 NOTHING = "–"
 
 
-def tables(figures: Mapping[str, Any]) -> Iterator[Table | str]:
+def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
     """Yield what is printed of figures of agreement, measure by measure."""
-    if figures["simulated"]:
-        yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures['simulated']))})[/yellow]"
-    for measure, measured in figures["measures"].items():
-        low, high = measured["scale"]
-        adjudicated = f", {measured['adjudicated']} adjudicated" if measured["adjudicated"] else ""
+    if figures.simulated:
+        yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures.simulated))})[/yellow]"
+    for measure, measured in figures.measures.items():
+        low, high = measured.scale
+        adjudicated = f", {measured.adjudicated} adjudicated" if measured.adjudicated else ""
         yield (
-            f"[bold]{measure}[/bold], {low} to {high}: {measured['annotations']} annotations of {measured['n']} by "
-            f"{several(len(figures['annotators']), 'person', 'people')} (coverage {percent(measured['coverage'])}){adjudicated}"
+            f"[bold]{measure}[/bold], {low} to {high}: {measured.annotations} annotations of {measured.n} by "
+            f"{several(len(figures.annotators), 'person', 'people')} (coverage {percent(measured.coverage)}){adjudicated}"
         )
         yield _held_against(measured)
-        if measured["absent"]:
-            yield f"[dim]People with each other: none, {measured['absent']}[/dim]"
+        if measured.chance_corrected is None:
+            yield f"[dim]People with each other: none, {measured.absent}[/dim]"
         else:
-            yield _between(measured)
+            yield _between(measured, measured.chance_corrected)
         yield _means(measured)
 
 
-def _held_against(measured: Mapping[str, Any]) -> Table:
+def _held_against(measured: MeasureAgreement) -> Table:
     table = grid("who", "what", "n", "MAE", "consistent (at most 1 away)", "Cohen's kappa, quadratic")
-    for name, row in measured["judges"].items():
-        _rows(table, name, "judge, with people", row)
-    if measured["together"] is not None:
-        _rows(table, "people", "each with the mean of the others", measured["together"])
-        for name, row in measured["people"].items():
-            _rows(table, name, "with the mean of the others", {**row, "by_model": {}})
+    for name, judge in measured.judges.items():
+        _add_row(table, escape(name), "judge, with people", judge)
+        _add_models(table, judge.by_model)
+    if measured.together is not None:
+        _add_row(table, "people", "each with the mean of the others", measured.together)
+        _add_models(table, measured.together.by_model)
+        for name, person in measured.people.items():
+            _add_row(table, escape(name), "with the mean of the others", person)
     return table
 
 
-def _rows(table: Table, name: str, label: str, row: Mapping[str, Any]) -> None:
-    for model, model_row in {"": row, **row["by_model"]}.items():
-        near = model_row["consistency"]
-        table.add_row(
-            escape(name) if not model else "",
-            f"[dim]{escape(model)}[/dim]" if model else label,
-            str(model_row["n"]),
-            NOTHING if model_row["mae"] is None else f"{model_row['mae']['mean']:.2f}{_ends(model_row['mae'])}",
-            NOTHING if near["share"] is None else f"{near['share']:.1%}{_ends(near, percent=True)}",
-            coefficient(model_row["kappa"]),
-        )
+def _add_models(table: Table, by_model: Mapping[str, RatingsCompared]) -> None:
+    for model, row in by_model.items():
+        _add_row(table, "", f"[dim]{escape(model)}[/dim]", row)
 
 
-def _between(measured: Mapping[str, Any]) -> Table:
+def _add_row(table: Table, name: str, label: str, row: RatingsCompared | PersonCompared | JudgeCompared) -> None:
+    near = row.consistency
+    table.add_row(
+        name,
+        label,
+        str(row.n),
+        NOTHING if row.mae is None else f"{row.mae.mean:.2f}{_ends(row.mae)}",
+        NOTHING if near.share is None else f"{near.share:.1%}{_ends(near, percent=True)}",
+        coefficient(row.kappa),
+    )
+
+
+def _between(measured: MeasureAgreement, chance: ChanceCorrected) -> Table:
     table = grid("people with each other", "n", "agreement")
-    for pair in measured["pairs"]:
-        same = f", the same {pair['same']} times" if pair["n"] else ""
-        table.add_row(escape(" and ".join(pair["people"])), str(pair["n"]), f"kappa {coefficient(pair['kappa'])}{same}")
-    chance = measured["chance_corrected"]
-    for name, title in COEFFICIENTS.items():
-        table.add_row(title, str(chance["n"]), coefficient(chance[name]))
+    for pair in measured.pairs:
+        same = f", the same {pair.same} times" if pair.n else ""
+        table.add_row(escape(" and ".join(pair.people)), str(pair.n), f"kappa {coefficient(pair.kappa)}{same}")
+    for title, estimate in coefficients(chance):
+        table.add_row(title, str(chance.n), coefficient(estimate))
     return table
 
 
-def _means(measured: Mapping[str, Any]) -> Table:
+def _means(measured: MeasureAgreement) -> Table:
     table = grid("category", "n", "mean of people")
-    for name, rating in {**measured["by_category"], "all": measured["ratings"]}.items():
-        mean = rating["mean"]
-        table.add_row(escape(name), str(rating["n"]), NOTHING if mean is None else f"{mean['mean']:.2f}{_ends(mean)}")
+    for name, rating in {**measured.by_category, "all": measured.ratings}.items():
+        mean = rating.mean
+        table.add_row(escape(name), str(rating.n), NOTHING if mean is None else f"{mean.mean:.2f}{_ends(mean)}")
     return table
 
 
-def coefficient(estimate: Mapping[str, Any]) -> str:
+def coefficient(estimate: AgreementCoefficient) -> str:
     """Return a coefficient with its interval, or why it has no value."""
-    if estimate["value"] is None:
-        return f"[dim]none: {escape(estimate['no_value'])}[/dim]"
-    return f"{estimate['value']:.2f}{_ends(estimate)}".replace("-", MINUS)
+    if estimate.value is None:
+        return f"[dim]none: {escape(estimate.no_value or '')}[/dim]"
+    return f"{estimate.value:.2f}{_ends(estimate)}".replace("-", MINUS)
 
 
 def percent(value: float | None) -> str:
@@ -88,5 +101,5 @@ def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.0%}"
 
 
-def _ends(estimate: Mapping[str, Any], *, percent: bool = False) -> str:
+def _ends(estimate: Limited, *, percent: bool = False) -> str:
     return escape(bracketed(estimate, lambda end: f"{end:.0%}" if percent else f"{end:.2f}"))

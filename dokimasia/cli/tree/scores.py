@@ -1,6 +1,6 @@
 """`dokimasia tree validity` and `weaknesses`: whether a tree predicts scores, and where a model is weak on it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,18 @@ from dokimasia.cli.tree.show import begun, counted, plain_table
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
+    from rich.console import Console
     from rich.table import Table
+
+    from dokimasia.operations.trees import (
+        EvidentFinding,
+        EvidentWeaknesses,
+        GroupingValidity,
+        ModelWeaknesses,
+        PredictionErrors,
+        TreeValidity,
+        WeaknessFinding,
+    )
 
 
 @click.command("validity")
@@ -67,68 +78,76 @@ def _named(text: str) -> tuple[str, Path]:
     return (name or Path(path).stem), Path(path)
 
 
-def _print_validity(validity: Mapping[str, Any]) -> None:
-    out = begun(validity)
+def _print_validity(validity: "TreeValidity") -> None:
+    out = begun(validity.simulated)
     out.print(
-        f"{_of(validity)} · {validity['criteria']:,} scored criteria "
-        f"of {several(len(validity['models']), 'model')}: {escape(', '.join(validity['models']))}"
+        f"{_of(validity)} · {validity.criteria:,} scored criteria "
+        f"of {several(len(validity.models), 'model')}: {escape(', '.join(validity.models))}"
     )
-    for kind, title in (
-        ("published", "as published (each criterion left out alone)"),
-        ("leave_image_out", "leaving out all criteria of the same image"),
-    ):
-        out.print(_table(validity["taxonomies"], kind, title))
-    for taxonomy in validity["taxonomies"]:
-        out.print(f"[dim]{escape(taxonomy['name'])}: {escape(taxonomy['about'])}[/dim]")
-    for reason in dict.fromkeys(_reasons(validity["taxonomies"])):
+    taxonomies = validity.taxonomies
+    out.print(
+        _table(
+            "as published (each criterion left out alone)",
+            [(taxonomy, taxonomy.published) for taxonomy in taxonomies],
+        )
+    )
+    out.print(
+        _table(
+            "leaving out all criteria of the same image",
+            [(taxonomy, taxonomy.leave_image_out) for taxonomy in taxonomies],
+        )
+    )
+    for taxonomy in taxonomies:
+        out.print(f"[dim]{escape(taxonomy.name)}: {escape(taxonomy.about)}[/dim]")
+    for reason in dict.fromkeys(_reasons(taxonomies)):
         out.print(escape(reason))
     out.print(
         "[dim]MAE_G, MAE_I: error when predicting by all other criteria, and by those of the leaf, in points of 100; "
         "Δ = MAE_G − MAE_I, higher is better. null: 99th percentile of Δ when whole images exchange their leaves "
-        f"({validity['permutations']} times), and the p-value. halves: 5th to 95th percentile of Δ in {validity['resamples']} "
+        f"({validity.permutations} times), and the p-value. halves: 5th to 95th percentile of Δ in {validity.resamples} "
         "random halves of the images; above: the share of them in which this one is better than the tree.[/dim]"
     )
 
 
-def _reasons(rows: list[Mapping[str, Any]]) -> Iterator[str]:
+def _reasons(rows: Sequence["GroupingValidity"]) -> Iterator[str]:
     """Yield for each grouping without a p-value why there is none."""
     for row in rows:
-        null = row["leave_image_out"]["null"]
-        if null is not None and null["reason"]:
-            yield f"{row['name']}: {null['reason']}"
+        null = row.leave_image_out.null
+        if null is not None and null.reason:
+            yield f"{row.name}: {null.reason}"
 
 
-def _of(validity: Mapping[str, Any]) -> str:
+def _of(validity: "TreeValidity | ModelWeaknesses | EvidentWeaknesses") -> str:
     """Return which run and version of a tree the figures are of."""
-    state = "" if validity["status"] == "done" else f" · [bold red]{validity['status']}[/bold red]"
-    return f"run {validity['run']}{state} · {escape(validity['tree'])}@{validity['position']}"
+    state = "" if validity.status == "done" else f" · [bold red]{validity.status}[/bold red]"
+    return f"run {validity.run}{state} · {escape(validity.tree)}@{validity.position}"
 
 
-def _table(rows: list[Mapping[str, Any]], kind: str, title: str) -> "Table":
+def _table(title: str, rows: Sequence[tuple["GroupingValidity", "PredictionErrors"]]) -> "Table":
     table = plain_table(title=title, title_justify="left", title_style="bold")
     table.add_column("taxonomy", overflow="fold")
     for name in ("leaves", "pairs", "MAE_G", "MAE_I", "Δ", "null 99 %", "p", "halves", "above"):
         table.add_column(name, justify="right", no_wrap=True)
-    for row in rows:
-        figures, null, stable = row[kind], row[kind]["null"], row[kind]["stability"]
-        name = escape(row["name"])
-        if figures["delta"] is None:
-            table.add_row(name, str(row["leaves"]), str(figures["n"]), *["–"] * 7)
+    for row, errors in rows:
+        null, stable = errors.null, errors.stability
+        name = escape(row.name)
+        if errors.delta is None:
+            table.add_row(name, str(row.leaves), str(errors.n), *["–"] * 7)
             continue
-        p_value = None if null is None else null["p_value"]
+        p_value = None if null is None else null.p_value
         sure = p_value is not None and p_value <= 0.05
-        style = "bold green" if sure and figures["delta"] > 0 else "bold"
+        style = "bold green" if sure and errors.delta > 0 else "bold"
         table.add_row(
             name,
-            str(row["leaves"]),
-            f"{figures['n']:,}",
-            f"{figures['mae_global']:.2f}",
-            f"{figures['mae_intra']:.2f}",
-            f"[{style}]{figures['delta']:+.2f}[/{style}]",
-            "–" if null is None or null["p99"] is None else f"{null['p99']:+.2f}",
+            str(row.leaves),
+            f"{errors.n:,}",
+            f"{errors.mae_global:.2f}",
+            f"{errors.mae_intra:.2f}",
+            f"[{style}]{errors.delta:+.2f}[/{style}]",
+            "–" if null is None or null.p99 is None else f"{null.p99:+.2f}",
             "–" if p_value is None else f"{p_value:.3f}",
-            "–" if stable is None else f"{stable['low']:+.2f} – {stable['high']:+.2f}",
-            "–" if stable is None or stable["above_first"] is None else f"{stable['above_first']:.0%}",
+            "–" if stable is None else f"{stable.low:+.2f} – {stable.high:+.2f}",
+            "–" if stable is None or stable.above_first is None else f"{stable.above_first:.0%}",
         )
     return table
 
@@ -174,61 +193,63 @@ def weaknesses(backend: Backend, run: str, model: str, tree: str | None, as_json
         _print_weaknesses(reply)
 
 
-def _print_weaknesses(weaknesses: Mapping[str, Any]) -> None:
-    out, overall = begun(weaknesses), weaknesses["overall"]
-    mean = "no score" if overall["mean"] is None else f"mean {overall['mean']:.1f} of 100"
-    failed = "".join(f", {count} {kind}" for kind, count in overall["failures"].items())
+def _print_weaknesses(weaknesses: "ModelWeaknesses | EvidentWeaknesses") -> None:
+    out, overall = begun(weaknesses.simulated), weaknesses.overall
+    mean = "no score" if overall.mean is None else f"mean {overall.mean:.1f} of 100"
+    failed = "".join(f", {count} {kind}" for kind, count in overall.failures.items())
     out.print(
-        f"[bold]{escape(weaknesses['model'])}[/bold] · {_of(weaknesses)} · "
-        f"{mean} on {overall['n']:,} of {overall['held']:,} criteria{escape(failed)}"
+        f"[bold]{escape(weaknesses.model)}[/bold] · {_of(weaknesses)} · "
+        f"{mean} on {overall.n:,} of {overall.held:,} criteria{escape(failed)}"
     )
-    if weaknesses["unplaced"]:
-        out.print(f"[red]without a place in the tree: {escape(counted(weaknesses['unplaced']))}[/red]")
-    if weaknesses.get("reason"):
-        out.print(f"none of {weaknesses['looked_at']} nodes was tested: {escape(weaknesses['reason'])}")
+    if weaknesses.unplaced:
+        out.print(f"[red]without a place in the tree: {escape(counted(weaknesses.unplaced))}[/red]")
+    if weaknesses.method == "fdr" and weaknesses.reason:
+        out.print(f"none of {weaknesses.looked_at} nodes was tested: {escape(weaknesses.reason)}")
         return
-    for kind, colour in (("weak", "red"), ("strong", "green")):
-        if not weaknesses[kind]:
-            out.print(f"\nno [bold]{kind}[/bold] node among {weaknesses['looked_at']} looked at")
+    for kind, colour, findings in (("weak", "red", weaknesses.weak), ("strong", "green", weaknesses.strong)):
+        if not findings:
+            out.print(f"\nno [bold]{kind}[/bold] node among {weaknesses.looked_at} looked at")
             continue
         out.print(f"\n[bold {colour}]{kind}[/bold {colour}]")
-        for row in weaknesses[kind]:
-            _print_node(row, out, colour, fdr=weaknesses["method"] == "fdr")
+        for finding in findings:
+            _print_node(finding, out, colour)
     out.print(f"[dim]{_legend(weaknesses)}[/dim]")
 
 
-def _print_node(row: Mapping[str, Any], out: Any, colour: str, *, fdr: bool) -> None:
-    of = f"{row['n']}/{row['held']}" if row["n"] < row["held"] else str(row["n"])
-    out.print(f"[{colour}]●[/{colour}] [bold]{escape(row['name'])}[/bold] [dim]{escape(row['node'])}[/dim]")
-    if fdr:
+def _print_node(row: "WeaknessFinding | EvidentFinding", out: "Console", colour: str) -> None:
+    from dokimasia.operations.trees import WeaknessFinding
+
+    of = f"{row.n}/{row.held}" if row.n < row.held else str(row.n)
+    out.print(f"[{colour}]●[/{colour}] [bold]{escape(row.name)}[/bold] [dim]{escape(row.node)}[/dim]")
+    if isinstance(row, WeaknessFinding):
         from dokimasia.report.figures import limits_text
 
         out.print(
-            f"  {row['mean']:.1f} ({limits_text(row, '{:.1f}'.format)}), {row['difference']:+.1f} against the rest · "
-            f"{of} criteria of {row['samples']} samples · adjusted p {row['q_value']:.3g}"
+            f"  {row.mean:.1f} ({limits_text(row, '{:.1f}'.format)}), {row.difference:+.1f} against the rest · "
+            f"{of} criteria of {row.samples} samples · adjusted p {row.q_value:.3g}"
         )
     else:
-        out.print(f"  solves {row['solved']} of {row['n']}: {row['share']:.0%} ({row['low']:.0%}–{row['high']:.0%})")
-    for example in row["examples"]:
-        text = " ".join(redact(example["text"]).split())
+        out.print(f"  solves {row.solved} of {row.n}: {row.share:.0%} ({row.low:.0%}–{row.high:.0%})")
+    for example in row.examples:
+        text = " ".join(redact(example.text or "").split())
         out.print(
-            f"    [dim]{example['score']:.0f}  {escape(example['sample'])}: {escape(text)}[/dim]",
+            f"    [dim]{example.score:.0f}  {escape(example.sample)}: {escape(text)}[/dim]",
             overflow="ellipsis",
             no_wrap=True,
         )
 
 
-def _legend(weaknesses: Mapping[str, Any]) -> str:
-    if weaknesses["method"] == "fdr":
+def _legend(weaknesses: "ModelWeaknesses | EvidentWeaknesses") -> str:
+    if weaknesses.method == "fdr":
         return (
-            f"{weaknesses['looked_at']} nodes with at least {weaknesses['min_support']} scored criteria "
+            f"{weaknesses.looked_at} nodes with at least {weaknesses.min_support} scored criteria "
             "were looked at; of what is "
-            f"listed at most {weaknesses['limit']:.0%} are expected to be false (Benjamini and Hochberg). Intervals: 95 %, "
+            f"listed at most {weaknesses.limit:.0%} are expected to be false (Benjamini and Hochberg). Intervals: 95 %, "
             "clustered by images, each for itself."
         )
-    own_share = "" if weaknesses["threshold_given"] else ", the model's own share"
+    own_share = "" if weaknesses.threshold_given else ", the model's own share"
     return (
-        f"threshold {weaknesses['threshold']:.0%} of criteria solved "
-        f"(score from {weaknesses['solved_from']:.0f} on){own_share}; Clopper and "
+        f"threshold {weaknesses.threshold:.0%} of criteria solved "
+        f"(score from {weaknesses.solved_from:.0f} on){own_share}; Clopper and "
         "Pearson 95 %, as published: criteria of one sample count as independent, and nothing corrects for many nodes."
     )

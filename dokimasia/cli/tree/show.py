@@ -16,6 +16,8 @@ from dokimasia.report.figures import several
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from dokimasia.operations.trees import NodeScore, ScoredTree, TreeNode
+
 
 BAR, REST, BAR_WIDTH = "━", "·", 20
 LOW, HIGH = 50.0, 75.0
@@ -55,12 +57,12 @@ def show(
         print_tree(tree_shown, models, everything=everything, where=backend.where)
 
 
-def begun(tree_shown: Mapping[str, Any]) -> "Console":
+def begun(simulated: Sequence[str]) -> "Console":
     """Return a console, on which the first line says so where models are simulated."""
     from dokimasia.report.data import SIMULATED_NOTE
 
     out = console()
-    if tree_shown["simulated"]:
+    if simulated:
         out.print(f"[yellow]{SIMULATED_NOTE}[/yellow]")
     return out
 
@@ -75,40 +77,38 @@ def counted(kinds: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
 
 
-def print_tree(
-    tree_shown: Mapping[str, Any], models: Sequence[str] = (), *, where: str, everything: bool = False
-) -> None:
+def print_tree(tree_shown: "ScoredTree", models: Sequence[str] = (), *, where: str, everything: bool = False) -> None:
     """Print a tree with the criteria at its nodes, and the scores of its models where any are named.
 
     `where` are the options by which another command finds the same place.
     """
-    out = begun(tree_shown)
-    counts = tree_shown["counts"]
-    leaves = f"{counts['capabilities']} capabilities" if counts["capabilities"] else f"{counts['parents']} parents"
+    out = begun(tree_shown.simulated)
+    counts = tree_shown.counts
+    leaves = f"{counts.capabilities} capabilities" if counts.capabilities else f"{counts.parents} parents"
     out.print(
-        f"[bold]{escape(tree_shown['tree'])}[/bold] · version {tree_shown['position']} ({tree_shown['phase']}) · "
-        f"{leaves} · {several(counts['criteria'], 'criterion', 'criteria')}"
+        f"[bold]{escape(tree_shown.tree)}[/bold] · version {tree_shown.position} ({tree_shown.phase}) · "
+        f"{leaves} · {several(counts.criteria, 'criterion', 'criteria')}"
     )
-    if tree_shown["unplaced"]:
-        out.print(f"[red]without a place: {escape(counted(tree_shown['unplaced']))}[/red]")
-    nodes = [node for node in tree_shown["nodes"] if everything or node["below"] or node["layer"] <= 1]
-    models_shown = tree_shown["models"] if models else []
+    if tree_shown.unplaced:
+        out.print(f"[red]without a place: {escape(counted(tree_shown.unplaced))}[/red]")
+    nodes = [node for node in tree_shown.nodes if everything or node.below or node.layer <= 1]
+    models_shown = tree_shown.models if models else ()
     out.print(_table(nodes, models_shown))
     if models_shown:
         out.print(
             "[dim]score: mean of the criteria at and below a node, 0 to 100, with its 95 % interval, clustered by images; "
             "many nodes are shown, and some differ by chance alone: see dokimasia tree weaknesses[/dim]"
         )
-    elif tree_shown["models"]:
-        verb = f"dokimasia tree show {tree_shown['tree']} --model NAME{where}"
-        out.print(f"[dim]scores: {escape(verb)}, of {escape(', '.join(tree_shown['models']))}[/dim]", soft_wrap=True)
+    elif tree_shown.models:
+        verb = f"dokimasia tree show {tree_shown.tree} --model NAME{where}"
+        out.print(f"[dim]scores: {escape(verb)}, of {escape(', '.join(tree_shown.models))}[/dim]", soft_wrap=True)
 
 
-def _table(nodes: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Table:
+def _table(nodes: Sequence["TreeNode"], models: Sequence[str]) -> Table:
     table = plain_table()
     table.add_column("capability", overflow="fold", ratio=1 if len(models) < 2 else None)
     table.add_column("criteria", justify="right", no_wrap=True)
-    most = max((node["below"] for node in nodes if node["layer"] == 1), default=0)
+    most = max((node.below for node in nodes if node.layer == 1), default=0)
     if not models:
         table.add_column("", no_wrap=True, min_width=BAR_WIDTH)
     for name in models:
@@ -117,52 +117,50 @@ def _table(nodes: Sequence[Mapping[str, Any]], models: Sequence[str]) -> Table:
         if len(models) == 1:
             table.add_column("0                100", no_wrap=True, min_width=BAR_WIDTH)
     for node, guide in zip(nodes, guides(nodes), strict=True):
-        cells: list[Any] = [_name(node, guide), f"{node['below']:,}"]
+        cells: list[Any] = [_name(node, guide), f"{node.below:,}"]
         if not models:
             cells.append(_support_bar(node, most))
         for name in models:
-            cells += _score(node["scores"].get(name), bar=len(models) == 1)
+            cells += _score(node.scores.get(name), bar=len(models) == 1)
         table.add_row(*cells)
     return table
 
 
-def guides(nodes: Sequence[Mapping[str, Any]]) -> list[str]:
+def guides(nodes: Sequence["TreeNode"]) -> list[str]:
     """Return the lines that draw a tree beside its nodes, which come from the root down."""
-    last_of: dict[str | None, str] = {node["parent"]: node["id"] for node in nodes}
+    last_of: dict[str | None, str] = {node.parent: node.id for node in nodes}
     lines: dict[str | None, str] = {}
     drawn: list[str] = []
     for node in nodes:
-        above = lines.get(node["parent"], "")
-        final = last_of[node["parent"]] == node["id"]
-        if node["layer"] <= 1:
+        above = lines.get(node.parent, "")
+        final = last_of[node.parent] == node.id
+        if node.layer <= 1:
             drawn.append("")
-            lines[node["id"]] = ""
+            lines[node.id] = ""
             continue
         drawn.append(above + ("└─ " if final else "├─ "))
-        lines[node["id"]] = above + ("   " if final else "│  ")
+        lines[node.id] = above + ("   " if final else "│  ")
     return drawn
 
 
-def _name(node: Mapping[str, Any], guide: str) -> Text:
-    style = "bold" if node["layer"] <= 1 else ""
-    return Text(guide, style="dim").append(
-        "all" if node["layer"] == 0 else node["name"], style=f"not dim {style}".strip()
-    )
+def _name(node: "TreeNode", guide: str) -> Text:
+    style = "bold" if node.layer <= 1 else ""
+    return Text(guide, style="dim").append("all" if node.layer == 0 else node.name, style=f"not dim {style}".strip())
 
 
-def _support_bar(node: Mapping[str, Any], most: int) -> Text:
-    if not most or node["layer"] == 0:
+def _support_bar(node: "TreeNode", most: int) -> Text:
+    if not most or node.layer == 0:
         return Text("")
-    length = round(node["below"] / most * BAR_WIDTH)
-    return Text(BAR * max(length, 1 if node["below"] else 0), style="cyan" if node["layer"] == 1 else "dim cyan")
+    length = round(node.below / most * BAR_WIDTH)
+    return Text(BAR * max(length, 1 if node.below else 0), style="cyan" if node.layer == 1 else "dim cyan")
 
 
-def _score(score: Mapping[str, Any] | None, *, bar: bool) -> list[Any]:
-    if score is None or score["mean"] is None:
+def _score(score: "NodeScore | None", *, bar: bool) -> list[Any]:
+    if score is None or score.mean is None:
         return ["–", "", *([""] if bar else [])]
     from dokimasia.report.figures import limits_text
 
-    mean, colour = score["mean"], "red" if score["mean"] < LOW else "green" if score["mean"] >= HIGH else "yellow"
+    mean, colour = score.mean, "red" if score.mean < LOW else "green" if score.mean >= HIGH else "yellow"
     cells: list[Any] = [Text(f"{mean:.1f}", style="bold"), limits_text(score, "{:.0f}".format)]
     if bar:
         length = round(mean / 100 * BAR_WIDTH)

@@ -4,7 +4,7 @@ import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
@@ -12,13 +12,17 @@ from rich.markup import escape
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import common, console, json_option, print_json
 from dokimasia.cli.tree.show import counted, plain_table
+from dokimasia.report.fields import as_json as plain
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+    from dokimasia.methods.tree.agreement import MappingComparison
     from dokimasia.methods.tree.editing import Format
+    from dokimasia.methods.tree.stored_trees import ListedTree, TreeComparison, TreeHistory
+    from dokimasia.report.fields import Rate
     from dokimasia.settings import Settings
 
 
@@ -33,41 +37,45 @@ MOST, SHORT = 30, 12
 def list_(backend: Backend, tree: str | None, as_json: bool) -> None:
     """List all trees of the home, or the versions of TREE in the order in which they came about."""
     from dokimasia import operations
+    from dokimasia.methods.tree.stored_trees import ListedTree
 
-    if tree is None:
-        listed: dict[str, Any] = {"trees": backend.entries(operations.trees.trees, "trees")}
-    else:
-        listed = backend.call(operations.trees.versions, tree=tree)
+    if tree is not None:
+        history = backend.call(operations.trees.versions, tree=tree)
+        if as_json:
+            print_json(history)
+        else:
+            console().print(_table_of_versions(history))
+        return
+    rows = backend.entries(operations.trees.trees, lambda page: page.trees)
+    trees = [ListedTree.model_validate(row) for row in rows]
     if as_json:
-        print_json(listed)
-    elif tree is not None:
-        console().print(_table_of_versions(listed))
-    elif listed["trees"]:
-        console().print(_table_of_trees(listed["trees"]))
+        print_json({"trees": trees})
+    elif trees:
+        console().print(_table_of_trees(trees))
     else:
         console().print("no trees yet: dokimasia tree grow RUN --judge NAME")
 
 
-def _table_of_versions(history: Mapping[str, Any]) -> "Table":
+def _table_of_versions(history: "TreeHistory") -> "Table":
     table = plain_table()
     for name in ("version", "id", "made by", "capabilities", "criteria", "edits"):
         table.add_column(name, justify="right" if name in {"version", "capabilities", "criteria"} else "left")
-    for version in history["versions"]:
-        name, author = f"{history['tree']}@{version['position']}", f"{version['phase']} · {version['by']}"
-        numbers = str(version["capabilities"]), f"{version['criteria']:,}"
-        table.add_row(name, version["id"][:SHORT], escape(author), *numbers, counted(version["edits"]) or "–")
+    for version in history.versions:
+        name, author = f"{history.tree}@{version.position}", f"{version.phase} · {version.by}"
+        numbers = str(version.capabilities), f"{version.criteria:,}"
+        table.add_row(name, version.id[:SHORT], escape(author), *numbers, counted(version.edits) or "–")
     return table
 
 
-def _table_of_trees(trees: Sequence[Mapping[str, Any]]) -> "Table":
+def _table_of_trees(trees: Sequence["ListedTree"]) -> "Table":
     table = plain_table()
     for name in ("tree", "grown from", "versions", "last", "capabilities", "criteria", "began"):
         table.add_column(name, justify="right" if name in {"versions", "capabilities", "criteria"} else "left")
     for tree in trees:
-        numbers = str(tree["capabilities"]), f"{tree['criteria']:,}"
-        began = tree["created_at"][:16].replace("T", " ")
-        source = escape(tree["source"]) or "a file"
-        table.add_row(escape(tree["tree"]), source, str(tree["versions"]), tree["phase"] or "–", *numbers, began)
+        numbers = str(tree.capabilities), f"{tree.criteria:,}"
+        began = tree.created_at[:16].replace("T", " ")
+        source = escape(tree.source) or "a file"
+        table.add_row(escape(tree.tree), source, str(tree.versions), tree.phase or "–", *numbers, began)
     return table
 
 
@@ -93,22 +101,21 @@ def diff(backend: Backend, first: str, second: str, top: int, as_json: bool) -> 
         _print_diff(comparison, top)
 
 
-def _print_diff(comparison: Mapping[str, Any], top: int) -> None:
+def _print_diff(comparison: "TreeComparison", top: int) -> None:
     out = console()
-    for name in ("first", "second"):
-        nodes = comparison[name]
+    for name, version in (("first", comparison.first), ("second", comparison.second)):
         out.print(
-            f"[bold]{name:<6}[/bold] {escape(nodes['tree'])}@{nodes['position']} · {nodes['phase']} · "
-            f"{several(nodes['capabilities'], 'capability', 'capabilities')} · "
-            f"{several(nodes['criteria'], 'criterion', 'criteria')}"
+            f"[bold]{name:<6}[/bold] {escape(version.tree)}@{version.position} · {version.phase} · "
+            f"{several(version.capabilities, 'capability', 'capabilities')} · "
+            f"{several(version.criteria, 'criterion', 'criteria')}"
         )
-    moved = comparison["moved"]
+    moved = comparison.moved
     changes = [
-        ("added", "green", [f"+ {node}" for node in comparison["added"]]),
-        ("removed", "red", [f"− {node}" for node in comparison["removed"]]),
-        ("merged", "yellow", [f"{node} → {into}" for node, into in comparison["merged"].items()]),
+        ("added", "green", [f"+ {node}" for node in comparison.added]),
+        ("removed", "red", [f"− {node}" for node in comparison.removed]),
+        ("merged", "yellow", [f"{node} → {into}" for node, into in comparison.merged.items()]),
         ("moved criteria", "cyan", _moves(moved)),
-        ("support", "dim", [f"{leaf}: {old} → {new}" for leaf, (old, new) in comparison["support"].items()]),
+        ("support", "dim", [f"{leaf}: {old} → {new}" for leaf, (old, new) in comparison.support.items()]),
     ]
     if not any(lines for _, _, lines in changes):
         out.print("the two are the same")
@@ -120,19 +127,17 @@ def _print_diff(comparison: Mapping[str, Any], top: int) -> None:
         for line in lines[:top]:
             out.print(escape(line), style=style)
         _print_rest(out, len(lines) - top)
-    edits = comparison["edits"]
+    edits = comparison.edits
     if edits is None:
         out.print("\n[dim]the second did not come from the first: there are no edits between them[/dim]")
     elif edits:
         out.print(f"\n[bold]edits[/bold] ({len(edits)})")
         for edit in edits[:top]:
-            into = f" → {edit['into']}" if edit["into"] else ""
-            author = edit["model"] or edit["by"]
-            why = f": {edit['reason']}" if edit["reason"] else ""
-            behind = f" [{several(len(edit['criteria']), 'criterion', 'criteria')}]" if edit["criteria"] else ""
-            out.print(
-                f"{edit['kind']:<6} {escape(edit['node'] + into)} [dim]{escape(f'({author}){why}{behind}')}[/dim]"
-            )
+            into = f" → {edit.into}" if edit.into else ""
+            author = edit.model or edit.by
+            why = f": {edit.reason}" if edit.reason else ""
+            behind = f" [{several(len(edit.criteria), 'criterion', 'criteria')}]" if edit.criteria else ""
+            out.print(f"{edit.kind:<6} {escape(edit.node + into)} [dim]{escape(f'({author}){why}{behind}')}[/dim]")
         _print_rest(out, len(edits) - top)
 
 
@@ -141,7 +146,7 @@ def _print_rest(out: "Console", count: int) -> None:
         out.print(f"[dim]and {count} more; --top N lists them[/dim]")
 
 
-def _moves(moved: Mapping[str, Any]) -> list[str]:
+def _moves(moved: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
     """Return criteria that moved, counted by where from and where to."""
     counts = Counter((old or "(none)", new or "(none)") for old, new in moved.values())
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
@@ -168,7 +173,7 @@ def agreement(settings: "Settings", first: str, second: tuple[str, ...], as_json
     with Home.open(settings.home, write=False) as home:
         first_mapping, first_criteria, cluster_of = mapping_from(home, first)
         others = [mapping_from(home, name) for name in second]
-    comparisons: list[dict[str, Any]] = []
+    comparisons: list[tuple[str, MappingComparison]] = []
     for other, second_criteria, second_clusters in others:
         try:
             compared = mapping_comparison(first_criteria, second_criteria, {**second_clusters, **cluster_of})
@@ -176,76 +181,76 @@ def agreement(settings: "Settings", first: str, second: tuple[str, ...], as_json
             raise InputError(
                 f"{first_mapping} and {other} have no criterion in common: nothing can be compared"
             ) from error
-        comparisons.append({"first": first_mapping, "second": other, **compared})
+        comparisons.append((other, compared))
     if as_json:
-        print_json(comparisons[0] if len(comparisons) == 1 else {"first": first_mapping, "compared": comparisons})
+        rows = [{"first": first_mapping, "second": name, **plain(compared)} for name, compared in comparisons]
+        print_json(rows[0] if len(rows) == 1 else {"first": first_mapping, "compared": rows})
         return
-    for comparison in comparisons if len(comparisons) == 1 else ():
-        _print_agreement(comparison)
-    _print_hit_rates(comparisons)
+    if len(comparisons) == 1:
+        _print_agreement(first_mapping, *comparisons[0])
+    _print_hit_rates(first_mapping, comparisons)
 
 
-def _print_hit_rates(comparisons: list[dict[str, Any]]) -> None:
+def _print_hit_rates(first: str, comparisons: "Sequence[tuple[str, MappingComparison]]") -> None:
     """Print the hit rate by category, a column for each mapping that is compared (ATOM, Figure 7)."""
     table = plain_table(title="hit rate by category", title_justify="left", title_style="bold")
-    table.add_column(f"category in {escape(comparisons[0]['first'])}", overflow="fold")
-    for comparison in comparisons:
-        table.add_column(escape(comparison["second"]), justify="right")
-    for category in sorted({name for comparison in comparisons for name in comparison["by_category"]}):
-        table.add_row(
-            escape(category), *(_hit_rate(comparison["by_category"].get(category)) for comparison in comparisons)
-        )
-    table.add_row("all", *(_hit_rate({**comparison["hit_rate"], "n": comparison["n"]}) for comparison in comparisons))
+    table.add_column(f"category in {escape(first)}", overflow="fold")
+    categories: set[str] = set()
+    for second, comparison in comparisons:
+        table.add_column(escape(second), justify="right")
+        categories.update(comparison.by_category)
+    for category in sorted(categories):
+        rates = (comparison.by_category.get(category) for _, comparison in comparisons)
+        table.add_row(escape(category), *("–" if rate is None else _hit_rate(rate, rate.n) for rate in rates))
+    table.add_row("all", *(_hit_rate(comparison.hit_rate, comparison.n) for _, comparison in comparisons))
     console().print(table)
 
 
-def _hit_rate(rate: Mapping[str, Any] | None) -> str:
+def _hit_rate(rate: "Rate", n: int) -> str:
     from dokimasia.report.figures import limits_text
 
-    if rate is None:
-        return "–"
-    return f"{rate['share']:.0%} [dim]{escape(limits_text(rate, '{:.0%}'.format, '–'))} of {rate['n']}[/dim]"
+    return f"{rate.share:.0%} [dim]{escape(limits_text(rate, '{:.0%}'.format, '–'))} of {n}[/dim]"
 
 
-def _print_agreement(comparison: Mapping[str, Any]) -> None:
+def _print_agreement(first: str, second: str, comparison: "MappingComparison") -> None:
     from dokimasia.report.figures import limits_text
 
     out = console()
     out.print(
-        f"[bold]{escape(comparison['first'])}[/bold] and [bold]{escape(comparison['second'])}[/bold]: "
-        f"{several(comparison['n'], 'criterion', 'criteria')} in both"
-        + (f", {comparison['only_first']:,} in the first alone" if comparison["only_first"] else "")
-        + (f", {comparison['only_second']:,} in the second alone" if comparison["only_second"] else "")
+        f"[bold]{escape(first)}[/bold] and [bold]{escape(second)}[/bold]: "
+        f"{several(comparison.n, 'criterion', 'criteria')} in both"
+        + (f", {comparison.only_first:,} in the first alone" if comparison.only_first else "")
+        + (f", {comparison.only_second:,} in the second alone" if comparison.only_second else "")
     )
     table = plain_table(show_header=False)
     for justify in ("left", "right", "left"):
         table.add_column(justify=justify)
-    hit, kappa, groups = comparison["hit_rate"], comparison["kappa"], comparison["groups"]
-    table.add_row(
-        "the same leaf", f"{hit['share']:.1%}", f"95 % {hit['low']:.1%} – {hit['high']:.1%}, clustered by images"
-    )
+    hit, kappa, groups = comparison.hit_rate, comparison.kappa, comparison.groups
+    limits = limits_text(hit, "{:.1%}".format, " – ")
+    limits = limits if hit.low is None else f"95 % {limits}, clustered by images"
+    table.add_row("the same leaf", f"{hit.share:.1%}", limits)
     if kappa is None:
         table.add_row("Cohen's kappa", "–", "all is one and the same leaf")
     else:
         limits = limits_text(kappa, "{:.3f}".format, " – ")
-        limits = limits if kappa["low"] is None else f"95 % {limits}"
-        table.add_row("Cohen's kappa", f"{kappa['value']:.3f}", limits)
-    table.add_row("the same parent", f"{comparison['by_layer']['parents']:.1%}", "")
-    table.add_row("the same category", f"{comparison['by_layer']['categories']:.1%}", "")
-    table.add_row("adjusted Rand index", f"{groups['adjusted_rand']:.3f}", "whatever the leaves are called")
-    unplaced = comparison["unplaced"]
-    if unplaced["first"] or unplaced["second"]:
-        table.add_row("without a leaf", f"{unplaced['first']} / {unplaced['second']}", "in the first / in the second")
+        limits = limits if kappa.low is None else f"95 % {limits}"
+        table.add_row("Cohen's kappa", f"{kappa.value:.3f}", limits)
+    table.add_row("the same parent", f"{comparison.by_layer.parents:.1%}", "")
+    table.add_row("the same category", f"{comparison.by_layer.categories:.1%}", "")
+    table.add_row("adjusted Rand index", f"{groups.adjusted_rand:.3f}", "whatever the leaves are called")
+    unplaced = comparison.unplaced
+    if unplaced.first or unplaced.second:
+        table.add_row("without a leaf", f"{unplaced.first} / {unplaced.second}", "in the first / in the second")
     out.print(table)
     out.print(
         "[dim]hit rate and kappa compare leaves by name, as two mappings to one tree do; for trees that were grown apart "
         "read the adjusted Rand index (1: the same groups, 0: chance)[/dim]"
     )
-    if comparison["disagreements"]:
+    if comparison.disagreements:
         out.print("[bold]where they differ most[/bold]")
-        for pair in comparison["disagreements"]:
-            leaves = f"{pair['first'] or '(none)'} → {pair['second'] or '(none)'}"
-            out.print(escape(f"{pair['n']:>4}  {leaves}  ({pair['example']})"))
+        for pair in comparison.disagreements:
+            leaves = f"{pair.first or '(none)'} → {pair.second or '(none)'}"
+            out.print(escape(f"{pair.n:>4}  {leaves}  ({pair.example})"))
 
 
 @click.command("restore")
@@ -263,8 +268,8 @@ def restore(backend: Backend, version: str, as_json: bool) -> None:
         print_json(restored)
     else:
         click.echo(
-            f"{restored['tree']}@{restored['position']} is {restored['tree']}@{restored['restored']} again "
-            f"({len(restored['edits'])} edits)"
+            f"{restored.tree}@{restored.position} is {restored.tree}@{restored.restored} again "
+            f"({len(restored.edits)} edits)"
         )
 
 
@@ -320,15 +325,15 @@ def import_(backend: Backend, file: Path, tree: str | None, new: bool, as_json: 
     if as_json:
         print_json(imported)
         return
-    name = f"{imported['tree']}@{imported['position']}"
-    if not imported["new"]:
+    name = f"{imported.tree}@{imported.position}"
+    if not imported.new:
         click.echo(f"{file} is the same as {name}: nothing to keep")
         return
-    kinds = sorted(Counter(edit["kind"] for edit in imported["edits"]).items())
+    kinds = sorted(Counter(edit.kind for edit in imported.edits).items())
     edits = ", ".join(f"{count} {kind}" for kind, count in kinds)
     click.echo(f"kept {name}" + (f": {edits}" if edits else ""))
-    if imported["position"] > 1:
-        click.echo(f"what changed: dokimasia tree diff {imported['position'] - 1} {name}")
+    if imported.position > 1:
+        click.echo(f"what changed: dokimasia tree diff {imported.position - 1} {name}")
 
 
 @click.command("delete")
@@ -345,7 +350,7 @@ def delete(backend: Backend, tree: str, yes: bool, as_json: bool) -> None:
 
     if not yes:
         history = backend.call(operations.trees.versions, tree=tree)
-        name, count = history["tree"], len(history["versions"])
+        name, count = history.tree, len(history.versions)
         if not sys.stdin.isatty():
             raise click.UsageError(f"nobody is there to ask: add --yes to delete the tree {name!r}")
         click.echo(f"tree {name}: {several(count, 'version')}", err=True)
@@ -354,5 +359,5 @@ def delete(backend: Backend, tree: str, yes: bool, as_json: bool) -> None:
     if as_json:
         print_json(deleted)
         return
-    runs = f", and its growth {', '.join(deleted['runs'])}" if deleted["runs"] else ""
-    click.echo(f"deleted the tree {deleted['tree']}: {deleted['versions']} versions{runs}")
+    runs = f", and its growth {', '.join(deleted.runs)}" if deleted.runs else ""
+    click.echo(f"deleted the tree {deleted.tree}: {deleted.versions} versions{runs}")

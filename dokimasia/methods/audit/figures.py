@@ -5,7 +5,7 @@ Scores and rates are in percent.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal, cast
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -282,7 +282,7 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
         **heading(run, plan),
         samples=samples,
         open_items=0 if run.status == "done" else samples * plan.per_sample - len(stored),
-        without_rubrics=tuple(cast("Sequence[str]", run.options["without_rubrics"])),
+        without_rubrics=tuple(run.texts("without_rubrics")),
         repeats=plan.repeats,
         show_image=plan.show_image,
         rubrics=AuditRubrics(
@@ -490,7 +490,7 @@ def rubrics_used(home: Home, run: Run) -> dict[str, str]:
     return demanded
 
 
-def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def audit_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each finished response with its text and its rubrics' results; with `sample`, only those of the sample."""
     sets = rubric_sets(home, run.plan_as(AuditPlan))
     rows = ordered_rows(home, run, sample)
@@ -531,13 +531,13 @@ COLUMNS: dict[str, ColumnType] = {
 """Columns of a response in an export; `must_right` and `easy_wrong` have a 1 for each rubric that holds, else a 0."""
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of `COLUMNS` for each response; missing ones are null."""
     plan = run.plan_as(AuditPlan)
     sets = rubric_sets(home, plan)
     judgements = _judgements(home, rows)
     responses = find_values(home, Response, [row.response_id for row in rows if row.response_id is not None])
-    lines: list[dict[str, Any]] = []
+    lines: list[dict[str, object]] = []
     for row in rows:
         judgement = judgements.get(row.item)
         origin = None if judgement is None else judgement.provenance

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, NamedTuple
+from typing import Annotated, ClassVar, NamedTuple
 
 from pydantic import Field
 
@@ -224,7 +224,7 @@ def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
     """Return the samples and rubric sets of the forked audit."""
     samples, skipped = session.samples(request)
     sets = rubric_sets(session.opened, forked.plan_as(AuditPlan))
-    missing: Any = forked.options["without_rubrics"]
+    missing = forked.texts("without_rubrics")
     return Material(samples, [sets[sample.id] for sample in samples], request.rubrics, skipped, list(missing))
 
 

@@ -4,7 +4,6 @@ import asyncio
 from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from itertools import groupby
-from typing import Any
 
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.sample import Sample
@@ -57,7 +56,7 @@ async def _walk(
 
 
 def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, ended: AnswerState) -> ResultRow:
-    judged: dict[str, Any] = {"value_ids": (ended["judgement"],)} if ended.get("judgement") else {}
+    judged: dict[str, object] = {"value_ids": (ended["judgement"],)} if ended.get("judgement") else {}
     return job.row(
         sample,
         item.name,

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any, cast
 
 import orjson
 
@@ -39,7 +38,7 @@ class FilterItem(Value):
     calls: tuple[str, ...]
 
 
-def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each `FilterItem`, ready for JSON; with `sample`, only that one."""
     ratings = {value.sample_id: rating for value, rating in made_values(home, run.id, DensityRating)}
     for row in ordered_rows(home, run, sample):
@@ -68,7 +67,7 @@ def write_kept(home: Home, run: Run, output: Path) -> int:
     Raises:
         InputError: the file is the data file of the run, or cannot be written.
     """
-    accepted = Path(str(cast("dict[str, Any]", run.options["request"])["data"]))
+    accepted = Path(str(run.request["data"]))
     if output.absolute() == accepted:
         raise InputError(f"{output} is the data file that was filtered; name another file")
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
@@ -79,7 +78,7 @@ def write_kept(home: Home, run: Run, output: Path) -> int:
         sample = samples[value.sample_id]
         images = [_copy(home, output, image.sha256, image.media_type) for image in sample.images]
         meta = {**sample.meta, "domain": rating.domain, "density": rating.density.model_dump(mode="json")}
-        fields: dict[str, Any] = {"id": sample.id, "images": images, "category": sample.category, "meta": meta}
+        fields: dict[str, object] = {"id": sample.id, "images": images, "category": sample.category, "meta": meta}
         fields |= {"prompt": sample.prompt or None, "reference_answer": sample.reference_answer}
         if sample.reference_answers:
             fields["reference_answers"] = list(sample.reference_answers)

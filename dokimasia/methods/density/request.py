@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any, ClassVar, cast, get_args
 
 import orjson
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from dokimasia.domain.density import DOMAINS, Domain, FilterOptions, Threshold
 from dokimasia.domain.options import GraphOptions
@@ -60,7 +60,7 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
         raise InputError(f"{path}: no JSON: {error}") from None
     if not isinstance(content, dict):
         raise InputError(f'{path}: not an object of the form {{"natural": [6, 5], "all": [5, 5]}}')
-    return list(cast("dict[str, Any]", content).items())
+    return list(cast("dict[str, JsonValue]", content).items())
 
 
 def _threshold(name: str, value: Any, text: str) -> Threshold:

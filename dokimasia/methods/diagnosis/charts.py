@@ -1,7 +1,6 @@
 """Plotly figures of a diagnosis: bars of leaves with their marks, radars, the heat map, stacked ranks."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from dokimasia.domain.diagnosis.tables import Asset, Figure
 from dokimasia.methods.diagnosis.cells import value_of
@@ -25,7 +24,7 @@ RANKS: tuple[Colour, Colour, Colour] = ((47, 111, 206), (196, 199, 204), (221, 1
 """Colours of the first rank, the middle and the last."""
 
 
-def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, Any]:
+def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, object]:
     """Return the trace properties for the bar chart of a model's leaves: marked leaves coloured, intervals as error bars.
 
     Args:
@@ -76,7 +75,7 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, Any]:
     }
 
 
-def bars_figure(trace: Mapping[str, Any], rows: int, leaves: Sequence[str]) -> Chart:
+def bars_figure(trace: Mapping[str, object], rows: int, leaves: Sequence[str]) -> Chart:
     """Return the figure of the bar chart of leaves with its first trace; `leaves` are those of all traces."""
     layout = _layout(64 + ROW * max(1, rows), "score, points of 100")
     layout["yaxis"] |= ticks(leaves)
@@ -128,7 +127,7 @@ def radar(asset: Asset) -> Chart:
     """Return the radar chart: a spoke per leaf, a line per model; clicking a model's name shows or hides it."""
     leaves = [label(name) for name in _names(asset)]
     keys = short_labels([column.name for column in asset.columns])
-    traces: list[dict[str, Any]] = []
+    traces: list[dict[str, object]] = []
     for number, column in enumerate(asset.columns[1:], start=1):
         cells = [row.cells[number] for row in (*asset.rows, asset.rows[0])]
         traces.append(
@@ -176,7 +175,7 @@ def stacked_ranks(asset: Asset) -> Chart:
     }
     layout["yaxis"] |= ticks(_names(asset))
     layout["xaxis"] |= {"range": [0, 1], "tickformat": ".0%"}
-    traces: list[dict[str, Any]] = []
+    traces: list[dict[str, object]] = []
     for rank, number in enumerate(shares):
         title = asset.columns[number].name
         cells = [row.cells[number] for row in asset.rows]

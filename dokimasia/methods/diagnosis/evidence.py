@@ -3,7 +3,9 @@
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from dokimasia.agents.candidate import stated_answer
 from dokimasia.algorithms.scoring import normalise
@@ -301,7 +303,7 @@ def _whole_atoms(home: Home, run: Run, diagnosis_data: DiagnosisData, atoms: Seq
         )
 
 
-def report_diagnosis(home: Home, run: Run) -> dict[str, Any] | None:
+def report_diagnosis(home: Home, run: Run) -> dict[str, JsonValue] | None:
     """Return the `ReportedDiagnosis` of a run as plain JSON; None if the run was not diagnosed."""
     diagnosis = stored_diagnosis(home, run)
     if diagnosis is None:

@@ -2,9 +2,8 @@
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import Any
 
-from pydantic import Field, field_serializer
+from pydantic import Field, JsonValue, field_serializer
 
 from dokimasia.domain.diagnosis.report import FaultKind, Report, Salience, Sentence
 from dokimasia.domain.identity import Value
@@ -60,7 +59,7 @@ class WrittenReport(Value):
     sentences: tuple[Sentence, ...]
 
     @field_serializer("sentences")
-    def _whole_sentences(self, sentences: tuple[Sentence, ...]) -> list[dict[str, Any]]:
+    def _whole_sentences(self, sentences: tuple[Sentence, ...]) -> list[dict[str, JsonValue]]:
         """Return the sentences with all fields, including those that have their default."""
         return [sentence.model_dump(mode="json") for sentence in sentences]
 
@@ -182,13 +181,13 @@ def _written_report(row: ResultRow, report: Report | None, picked: Salience | No
     return base.model_copy(update=counts)
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, JsonValue]]:
     """Return the values of the export's columns for each report; null for a failed report."""
     judge, reports = _plan(run).judge_name, reports_of(home, run.id)
     picks = _picks(home, rows)
-    exported: list[dict[str, Any]] = []
+    exported: list[dict[str, JsonValue]] = []
     for row in rows:
-        columns: dict[str, Any] = {**dict.fromkeys(COLUMNS), "judge": judge}
+        columns: dict[str, JsonValue] = {**dict.fromkeys(COLUMNS), "judge": judge}
         if row.model in picks:
             columns["picked"] = list(picks[row.model].rows)
         report = reports.get(row.model)

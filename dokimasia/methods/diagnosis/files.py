@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import orjson
 from PIL import Image, ImageDraw, ImageFont
+from pydantic import JsonValue
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, ColumnKind, Diagnosis, Figure
 from dokimasia.methods.diagnosis.cells import value_of
@@ -54,7 +55,7 @@ def export_diagnosis(diagnosis: Diagnosis, folder: Path, *, further: Sequence[As
 
 
 def write_tables(
-    folder: Path, name: str, figures: Mapping[str, Any], assets: Iterable[Asset], *, simulated: bool
+    folder: Path, name: str, figures: Mapping[str, JsonValue], assets: Iterable[Asset], *, simulated: bool
 ) -> list[Path]:
     """Write tables as CSV and PNG, and all figures as one JSON, into a folder, and return the files, sorted.
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -508,7 +508,7 @@ def expected_calls(
 def previews(plan: DuelPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
     """Return the prompts of candidates, describer and judge for a case, with placeholders for text that models write."""
     criteria = criteria_of(sample)
-    asks: list[Ask[Any]] = []  # of replies of several types
+    asks: list[Ask[object]] = []  # of replies of several types
     if plan.answering:
         asks.append(answer_request(sample))
     if plan.answering_described and sample.images:

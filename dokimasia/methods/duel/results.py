@@ -210,7 +210,7 @@ def descriptions(home: Home, rows: Sequence[ResultRow]) -> dict[str, Described]:
     return {item: values[id] for item, id in ids.items()}
 
 
-def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def duel_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each finished duel (`DuelItem`) as JSON; with `sample`, only those of the sample, with the judge's replies."""
     without_replies = {"judgements": {"__all__": {"said"}}}
     for item in read_items(home, run, sample):
@@ -272,13 +272,13 @@ def _judgement_item(judgement: DuelJudgement, ledger: SqliteLedger | None) -> Ju
     )
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of `COLUMNS` for each row; missing ones are null."""
     plan = _plan(run)
     judged = judgements(home, rows)
     responses = _responses(home, rows, judged)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    exports: list[dict[str, Any]] = []
+    exports: list[dict[str, object]] = []
     for row in rows:
         of_answer = judged[row.item]
         sample = samples[row.sample_id]

@@ -7,10 +7,9 @@ import asyncio
 from collections.abc import Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import orjson
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from dokimasia.algorithms.criteria import check_criteria, with_final
 from dokimasia.algorithms.text.similarity import uncovered_sentences
@@ -128,7 +127,7 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
                 yield number, line
 
 
-def _values(entry: dict[str, Any]) -> tuple[CriteriaSet, ReferenceChain | None]:
+def _values(entry: dict[str, JsonValue]) -> tuple[CriteriaSet, ReferenceChain | None]:
     """Return the criteria and the chain of a line; a rule marks the final answer's criterion if the line does not."""
     criteria = CriteriaSet.model_validate(entry.get("criteria"))
     if entry.get("chain") is None:

@@ -440,8 +440,7 @@ def _usage(used: LedgerUsage | None) -> UsageFigures:
     """Return calls, tokens and cost of ledger entries; each entry counts once, however often it was used."""
     used = used or LedgerUsage()
     tokens = TokenFigures(input=used.input_tokens, output=used.output_tokens, unknown=used.unknown)
-    cost: dict[str, Any] = costs([used.cost], [used.known])
-    return UsageFigures(calls=used.calls, tokens=tokens, **cost)
+    return UsageFigures(calls=used.calls, tokens=tokens, **costs([used.cost], [used.known]))
 
 
 def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
@@ -579,7 +578,7 @@ COLUMNS: dict[str, ColumnType] = {
 """Columns that an answer's row has in an export, in addition to those of every row."""
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of `COLUMNS` for each row.
 
     Raises:
@@ -587,7 +586,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     """
     judge = run.plan_as(EvaluationPlan).judge_name
     store = SqliteValueStore(home, run.id)
-    lines: list[dict[str, Any]] = []
+    lines: list[dict[str, object]] = []
     for row in rows:
         line: dict[str, Any] = dict.fromkeys(COLUMNS)
         line |= row.model_dump(mode="json", include={"verdict", "stated", "stated_score", "length"})

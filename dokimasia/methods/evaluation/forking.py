@@ -1,7 +1,7 @@
 """Forks: an evaluation run again from one of its steps; results of earlier steps are reused."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ChatReply, ModelSpec
@@ -31,7 +31,7 @@ from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.retries import retries
 from dokimasia.storage.runs import Run, run_samples
 
-Forked = tuple[EvaluationRequest, Accepted[EvaluationPlan], dict[str, Any]]
+Forked = tuple[EvaluationRequest, Accepted[EvaluationPlan], dict[str, object]]
 
 
 async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
@@ -54,7 +54,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     node = steps[0].name
     if old.protocol == "published" and node == "judge_criteria":
         raise InputError("as published nobody takes a second look at criteria: fork from extract_criteria")
-    stored = stored_request(EvaluationRequest, cast("dict[str, Any]", parent.options["request"]))
+    stored = stored_request(EvaluationRequest, parent.request)
     prompts = _changed_prompts(old, session.library.identity(), node)
     judges = {step: old.judge_of(step) for step in JUDGED}
     if request.judge is not None:
@@ -115,9 +115,9 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     return forked, accepted, {"steps": _steps(plan, rerun), "taken_over": len(points)}
 
 
-def _steps(plan: EvaluationPlan, rerun: Collection[str]) -> list[dict[str, Any]]:
+def _steps(plan: EvaluationPlan, rerun: Collection[str]) -> list[dict[str, object]]:
     """Return, for every step, whether it runs again and which models it asks."""
-    steps: list[dict[str, Any]] = []
+    steps: list[dict[str, object]] = []
     for step in STEPS:
         asks: list[str] = []
         if step.asks == "judge":
@@ -181,7 +181,7 @@ class ResumePoint(NamedTuple):
     """
 
     row: ResultRow | None = None
-    inputs: Mapping[str, Any] = {}
+    inputs: Mapping[str, object] = {}
 
 
 def resume_points(home: Home, run_id: str, rerun: Collection[str]) -> dict[str, ResumePoint]:
@@ -297,7 +297,7 @@ def _replay_point(row: ResultRow, rerun: Collection[str], calls: list[str], ledg
         return ResumePoint(row=row)
     if "extract_criteria" not in rerun and row.criteria_id is None:
         return ResumePoint(row=row)
-    inputs: dict[str, Any] = {"chain": row.chain_id, "calls": calls}
+    inputs: dict[str, object] = {"chain": row.chain_id, "calls": calls}
     if row.value_ids:
         inputs["looks"] = list(row.value_ids)
     if "extract_criteria" not in rerun:

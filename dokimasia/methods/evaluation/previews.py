@@ -1,7 +1,6 @@
 """Preview of an evaluation's prompts for a sample, with placeholders for text that models write."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from dokimasia.agents import Ask, schemas
 from dokimasia.agents.evaluation import criteria_text, examine_criteria, extract_criteria, question_inputs
@@ -35,7 +34,7 @@ def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Se
     inputs = question_inputs(sample)
     published = plan.protocol == "published"
 
-    def rendered(name: str, inputs: Mapping[str, Any], images: Sequence[ImageRef] = ()) -> Rendered:
+    def rendered(name: str, inputs: Mapping[str, str], images: Sequence[ImageRef] = ()) -> Rendered:
         prompt = render(name, inputs, images=images, library=library)
         if plan.tools and name in WITH_TOOLS and any(message.images for message in prompt.messages):
             prompt = with_looking(prompt, plan.looks, library=library)
@@ -52,7 +51,7 @@ def previews(plan: EvaluationPlan, sample: Sample, library: PromptLibrary) -> Se
     prompts = [rendered("solver", {**inputs, **reference}, sample.images)]
     if reference:
         prompts.append(rendered("equivalence", {**inputs, **reference, "answer": PLACEHOLDER_CHAIN.answer}))
-    asks: list[Ask[Any]] = [extract_criteria(sample, PLACEHOLDER_CHAIN)]
+    asks: list[Ask[object]] = [extract_criteria(sample, PLACEHOLDER_CHAIN)]
     if not published:
         asks = [
             extract_criteria(sample, PLACEHOLDER_CHAIN, count=counted(plan.criteria_count)),

@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
+
+from pydantic import JsonValue
 
 from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.sample import ImageRef
 from dokimasia.methods.evaluation import differences
 from dokimasia.methods.evaluation.differences import pairs_of, rival_differences
@@ -54,6 +56,7 @@ from dokimasia.report.charts import (
 )
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, Used, pointer, rows_of
+from dokimasia.report.sample_view import SampleView
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
 from dokimasia.runs.measures import mean
@@ -556,7 +559,7 @@ def _cost(row: ScoresRow) -> Cell:
     return figures.cost_of(row.figures, f"{row.pointer}")
 
 
-def without_undecided(failures: Mapping[Any, int]) -> dict[Any, int]:
+def without_undecided(failures: Mapping[FailureKind, int]) -> dict[FailureKind, int]:
     """Return failures by kind without undecided answers, which are counted separately."""
     return {kind: number for kind, number in failures.items() if kind != "undecided"}
 
@@ -1088,7 +1091,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     )
 
 
-async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, Any]], dict[str, ImageRef]]:
+async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[str, JsonValue]], dict[str, ImageRef]]:
     stored, rows, store = (
         samples_of(home, run.id, ids),
         rows_by_sample(home, run.id, ids),
@@ -1099,11 +1102,12 @@ async def _views(home: Home, run: Run, ids: Sequence[str]) -> tuple[list[dict[st
         earlier.setdefault(retry.failed.sample_id, []).append(retry)
     corrected = corrections_of(home, run.id)
     images: dict[str, ImageRef] = {}
-    views: list[dict[str, Any]] = []
+    views: list[dict[str, JsonValue]] = []
     for id in ids:
         images |= {image.sha256: image for image in stored[id].images}
         outcomes, retries = rows.get(id, []), earlier.get(id, [])
-        views.append(await view_of(store, run, stored[id], rows=outcomes, earlier=retries, corrected=corrected))
+        view = await view_of(store, run, stored[id], rows=outcomes, earlier=retries, corrected=corrected)
+        views.append(view.model_dump(mode="json"))
     return views, images
 
 
@@ -1125,8 +1129,8 @@ DRAWING = Drawing(
         provenance.section,
     ),
     terminal=(corrected, scores, categories, blind, skipped.section),
-    sample=lambda views, cut: sample_blocks(views[0], cut),
-    card=draw_sample,
+    sample=lambda views, cut: sample_blocks(SampleView.model_validate(views[0]), cut),
+    card=lambda view, pictures, clip: draw_sample(SampleView.model_validate(view), pictures, clip),
     added_after=categories,
     figures=EvaluationFigures,
 )

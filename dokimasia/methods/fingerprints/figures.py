@@ -5,9 +5,9 @@ from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
 from math import comb
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
-from pydantic import Field, field_serializer
+from pydantic import Field, JsonValue, field_serializer
 
 from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted, clopper_pearson, rate_interval
 from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask
@@ -149,7 +149,7 @@ class FingerprintFigures(Heading):
     assets: tuple[Asset, ...] = Field(description="the tables, ready to be drawn: the judge's, then each person's")
 
     @field_serializer("assets")
-    def _whole_tables(self, assets: tuple[Asset, ...]) -> list[dict[str, Any]]:
+    def _whole_tables(self, assets: tuple[Asset, ...]) -> list[dict[str, JsonValue]]:
         """Return the tables with all fields, including those that have their default."""
         return [asset.model_dump(mode="json") for asset in assets]
 
@@ -369,15 +369,15 @@ def latest_fingerprints(home: Home, source: str) -> Run | None:
     return None
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, JsonValue]]:
     """Return the values of the export's columns for each trial; null for what a failed trial lacks."""
     judge, tasks = _plan(run).judge_name, dict(tasks_of(home, run))
     matches = find_values(home, FingerprintMatch, [row.value_ids[1] for row in rows if row.outcome == "scored"])
-    exported: list[dict[str, Any]] = []
+    exported: list[dict[str, JsonValue]] = []
     for row in rows:
         id = row.value_ids[0]
         task = tasks[id]
-        columns: dict[str, Any] = dict.fromkeys(COLUMNS)
+        columns: dict[str, JsonValue] = dict.fromkeys(COLUMNS)
         columns |= {"task": id, "samples": list(task.samples), "truth": task.truth, "removed": task.removed}
         columns["judge"] = judge
         if row.outcome == "scored":

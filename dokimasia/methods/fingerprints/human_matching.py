@@ -227,7 +227,7 @@ def _test_of(home: Home, text: str, ids: set[str]) -> Run:
         )
 
     def matching_tasks(test: Run) -> int:
-        tasks: Any = test.options["tasks"]
+        tasks = test.texts("tasks")
         return len(ids.intersection(tasks))
 
     return max(tests, key=matching_tasks)

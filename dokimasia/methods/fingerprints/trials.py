@@ -49,7 +49,7 @@ class Halves(NamedTuple):
 
 def tasks_of(home: Home, run: Run) -> list[tuple[str, FingerprintTask]]:
     """Return the trials of a test with their ids, in order."""
-    ids: Any = run.options["tasks"]
+    ids = run.texts("tasks")
     tasks = find_values(home, FingerprintTask, ids)
     return [(id, tasks[id]) for id in ids]
 

@@ -39,7 +39,7 @@ async def _match(
 ) -> ResultRow:
     """Return the row of a trial; nothing is sent if a report is missing."""
     item = item_of(task)
-    fields: dict[str, Any] = {"kind": MATCH, "model": task.first, "arm": task.second, "repeat": task.trial - 1}
+    fields: dict[str, object] = {"kind": MATCH, "model": task.first, "arm": task.second, "repeat": task.trial - 1}
     first, second = report_rows[task.first], report_rows[task.second]
     for row in (first, second):
         if row.outcome != "made":

@@ -85,7 +85,7 @@ def _model(rows: Sequence[ResultRow]) -> GraphModel:
     )
 
 
-def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each finished item (`GraphItem`) as plain JSON; with `sample`, only those of the sample."""
     for row in ordered_rows(home, run, sample):
         item = GraphItem(

@@ -620,7 +620,7 @@ def _batches(home: Home, judged: Judged, clusters: Mapping[str, str]) -> Batches
     return batches
 
 
-def judging_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def judging_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each judgement that has a result, with the response's model; with `sample`, only those of that sample."""
     units = _units(home, run)
     rows = [row for row in ordered_rows(home, run, sample) if row.item in units]
@@ -629,7 +629,7 @@ def judging_items(home: Home, run: Run, sample: str | None = None) -> Iterator[d
         yield {"sample": row.sample_id, **described, **item}
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of the export's columns for each judgement."""
     return _describe(home, rows, _units(home, run))
 
@@ -639,11 +639,11 @@ def _units(home: Home, run: Run) -> dict[str, JudgingUnit]:
     return all_units(plan, ranked_models(_human_rankings(home, plan).rankings))
 
 
-def _describe(home: Home, rows: Sequence[ResultRow], units: Mapping[str, JudgingUnit]) -> list[dict[str, Any]]:
+def _describe(home: Home, rows: Sequence[ResultRow], units: Mapping[str, JudgingUnit]) -> list[dict[str, object]]:
     """Return judge, method, draw and, for a batch, the ranks of each judgement."""
     rankings = _batch_rankings(home, [row for row in rows if units[row.item].method == "batch"])
     models = _models_of(home, rankings.values())
-    described: list[dict[str, Any]] = []
+    described: list[dict[str, object]] = []
     for row in rows:
         unit, ranking = units[row.item], rankings.get(row.item)
         ranks = None

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
 
@@ -432,7 +432,7 @@ def previews(plan: JudgingPlan, sample: Sample, library: PromptLibrary) -> Seque
     return [render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks]
 
 
-def _basis_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[Any]]:  # of replies of several types
+def _basis_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[object]]:  # of replies of several types
     """Yield the asks that make a basis for judgements."""
     published = plan.protocol == "published"
     count = counted(PUBLISHED_COUNT if published else COUNT)
@@ -450,7 +450,7 @@ def _basis_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[Any]]:  # of 
         yield compare_responses(sample, (RESPONSE, OTHER_RESPONSE))
 
 
-def _response_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[Any]]:
+def _response_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[object]]:
     """Yield the asks that judge a response, or all responses to a sample."""
     published = plan.protocol == "published"
     for method in plan.asking_methods:

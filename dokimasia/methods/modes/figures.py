@@ -1,7 +1,7 @@
 """The figures of an error analysis: frequency and reliability of each mode, and the rows of an export."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -436,7 +436,7 @@ COLUMNS: dict[str, ColumnType] = {
 if it was not coded; `second` is the second coder's mode, null without one."""
 
 
-def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield every atom selected for coding, or those of one sample, ready for JSON."""
     coded = coded_of(home, run)
     for atom in coded.atoms:
@@ -445,16 +445,16 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
             yield {**answer, **_cells(coded, atom), "failure": atom.failure, "reason": atom.reason or None}
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of the export's columns for each atom; missing ones are null."""
     coded = coded_of(home, run)
     by_item = {item_of(NAME, atom.answer, atom.number): _cells(coded, atom) for atom in coded.atoms}
     return [by_item[row.item] for row in rows]
 
 
-def _cells(coded: Coded, atom: CodedAtom) -> dict[str, Any]:
+def _cells(coded: Coded, atom: CodedAtom) -> dict[str, object]:
     criterion = coded.criterion(atom)
-    line: dict[str, Any] = {
+    line: dict[str, object] = {
         **dict.fromkeys(COLUMNS),
         "criterion": atom.number,
         "question": criterion.question,

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import Field
 
@@ -138,7 +138,7 @@ def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
 
 def edited_items(home: Home, run: Run) -> dict[str, Perturbed]:
     """Return the items of a file of edited images, by id."""
-    ids: Any = run.options["brought"]
+    ids = run.texts("brought")
     return find_values(home, Perturbed, list(ids))
 
 
@@ -297,7 +297,7 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
         open_items=open_items,
         groups=groups,
         dimensions=dimensions,
-        labels=LabelFigures.model_validate(label_figures(labelled(home, run.id))),
+        labels=label_figures(labelled(home, run.id)),
         **calls_and_costs(home, rows),
     )
 
@@ -372,7 +372,7 @@ def _perturbing(
     )
 
 
-def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each item, or the reason why there is none, ready for JSON; with `sample`, only those of that sample."""
     rows = ordered_rows(home, run, sample)
     for row, fields in zip(rows, _fields_of(home, run, rows), strict=True):
@@ -390,7 +390,7 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
         yield view.model_dump(mode="json")
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of `COLUMNS` for each row."""
     return [fields.model_dump(mode="json", include=set(COLUMNS)) for fields in _fields_of(home, run, rows)]
 

@@ -1,7 +1,6 @@
 """A run's perturbations as files that `datasets.perturbations` reads back: a line each, and the images beside them."""
 
 from collections.abc import Mapping
-from typing import Any
 
 import orjson
 
@@ -35,9 +34,9 @@ def perturbation_files(home: Home, run: Run) -> Mapping[str, bytes]:
     return {LINES: b"".join(lines), **{name: home.blobs.get(ref.sha256) for name, ref in sorted(refs.items())}}
 
 
-def _row(id: str, item: Perturbed, sample: Sample, standing: Standing | None) -> dict[str, Any]:
+def _row(id: str, item: Perturbed, sample: Sample, standing: Standing | None) -> dict[str, object]:
     images = [_file(ref) for ref in sample.images]
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "id": id,
         "task": item.task,
         "sample": sample.id,

@@ -18,7 +18,7 @@ from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Facts, Fold, Image, Paragraph, Section, Span, Texts
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.differences import difference
-from dokimasia.report.fields import TableRow, as_json, pointer
+from dokimasia.report.fields import TableRow, pointer
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed_column, labelled_table
 from dokimasia.runs.reading.reporting import pictures_of, select_samples
@@ -91,7 +91,7 @@ def section(data: ReportData) -> Section:
 def labels(data: ReportData) -> Section:
     """Return the section of people's labels."""
     perturbing = data.figures_as(PerturbFigures)
-    blocks = label_blocks(as_json(perturbing.labels), perturbing.run)
+    blocks = label_blocks(perturbing.labels, perturbing.run)
     return Section("labels", "Labels by people", blocks or (Paragraph("Nothing was made to be labelled.", "note"),))
 
 

@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dokimasia.agents import Ask
 from dokimasia.agents.blindspots import (
@@ -336,13 +336,13 @@ RUBRIC = Rubric(stream="must_right", statement="(what a response must say)", pol
 
 def previews(plan: ProbePlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
     """Return the prompts for every judge in the order of the calls, with placeholders for answers."""
-    asks: dict[str, Ask[Any]] = {ask.prompt: ask for ask in _asks(plan, sample)}
+    asks: dict[str, Ask[object]] = {ask.prompt: ask for ask in _asks(plan, sample)}
     return [
         render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks.values()
     ]
 
 
-def _asks(plan: ProbePlan, sample: Sample) -> Iterator[Ask[Any]]:
+def _asks(plan: ProbePlan, sample: Sample) -> Iterator[Ask[object]]:
     gold: Judged = GOLD
     changed: Judged = PERTURBED
     if "text-to-image" in plan.dimensions and sample.images:
@@ -361,7 +361,7 @@ def _asks(plan: ProbePlan, sample: Sample) -> Iterator[Ask[Any]]:
         yield read_justification("(what a judge says beside its judgement)", error="(what was changed)")
 
 
-def _asks_in_use(evaluator: Evaluator, sample: Sample) -> Iterator[Ask[Any]]:
+def _asks_in_use(evaluator: Evaluator, sample: Sample) -> Iterator[Ask[object]]:
     if evaluator == "checkpoints":
         yield write_chain(sample)
         yield extract_criteria(sample, CHAIN, count=counted(COUNT))

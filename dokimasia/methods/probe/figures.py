@@ -3,10 +3,10 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 from statistics import fmean
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import numpy as np
-from pydantic import Field
+from pydantic import Field, JsonValue, field_serializer
 
 from dokimasia.algorithms.blindspots import FailureRate, ItemShare, failure_rates, item_share
 from dokimasia.algorithms.pairwise import (
@@ -391,12 +391,16 @@ class ProbeItem(JudgementFields):
     sample: str
     prompt: str
     images: tuple[str, ...]
-    looks: tuple[dict[str, Any], ...]
+    looks: tuple[Look, ...]
     description: str
     gold: str | None
     perturbed: str | None
     failure: FailureKind | None
     reason: str | None
+
+    @field_serializer("looks")
+    def _whole_looks(self, looks: tuple[Look, ...]) -> list[dict[str, JsonValue]]:
+        return [look.model_dump(mode="json") for look in looks]
 
     @property
     def image_hashes(self) -> tuple[str, ...]:
@@ -787,7 +791,7 @@ def _side_by_side(ways: WaysOfAsking, *, seed: int) -> tuple[ArmsBeside, ...]:
     )
 
 
-def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each judgement that has a result, with the judged texts and its outcome; with `sample`, only those of the sample."""
     plan = run.plan_as(ProbePlan)
     probes = [probe for probe in stored_probes(home, plan) if sample is None or probe.item.sample_id == sample]
@@ -805,7 +809,7 @@ def probe_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dic
             sample=row.sample_id,
             prompt=excerpts[row.sample_id].prompt,
             images=tuple(image.sha256 for image in excerpts[row.sample_id].images),
-            looks=tuple(look.model_dump(mode="json") for look in _looks(home, unit, row)),
+            looks=tuple(_looks(home, unit, row)),
             description="" if unit.probe is None else answers.description,
             gold=gold,
             perturbed=None if unit.probe is None else perturbed,
@@ -822,13 +826,13 @@ def _looks(home: Home, unit: ProbeUnit, row: ResultRow) -> list[Look]:
     return [looks[id] for id in ids]
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of the export's columns for each judgement."""
     plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
     every = results(home, run.id)
     judged = [row for row in every if row.item in units]
-    exported: list[dict[str, Any]] = []
+    exported: list[dict[str, object]] = []
     for row, fields in zip(judged, judgement_fields(home, units, every), strict=True):
         looks = len(row.value_ids[units[row.item].judgements :]) if row.failure is None else 0
         exported.append({**as_json(fields), "looks": looks})

@@ -1015,10 +1015,10 @@ def _outcome(item: ProbeItem) -> Cell:
 
 def _looks(item: ProbeItem, images: Sequence[str]) -> Iterator[Cell]:
     for look in item.looks:
-        image = f" → image {look['made']['sha256'][:12]}" if look["made"] else ""
+        image = f" → image {look.made.sha256[:12]}" if look.made else ""
         subject = f"{item.judge} for {item.dimension or 'the unchanged answer'} ({short(item.evaluator)})"
-        text = f"{subject}: {look_text(look, images)}{image}: {look['text']}"
-        yield Span(text, "bad" if look["failed"] else "muted")
+        text = f"{subject}: {look_text(look, images)}{image}: {look.text}"
+        yield Span(text, "bad" if look.failed else "muted")
 
 
 def _pictures(items: Sequence[ProbeItem], pictures: Mapping[str, Picture]) -> Iterator[Block]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
@@ -166,13 +166,13 @@ class QualityItem(Value):
     calls: tuple[str, ...]
 
 
-def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each `QualityItem`, ready for JSON; with `sample`, only those of that sample."""
     for item in _rated_items(home, run, ordered_rows(home, run, sample)):
         yield item.model_dump(mode="json")
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> Sequence[Mapping[str, object]]:
     """Return the values of an export's columns for each row."""
     plan = run.plan_as(QualityPlan)
     rated = _rated_items(home, run, rows)

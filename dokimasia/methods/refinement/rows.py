@@ -1,7 +1,6 @@
 """A refinement's stored rows as models (one per round of an arm), views of samples, and columns of an export."""
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from dokimasia.algorithms.points import possible_answers
 from dokimasia.domain.criterion import CriteriaSet
@@ -161,7 +160,7 @@ def _verdict(final: FinalAnswer | None) -> Answered:
     return "unknown" if final is None else final.verdict
 
 
-async def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
+async def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, object]:
     """Return the view of a sample: question, criteria, and every round of every arm with its texts.
 
     Raises:
@@ -175,7 +174,7 @@ async def refined_sample(home: Home, run: Run, sample_id: str) -> dict[str, Any]
 
 def refined_samples(
     home: Home, run: Run, sample_ids: Sequence[str], *, only_failed: bool = False
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return the views of samples in the given order, without samples that have no finished item.
 
     With `only_failed`, answers that were not selected are left out, too.
@@ -189,11 +188,11 @@ def refined_samples(
     samples = find_values(home, Sample, places.values())
     criteria = find_values(home, CriteriaSet, (row.criteria_id for row in rows))
     texts, finals = _answers_of(home, rows)
-    views: list[dict[str, Any]] = []
+    views: list[dict[str, object]] = []
     for id, rows_of_sample in by_sample.items():
         if not rows_of_sample:
             continue
-        rounds: list[dict[str, Any]] = []
+        rounds: list[dict[str, object]] = []
         for row in rows_of_sample:
             fields = row.model_dump(mode="json", exclude={"run", "source", "sample_id", "cluster", "category"})
             text, final = texts.get(row.response_id or ""), finals.get(row.final_id or "")
@@ -208,7 +207,7 @@ def refined_samples(
     return views
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of `COLUMNS` for each row, taken from the arm's last round.
 
     Raises:
@@ -217,7 +216,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     judge = run.plan_as(RefinementPlan).judge_name
     last = {(row.sample_id, row.model, row.repeat, row.arm): row for row in refinement_rows(home, run) if row.last}
     texts, finals = _answers_of(home, last.values())
-    exported: list[dict[str, Any]] = []
+    exported: list[dict[str, object]] = []
     for stored in rows:
         row = last[stored.sample_id, stored.model, stored.repeat, stored.arm]
         text, final = texts.get(row.response_id or ""), finals.get(row.final_id or "")

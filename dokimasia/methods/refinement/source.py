@@ -1,7 +1,9 @@
 """The source run of a refinement: its scored answers, and the peers that solved failed atoms."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from dokimasia.algorithms.closed_loop import Need, assign_peers, failed_atoms, withhold
 from dokimasia.domain.identity import digest
@@ -147,9 +149,9 @@ def most_shown(answer: SourceAnswer, plan: RefinementPlan) -> tuple[int, ...]:
     return withhold(failed_atoms(answer.scores), plan.withhold, plan.seed).shown
 
 
-def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dict[str, Any]:
+def graph_inputs(answer: SourceAnswer, plan: RefinementPlan, sample: str) -> dict[str, JsonValue]:
     """Return the graph inputs that all arms of an answer share; `sample` is the sample's id in the store."""
-    inputs: dict[str, Any] = {
+    inputs: dict[str, JsonValue] = {
         "sample": sample,
         "chain": answer.chain,
         "criteria": answer.criteria,

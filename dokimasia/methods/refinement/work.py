@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from itertools import product
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple, cast
 
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import Answered, CheckpointScores, FinalAnswer
@@ -20,7 +20,7 @@ from dokimasia.storage.runs import get_run
 
 REFINEMENT = cast("GraphFile", refinement)
 
-AnswerInputs = dict[SourceAnswer, dict[str, Any]]
+AnswerInputs = dict[SourceAnswer, dict[str, object]]
 """Graph inputs of each answer in addition to those of `graph_inputs`."""
 
 
@@ -109,7 +109,7 @@ async def _item(
     sample: Sample,
     answer: SourceAnswer,
     arm: Arm,
-    answer_inputs: dict[str, Any],
+    answer_inputs: dict[str, object],
     peers: Peers,
 ) -> None:
     item = item_name(answer, arm)
@@ -128,7 +128,7 @@ async def _row(
     store = job.services.store
     steps = [await store.get(RefinementStep, id) for id in ids]
     last = steps[-1]
-    ended: dict[str, Any] = {"outcome": "failed", "failure": last.failure, "reason": last.reason}
+    ended: dict[str, object] = {"outcome": "failed", "failure": last.failure, "reason": last.reason}
     if last.failure is None and arm == "original":
         ended = {"outcome": "scored", "score": answer.score, "judgement_id": answer.judgement}
     elif last.failure is None:

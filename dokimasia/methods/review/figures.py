@@ -415,7 +415,7 @@ def _rounded(value: float | None) -> float | None:
     return None if value is None else rounded(value)
 
 
-def review_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def review_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each reviewed sample (`ReviewItem`) as JSON; with `sample`, only that one, with all that was written."""
     states = caption_states(home, run.id)
     for row in ordered_rows(home, run, sample):

@@ -366,7 +366,7 @@ class _Hits:
         return share_of_hits(self._hits, self._clusters, unknown=self._unknown)
 
 
-def rubric_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, Any]]:
+def rubric_items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str, object]]:
     """Yield each sample's set with its dropped rubrics, or its failure, as JSON; with `sample`, only that one."""
     for row in ordered_rows(home, run, sample):
         stored = power = None
@@ -376,12 +376,12 @@ def rubric_items(home: Home, run: Run, sample: str | None = None) -> Iterator[di
         yield {"sample": row.sample_id, "failure": row.failure, "reason": row.reason, "set": stored, "power": power}
 
 
-async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, Any]]:
+async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[str, object]]:
     """Return the values of the export's columns for each sample's set, after people's decisions."""
     sets: dict[str, RubricSet] = {}
     if has_sets(rows):
         sets = {rubric_set.sample_id: rubric_set for rubric_set in sets_of_run(home, run)}
-    exports: list[dict[str, Any]] = []
+    exports: list[dict[str, object]] = []
     for row in rows:
         export: dict[str, Any] = dict.fromkeys(COLUMNS)
         rubric_set = sets.get(row.sample_id)

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 import orjson
-from pydantic import Field, ValidationError
+from pydantic import Field, JsonValue, ValidationError
 
 from dokimasia.domain.decision import Standing, rubric_subject
 from dokimasia.domain.density import Domain
@@ -61,7 +61,7 @@ _WHOLE = RubricLine.model_fields.keys() & RubricSet.model_fields.keys()
 """Fields of rubrics and sets that a file contains unchanged."""
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, JsonValue]:
     """Return the JSON schema of one line of a file of rubrics."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **RubricLine.model_json_schema()}
 

@@ -2,11 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any
+
+from pydantic import Field
 
 from dokimasia.algorithms.statistics import rate_interval
 from dokimasia.algorithms.trees.partitions import cluster_agreement, mapping_agreement
+from dokimasia.domain.identity import Value
 from dokimasia.methods.tree.node_scores import LEVEL, rounded
+from dokimasia.report.fields import AgreementCoefficient, Count, Rate
 from dokimasia.runs.measures import coefficient_limits, limits
 
 _LeafPair = tuple[str | None, str | None]
@@ -14,22 +17,68 @@ _LeafPair = tuple[str | None, str | None]
 LISTED = 20
 
 
+class CategoryAgreement(Rate):
+    """The hit rate on the criteria that the first mapping places in a category."""
+
+    n: Count
+
+
+class UnplacedCriteria(Value):
+    """How many criteria each mapping places nowhere."""
+
+    first: Count
+    second: Count
+
+
+class GroupAgreement(Value):
+    """Agreement of two groupings, whatever the leaves are called; see `algorithms.trees.partitions.ClusterAgreement`."""
+
+    adjusted_rand: float
+    adjusted_mutual_information: float
+    homogeneity: float
+    completeness: float
+
+
+class LayerAgreement(Value):
+    """Shares of criteria in the same category, and below the same parent."""
+
+    categories: float
+    parents: float
+
+
+class LeafDisagreement(Value):
+    """Two leaves that the mappings place the same criteria on."""
+
+    first: str | None
+    second: str | None
+    n: Count
+    example: str
+
+
+class MappingComparison(Value):
+    """Agreement of two mappings of the same criteria."""
+
+    n: Count = Field(description="criteria in both")
+    only_first: Count
+    only_second: Count
+    unplaced: UnplacedCriteria
+    hit_rate: Rate = Field(description="criteria on the same leaf")
+    by_category: dict[str, CategoryAgreement] = Field(description="as in ATOM's Figure 7")
+    kappa: AgreementCoefficient | None = Field(description="Cohen's; null where it has no value")
+    groups: GroupAgreement
+    by_layer: LayerAgreement
+    disagreements: tuple[LeafDisagreement, ...] = Field(description="the most frequent first")
+
+
 def mapping_comparison(
     first: Mapping[str, str | None], second: Mapping[str, str | None], cluster_of: Mapping[str, str] | None = None
-) -> dict[str, Any]:
-    """Return the agreement of two mappings as plain JSON.
+) -> MappingComparison:
+    """Return the agreement of two mappings.
 
     Args:
         first: leaf of each criterion; None for a criterion that could not be placed.
         second: the same, from another judge, version or person.
         cluster_of: cluster of each criterion; criteria about one image belong to one cluster.
-
-    Returns:
-        n (criteria in both), only_first, only_second, hit_rate {share, low, high} (the same leaf; 95 %), kappa {value,
-        low, high} (Cohen's, None where it has no value), by_category (the hit rate {n, share, low, high} on what the first
-        places in each category, as in ATOM's Figure 7), groups {adjusted_rand, adjusted_mutual_information,
-        homogeneity, completeness} (whatever the leaves are called), by_layer {categories, parents} (share of the same
-        category, of the same parent), and disagreements [{first, second, n, example}], the most frequent first.
 
     Raises:
         ValueError: they have no criterion in common.
@@ -46,22 +95,27 @@ def mapping_comparison(
         ends = coefficient_limits(
             lambda numbers: _kappa_of([pairs[number] for number in numbers]), len(pairs), clusters
         )
-        kappa = {"value": rounded(agreed.kappa), **ends}
-    return {
-        "n": agreed.n,
-        "only_first": len(first.keys() - second.keys()),
-        "only_second": len(second.keys() - first.keys()),
-        "unplaced": {
-            "first": sum(first_leaf is None for first_leaf, _ in pairs),
-            "second": sum(second_leaf is None for _, second_leaf in pairs),
-        },
-        "hit_rate": {"share": rounded(agreed.hit_rate), **limits(share)},
-        "by_category": _by_category(pairs, clusters),
-        "kappa": kappa,
-        "groups": {name: rounded(value) for name, value in groups._asdict().items() if name != "n"},
-        "by_layer": {"categories": _agreement_above(pairs, 1), "parents": _agreement_above(pairs, 2)},
-        "disagreements": _disagreements(pairs, shared),
-    }
+        kappa = AgreementCoefficient(value=rounded(agreed.kappa), **ends)
+    return MappingComparison(
+        n=agreed.n,
+        only_first=len(first.keys() - second.keys()),
+        only_second=len(second.keys() - first.keys()),
+        unplaced=UnplacedCriteria(
+            first=sum(first_leaf is None for first_leaf, _ in pairs),
+            second=sum(second_leaf is None for _, second_leaf in pairs),
+        ),
+        hit_rate=Rate(share=rounded(agreed.hit_rate), **limits(share)),
+        by_category=_by_category(pairs, clusters),
+        kappa=kappa,
+        groups=GroupAgreement(
+            adjusted_rand=rounded(groups.adjusted_rand),
+            adjusted_mutual_information=rounded(groups.adjusted_mutual_information),
+            homogeneity=rounded(groups.homogeneity),
+            completeness=rounded(groups.completeness),
+        ),
+        by_layer=LayerAgreement(categories=_agreement_above(pairs, 1), parents=_agreement_above(pairs, 2)),
+        disagreements=tuple(_disagreements(pairs, shared)),
+    )
 
 
 def _agreement_above(pairs: Sequence[_LeafPair], layer: int) -> float:
@@ -72,7 +126,7 @@ def _agreement_above(pairs: Sequence[_LeafPair], layer: int) -> float:
     )
 
 
-def _by_category(pairs: Sequence[_LeafPair], clusters: Sequence[str]) -> dict[str, dict[str, Any]]:
+def _by_category(pairs: Sequence[_LeafPair], clusters: Sequence[str]) -> dict[str, CategoryAgreement]:
     hits: dict[str, list[bool]] = {}
     hit_clusters: dict[str, list[str]] = {}
     for (first_leaf, second_leaf), cluster in zip(pairs, clusters, strict=True):
@@ -80,15 +134,13 @@ def _by_category(pairs: Sequence[_LeafPair], clusters: Sequence[str]) -> dict[st
         if category is not None:
             hits.setdefault(category, []).append(first_leaf == second_leaf)
             hit_clusters.setdefault(category, []).append(cluster)
-    by_category: dict[str, dict[str, Any]] = {}
+    by_category: dict[str, CategoryAgreement] = {}
     for category in sorted(hits):
         category_hits = hits[category]
         interval = rate_interval(category_hits, clusters=hit_clusters[category], level=LEVEL)
-        by_category[category.strip("<>")] = {
-            "n": len(category_hits),
-            "share": rounded(sum(category_hits) / len(category_hits)),
-            **limits(interval),
-        }
+        by_category[category.strip("<>")] = CategoryAgreement(
+            n=len(category_hits), share=rounded(sum(category_hits) / len(category_hits)), **limits(interval)
+        )
     return by_category
 
 
@@ -106,13 +158,13 @@ def _ancestor(leaf: str | None, layer: int) -> str | None:
     return None if leaf is None else ">".join(leaf.split(">")[:layer])
 
 
-def _disagreements(pairs: Sequence[_LeafPair], criteria: Sequence[str]) -> list[dict[str, Any]]:
+def _disagreements(pairs: Sequence[_LeafPair], criteria: Sequence[str]) -> list[LeafDisagreement]:
     by_pair: dict[_LeafPair, list[str]] = {}
     for criterion, pair in zip(criteria, pairs, strict=True):
         if pair[0] != pair[1]:
             by_pair.setdefault(pair, []).append(criterion)
     ranked = sorted(by_pair.items(), key=lambda item: (-len(item[1]), item[1][0]))
     return [
-        {"first": first_leaf, "second": second_leaf, "n": len(criteria_of_pair), "example": criteria_of_pair[0]}
+        LeafDisagreement(first=first_leaf, second=second_leaf, n=len(criteria_of_pair), example=criteria_of_pair[0])
         for (first_leaf, second_leaf), criteria_of_pair in ranked[:LISTED]
     ]

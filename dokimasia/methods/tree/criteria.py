@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from pydantic import JsonValue
 
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.identity import digest
@@ -137,7 +138,7 @@ def _criterion(row: Any, by: str) -> TreeCriterion:
     return TreeCriterion("", text, sample, stratum, truth, cluster=_field(row, ("cluster",)))
 
 
-def _field(row: Mapping[str, Any], names: Iterable[str]) -> str:
+def _field(row: Mapping[str, JsonValue], names: Iterable[str]) -> str:
     for name in names:
         value = row.get(name)
         if value is None or value == "":

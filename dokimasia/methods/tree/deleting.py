@@ -2,14 +2,24 @@
 
 from typing import Any
 
+from dokimasia.domain.identity import Value
 from dokimasia.errors import InputError
+from dokimasia.report.fields import Count
 from dokimasia.runs.persistence import delete_whole_run
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import list_runs
 from dokimasia.storage.trees.versions import delete_tree, resolve_tree, versions
 
 
-async def delete_whole_tree(home: Home, text: str) -> dict[str, Any]:
+class DeletedTree(Value):
+    """A deleted tree: how many versions it had, and the growths that went with it."""
+
+    tree: str
+    versions: Count
+    runs: tuple[str, ...]
+
+
+async def delete_whole_tree(home: Home, text: str) -> DeletedTree:
     """Delete a tree and the growths that made its versions.
 
     The ledger is kept, so growing the tree again makes no new calls.
@@ -17,9 +27,6 @@ async def delete_whole_tree(home: Home, text: str) -> dict[str, Any]:
     Args:
         home: open for writing.
         text: the tree, as in `storage.trees.versions.resolve_tree`.
-
-    Returns:
-        tree, versions (their number), runs (the deleted growths).
 
     Raises:
         NotFound: there is no such tree.
@@ -40,7 +47,7 @@ async def delete_whole_tree(home: Home, text: str) -> dict[str, Any]:
     for run in growths:
         await delete_whole_run(home, run)
     await delete_tree(home, tree)
-    return {"tree": tree, "versions": len(stored_versions), "runs": growths}
+    return DeletedTree(tree=tree, versions=len(stored_versions), runs=tuple(growths))
 
 
 def _contains_any(value: Any, ids: set[str]) -> bool:

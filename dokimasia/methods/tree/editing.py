@@ -30,7 +30,7 @@ from dokimasia.domain.capability import LAYERS, ROOT, CapabilityPath, TreeEdit
 from dokimasia.domain.growth import Phase, Placement, TreeCriterion
 from dokimasia.domain.identity import Value
 from dokimasia.errors import DataError, DecidedMeanwhile, InputError
-from dokimasia.methods.tree.stored_trees import LoadedTree, edit_row, load_tree
+from dokimasia.methods.tree.stored_trees import EditShown, LoadedTree, edit_shown, load_tree
 from dokimasia.report.figures import several
 from dokimasia.storage.home import Home
 from dokimasia.storage.trees.versions import (
@@ -80,7 +80,23 @@ class TreeChange(Value):
     reason: str = Field(min_length=1, max_length=500)
 
 
-async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, person: str) -> dict[str, Any]:
+class StoredTree(Value):
+    """The version of a tree that a change led to, and its edits."""
+
+    tree: str
+    position: int
+    version: str
+    new: bool = Field(description="whether it differs from the version before")
+    edits: tuple[EditShown, ...]
+
+
+class RestoredTree(StoredTree):
+    """The version that has an earlier one's nodes again."""
+
+    restored: int = Field(description="position of the earlier version")
+
+
+async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, person: str) -> StoredTree:
     """Change a tree and store the result as its newest version.
 
     Args:
@@ -89,9 +105,6 @@ async def edit_tree(home: Home, tree: str, change: TreeChange, *, version: int, 
         change: the change, and the reason for it.
         version: position of the version that the person saw; if there is a newer one, nothing is changed.
         person: name of the person.
-
-    Returns:
-        tree, position, version, new, edits.
 
     Raises:
         NotFound: there is no such tree.
@@ -237,8 +250,7 @@ def _pruned(tree: "Tree", node: str) -> "Tree":
 def export_tree(loaded: LoadedTree, format: Format) -> str:
     """Return a version of a tree as text in a format; equal versions give equal text."""
     if format == "yaml":
-        texts = {key: criterion.text for key, criterion in loaded.criteria.items()}
-        return to_yaml(loaded.tree, name=loaded.stored.tree, version=loaded.stored.position, texts=texts)
+        return to_yaml(loaded.tree, name=loaded.stored.tree, version=loaded.stored.position, texts=loaded.texts)
     return _WRITERS[format](loaded.tree)
 
 
@@ -247,7 +259,7 @@ def format_of(path: Path | None, name: Format | None) -> Format:
     return name or ENDINGS.get(path.suffix.lower() if path else "", "yaml")
 
 
-async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: bool = False) -> dict[str, Any]:
+async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: bool = False) -> StoredTree:
     """Import a tree that a person wrote or edited as the newest version of a tree; differences are stored as edits.
 
     An existing tree keeps its anchors, the texts of its criteria, and every mapped criterion. Criteria that the file
@@ -258,9 +270,6 @@ async def import_tree(home: Home, path: Path, *, tree: str | None = None, new: b
         path: file in YAML, JSON, CSV or GraphML, according to its extension.
         tree: the tree to add a version to; by default the one named in the file (YAML), else the file's name.
         new: create a new tree; without it the tree must exist.
-
-    Returns:
-        tree, position, version, new (whether it differs from the newest version), edits.
 
     Raises:
         InputError: the tree does not exist (with `new`: it exists already), or the file is an edit of an older version.
@@ -333,11 +342,8 @@ def _check_name(home: Home, path: Path, name: str, *, new: bool) -> None:
         )
 
 
-async def restore_version(home: Home, text: str, *, person: str = "person") -> dict[str, Any]:
+async def restore_version(home: Home, text: str, *, person: str = "person") -> RestoredTree:
     """Store an earlier version again as the newest of its tree; later versions stay in the history.
-
-    Returns:
-        tree, position, version, new, edits, and restored (the version that was restored).
 
     Raises:
         NotFound: there is no such version.
@@ -355,7 +361,7 @@ async def restore_version(home: Home, text: str, *, person: str = "person") -> d
     change = await _store_version(
         home, tree, earlier.tree, newest, edits, phase="restore", made_by=person, placements=earlier.placements
     )
-    return {**change, "restored": position}
+    return RestoredTree(**dict(change), restored=position)
 
 
 def read_mapping(path: Path) -> dict[str, str | None]:
@@ -412,10 +418,10 @@ async def _store_version(
     phase: Phase,
     made_by: str = "person",
     placements: Sequence[Placement] | None = None,
-) -> dict[str, Any]:
+) -> StoredTree:
     """Store a tree as a version; unchanged placements are those of the base, all others are the person's."""
     if base is not None and not edits:
-        return _change_facts(base.stored, new=False)
+        return _stored_tree(base.stored, new=False)
     version = to_version(graph, before=base.stored.id if base else None, edits=edits)
     if placements is None:
         placements = base.placements if base else ()
@@ -430,17 +436,17 @@ async def _store_version(
     rows += [placement for key, placement in earlier.items() if key not in mapping and placement.leaf is None]
     after = base.stored.position if base else None
     stored = await put_version(home, name, version, phase=phase, made_by=made_by, placements=sorted(rows), after=after)
-    return _change_facts(stored, edits, new=True)
+    return _stored_tree(stored, edits, new=True)
 
 
-def _change_facts(stored: StoredVersion, edits: Sequence[TreeEdit] = (), *, new: bool) -> dict[str, Any]:
-    return {
-        "tree": stored.tree,
-        "position": stored.position,
-        "version": stored.id,
-        "new": new,
-        "edits": [edit_row(edit) for edit in edits],
-    }
+def _stored_tree(stored: StoredVersion, edits: Sequence[TreeEdit] = (), *, new: bool) -> StoredTree:
+    return StoredTree(
+        tree=stored.tree,
+        position=stored.position,
+        version=stored.id,
+        new=new,
+        edits=tuple(edit_shown(edit) for edit in edits),
+    )
 
 
 def _criteria_of_trees(home: Home, members: Mapping[str, str]) -> dict[str, TreeCriterion]:

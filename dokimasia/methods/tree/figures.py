@@ -1,6 +1,6 @@
 """The figures of a growth (leaves, coverage, rejections, moves) and the rows of its export."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
@@ -130,7 +130,7 @@ class TreeFigures(Heading):
     )
 
 
-def growth_json(home: Home, run: Run) -> dict[str, Any]:
+def growth_json(home: Home, run: Run) -> dict[str, object]:
     """Return the figures of a growth as plain JSON, without fields that do not apply."""
     return growth_figures(home, run).model_dump(mode="json", by_alias=True, exclude_unset=True)
 
@@ -144,7 +144,7 @@ def growth_figures(home: Home, run: Run) -> TreeFigures:
     for report in reports:
         rejections += map(Rejection.model_validate, report.get("rejections", ()))
     calls = sum(int(report.get("calls", 0)) for report in reports)
-    figures: dict[str, Any] = {
+    figures: dict[str, object] = {
         "run": run.id,
         "tree": tree_of(run),
         "status": run.status,
@@ -176,7 +176,7 @@ def _phase(version: StoredVersion) -> PhaseFigures:
     return PhaseFigures.model_validate({"version": version.id, "position": version.position, **report})
 
 
-def _tree(loaded: LoadedTree, calls: int) -> dict[str, Any]:
+def _tree(loaded: LoadedTree, calls: int) -> dict[str, object]:
     tree, n = loaded.tree, len(loaded.placements)
     mapped = sum(placement.leaf is not None for placement in loaded.placements)
     return {
@@ -192,7 +192,7 @@ def _tree(loaded: LoadedTree, calls: int) -> dict[str, Any]:
     }
 
 
-def _moves(home: Home, base: str, loaded: LoadedTree) -> dict[str, Any]:
+def _moves(home: Home, base: str, loaded: LoadedTree) -> dict[str, object]:
     """Return what moved since the base version, and what is new."""
     after = {placement.criterion: placement.leaf for placement in loaded.placements}
     version = get_version(home, base)
@@ -228,7 +228,7 @@ def growth_rows(home: Home, run: Run) -> "Export":
         return Export(COLUMNS, [])
     loaded = load_stored(home, phases[-1])
     calls = SqliteLedger(home).calls_for(placement.call for placement in loaded.placements if placement.call)
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for placement in loaded.placements:
         criterion = loaded.criteria.get(placement.criterion) or TreeCriterion(placement.criterion, "", "")
         rows.append(

@@ -7,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from pydantic import Field
+
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import bootstrap_interval, clopper_pearson
 from dokimasia.algorithms.trees.places import in_order, members_below, place_of
 from dokimasia.algorithms.trees.weakness import NodeFinding, evident_nodes, node_findings, roll_up
 from dokimasia.domain.capability import ROOT
+from dokimasia.domain.growth import Phase
 from dokimasia.domain.identity import Value
-from dokimasia.errors import InputError, NotFound
+from dokimasia.errors import NotFound
 from dokimasia.methods.tree.stored_trees import (
     LoadedTree,
     evaluation_of,
@@ -23,13 +26,13 @@ from dokimasia.methods.tree.stored_trees import (
     source_run,
     tree_of_run,
 )
-from dokimasia.report.fields import Bounds, NoInterval, as_json
+from dokimasia.report.fields import Bounds, Counts, NoInterval, as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.runs.measures import limits
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
-from dokimasia.storage.runs import Run, judgement_scores, run_samples
+from dokimasia.storage.runs import Run, RunStatus, judgement_scores, run_samples
 from dokimasia.storage.trees.lookup import criteria_counts, criterion_key
 
 if TYPE_CHECKING:
@@ -211,6 +214,45 @@ class ReportedTree(TreeView):
     unplaced: dict[str, int]
     findings: dict[str, ModelFindings]
     examples: dict[str, tuple[str, ...]]
+
+
+class VersionFacts(Value):
+    """The version of a tree that figures are of."""
+
+    tree: str
+    position: int
+    version: str
+    phase: Phase
+    unplaced: Counts = Field(description="criteria without a leaf, by kind of failure")
+
+
+class ScoredVersion(VersionFacts):
+    """A version of a tree, and the run whose scores are shown on it."""
+
+    run: str | None = Field(description="null without scores")
+    simulated: tuple[str, ...] = Field(description="simulated models of the run")
+
+
+class ScoredTree(TreeView, ScoredVersion):
+    """A version of a tree with models' scores."""
+
+
+class WeaknessSource(VersionFacts):
+    """The version of a tree, the run and the model that findings are of."""
+
+    run: str
+    status: RunStatus
+    model: str
+    simulated: tuple[str, ...]
+    seed: int
+
+
+class ModelWeaknesses(ModelFindings, WeaknessSource):
+    """Where a model of a run is weak and strong on a tree."""
+
+
+class EvidentWeaknesses(EvidentFindings, WeaknessSource):
+    """Where a model of a run is weak and strong on a tree, by EvalTree's method."""
 
 
 def measured_of(home: Home, run: Run, *, as_judged: bool = False) -> MeasuredRun:
@@ -480,8 +522,8 @@ def _examples(
 
 def tree_figures(
     home: Home, text: str, *, version: str | None = None, run: str | None = None, models: Sequence[str] = ()
-) -> dict[str, Any]:
-    """Return a tree with its models' scores as plain JSON.
+) -> ScoredTree:
+    """Return a tree with its models' scores.
 
     Args:
         home: where it is.
@@ -489,10 +531,6 @@ def tree_figures(
         version: another version of the same tree.
         run: the run whose scores to show; by default the one that the tree was grown from, if it exists.
         models: the models to show; by default all models of the run.
-
-    Returns:
-        tree, position, version, phase, source, run (None without scores), simulated, unplaced {kind: n}, and the fields
-        of `TreeView`.
 
     Raises:
         NotFound: there is no such tree, version, run or model.
@@ -502,15 +540,15 @@ def tree_figures(
     if scored is None:
         if models:
             raise NotFound(f"the tree {loaded.stored.tree!r} was grown from no run of this home: name one with --run")
-        return {**version_facts(loaded), "run": None, "simulated": [], **as_json(tree_view(loaded.tree))}
+        return ScoredTree(**version_facts(loaded), run=None, simulated=(), **dict(tree_view(loaded.tree)))
     measured = measured_of(home, scored)
     chosen = [resolve_model(measured, name, scored) for name in models] or sorted(measured.scores)
-    return {
+    return ScoredTree(
         **version_facts(loaded),
-        "run": scored.id,
-        "simulated": simulated_models(scored),
-        **as_json(tree_view(loaded.tree, measured, models=chosen, seed=scored.seed)),
-    }
+        run=scored.id,
+        simulated=tuple(simulated_models(scored)),
+        **dict(tree_view(loaded.tree, measured, models=chosen, seed=scored.seed)),
+    )
 
 
 def weaknesses_of(
@@ -519,66 +557,84 @@ def weaknesses_of(
     model: str,
     *,
     tree: str | None = None,
-    method: str = "fdr",
-    threshold: float | None = None,
     min_support: int = MIN_SUPPORT,
     limit: float = LIMIT,
     examples: int = EXAMPLES,
     seed: int | None = None,
-) -> dict[str, Any]:
-    """Return the weak and strong nodes of a model as plain JSON; equal rows give equal bytes.
+) -> ModelWeaknesses:
+    """Return the weak and strong nodes of a model; equal rows give equal figures.
 
     Args:
         home: where run and tree are.
         run: an evaluation.
         model: the model's displayed name.
         tree: tree or version; by default the run's.
-        method: "fdr", or "evaltree" for the published method.
-        threshold: for "evaltree": a share of solved criteria.
-        min_support: for "fdr": smallest number of scored criteria of a tested node.
-        limit: for "fdr": permitted share of false findings.
-        examples: number of criteria listed for each node.
+        min_support: smallest number of scored criteria of a tested node.
+        limit: permitted share of false findings.
+        examples: number of criteria listed for each node, with their texts.
         seed: seed of permutations and intervals; by default the run's.
-
-    Returns:
-        tree, position, version, run, status, model, simulated, seed, unplaced, and the fields of `ModelFindings` or
-        `EvidentFindings`; each example has the criterion's text, too.
 
     Raises:
         NotFound: there is no such tree or model.
-        InputError: an option does not apply to the method.
     """
-    if threshold is not None and method != "evaltree":
-        raise InputError(
-            "--threshold belongs to --method evaltree; --method fdr compares with the model's other criteria"
-        )
     loaded, measured = tree_of_run(home, run, tree), measured_of(home, run)
-    name, used_seed = resolve_model(measured, model, run), run.seed if seed is None else seed
-    texts = {key: criterion.text for key, criterion in loaded.criteria.items()}
-    if method == "evaltree":
-        findings: ModelFindings | EvidentFindings = evident_findings(
-            loaded.tree, measured, name, threshold=threshold, examples=examples, texts=texts
-        )
-    else:
-        findings = model_findings(
-            loaded.tree,
-            measured,
-            name,
-            seed=used_seed,
-            min_support=min_support,
-            limit=limit,
-            examples=examples,
-            texts=texts,
-        )
-    return {
+    source = _weakness_source(loaded, measured, run, model, seed)
+    findings = model_findings(
+        loaded.tree,
+        measured,
+        source.model,
+        seed=source.seed,
+        min_support=min_support,
+        limit=limit,
+        examples=examples,
+        texts=loaded.texts,
+    )
+    return ModelWeaknesses(**dict(source), **dict(findings))
+
+
+def evident_weaknesses_of(
+    home: Home,
+    run: Run,
+    model: str,
+    *,
+    tree: str | None = None,
+    threshold: float | None = None,
+    examples: int = EXAMPLES,
+    seed: int | None = None,
+) -> EvidentWeaknesses:
+    """Return the weak and strong nodes of a model by EvalTree's method.
+
+    Args:
+        home: as `weaknesses_of`.
+        run: as `weaknesses_of`.
+        model: as `weaknesses_of`.
+        tree: as `weaknesses_of`.
+        threshold: a share of solved criteria; by default the model's own.
+        examples: as `weaknesses_of`.
+        seed: is kept with the figures alone.
+
+    Raises:
+        NotFound: there is no such tree or model.
+    """
+    loaded, measured = tree_of_run(home, run, tree), measured_of(home, run)
+    source = _weakness_source(loaded, measured, run, model, seed)
+    findings = evident_findings(
+        loaded.tree, measured, source.model, threshold=threshold, examples=examples, texts=loaded.texts
+    )
+    return EvidentWeaknesses(**dict(source), **dict(findings))
+
+
+def _weakness_source(
+    loaded: LoadedTree, measured: MeasuredRun, run: Run, model: str, seed: int | None
+) -> WeaknessSource:
+    return WeaknessSource(
         **version_facts(loaded),
-        "run": run.id,
-        "status": run.status,
-        "model": name,
-        "simulated": simulated_models(run),
-        "seed": used_seed,
-        **as_json(findings),
-    }
+        run=run.id,
+        status=run.status,
+        model=resolve_model(measured, model, run),
+        simulated=tuple(simulated_models(run)),
+        seed=run.seed if seed is None else seed,
+    )
 
 
 def report_tree(home: Home, run: Run) -> dict[str, Any] | None:

@@ -1,7 +1,6 @@
 """The report of a growth, and the capability tree's section on the page of an evaluation."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 from dokimasia.methods.tree.figures import PhaseFigures, TreeFigures
 from dokimasia.methods.tree.node_scores import ModelFindings, NodeScore, ReportedTree, TreeNode, WeaknessFinding
@@ -297,7 +296,7 @@ def tree_chart(nodes: Sequence[TreeNode], examples: Mapping[str, Sequence[str]])
     return {"data": [trace], "layout": layout}
 
 
-def coloured_by(nodes: Sequence[TreeNode], model: str) -> dict[str, Any]:
+def coloured_by(nodes: Sequence[TreeNode], model: str) -> dict[str, object]:
     """Return the treemap's trace properties that show a model's scores."""
     texts: list[str] = []
     colours: list[str] = []

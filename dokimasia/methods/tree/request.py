@@ -1,9 +1,9 @@
 """The growth of a capability tree: request, plan, source of its criteria, and estimated calls."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple, cast
 
 from pydantic import Field
 
@@ -15,7 +15,7 @@ from dokimasia.domain.capability import CATEGORIES, Level
 from dokimasia.domain.growth import MIN_SUPPORT, SUBSAMPLE, GrowthOptions, Placement, TreeCriterion
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.methods.evaluation import METHOD as EVALUATION
-from dokimasia.methods.tree.criteria import file_criteria, given_criteria, hash_of, run_criteria
+from dokimasia.methods.tree.criteria import Pair, file_criteria, given_criteria, hash_of, run_criteria
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, total_estimate
 from dokimasia.runs.plans import OutsideIdentity, RunPlan, prompts_used
 from dokimasia.runs.requests import MOST_SAMPLES, MOST_SEED, SHARED_HELP, Judge, Option, RunRequest
@@ -145,7 +145,7 @@ def source_of(request: GrowthRequest, session: Session) -> CriteriaSource:
             "instead"
         )
     if from_python is not None:
-        return CriteriaSource(given_criteria(from_python), "given", "criteria")
+        return CriteriaSource(given_criteria(cast("Sequence[Pair]", from_python)), "given", "criteria")
     if request.file is not None:
         return CriteriaSource(file_criteria(request.file, by=request.by), request.file.name, request.file.name)
     run = resolve_run(session.opened, str(request.run), of_method(EVALUATION.name))

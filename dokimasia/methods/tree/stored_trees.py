@@ -4,18 +4,22 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
 
 from dokimasia.algorithms.taxonomy import leaves
 from dokimasia.algorithms.trees.checks import diff
 from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.growth import count_unplaced
 from dokimasia.algorithms.trees.places import in_order, members_below, place_of
-from dokimasia.domain.capability import ROOT, TreeEdit, TreeVersion
-from dokimasia.domain.growth import Placement, TreeCriterion
+from dokimasia.domain.capability import ROOT, EditKind, TreeEdit, TreeVersion
+from dokimasia.domain.growth import Phase, Placement, TreeCriterion
+from dokimasia.domain.identity import Value
 from dokimasia.errors import NotFound
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree.request import NAME, tree_of
+from dokimasia.report.fields import Count, Counts
 from dokimasia.runs.method import SampleGroup
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
@@ -56,9 +60,94 @@ class LoadedTree:
         return f"{self.stored.tree}@{self.stored.position}"
 
     @property
+    def texts(self) -> dict[str, str]:
+        """Text of each criterion."""
+        return {key: criterion.text for key, criterion in self.criteria.items()}
+
+    @property
     def unplaced(self) -> dict[str, int]:
         """Number of criteria without a leaf, by kind of failure."""
         return count_unplaced(self.placements)
+
+
+class ListedTree(Value):
+    """A tree as lists show it, with the size of its newest version."""
+
+    tree: str
+    source: str = Field(description="the run or file that its criteria came from; empty for a tree from a file")
+    versions: Count
+    phase: Phase | None = Field(description="what made the newest version; null without one")
+    capabilities: Count
+    criteria: Count
+    created_at: str
+
+
+class ListedVersion(Value):
+    """A version of a tree as lists show it."""
+
+    position: int
+    id: str
+    phase: Phase
+    by: str
+    capabilities: Count
+    criteria: Count
+    edits: Counts = Field(description="by kind")
+    unplaced: Counts = Field(description="criteria without a leaf, by kind of failure")
+    created_at: str
+
+
+class TreeHistory(Value):
+    """A tree's versions, in order."""
+
+    tree: str
+    versions: tuple[ListedVersion, ...]
+
+
+class VersionSize(Value):
+    """A version and its size."""
+
+    tree: str
+    position: int
+    id: str
+    phase: Phase
+    capabilities: Count
+    criteria: Count
+
+
+class EditShown(Value):
+    """An edit of a tree, with the model and prompt of a judge's."""
+
+    kind: EditKind
+    node: str
+    into: str | None
+    reason: str
+    by: Literal["judge", "rule", "person"]
+    criteria: tuple[str, ...]
+    model: str | None
+    prompt: str | None
+
+
+class EditedVersion(Value):
+    """The id of the version that an edit made."""
+
+    version: str
+
+
+class VersionEdit(EditShown, EditedVersion):
+    """An edit, with the version that it made."""
+
+
+class TreeComparison(Value):
+    """The differences between two versions, as `algorithms.trees.checks.TreeDiff`, and the edits from one to the other."""
+
+    first: VersionSize
+    second: VersionSize
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    merged: dict[str, str]
+    moved: dict[str, tuple[str | None, str | None]]
+    support: dict[str, tuple[int, int]]
+    edits: tuple[VersionEdit, ...] | None = Field(description="null if the second does not descend from the first")
 
 
 def load_tree(home: Home, text: str, *, version: str | None = None) -> LoadedTree:
@@ -166,62 +255,58 @@ def sample_groups(home: Home, run: Run) -> Mapping[str, SampleGroup]:
     return groups
 
 
-def list_of_trees(home: Home) -> list[dict[str, Any]]:
-    """Return all trees, the newest first, ready for JSON."""
-    rows: list[dict[str, Any]] = []
+def list_of_trees(home: Home) -> list[ListedTree]:
+    """Return all trees, the newest first."""
+    rows: list[ListedTree] = []
     for tree in list_trees(home):
         history = versions(home, tree.name)
         sizes = _sizes(get_version(home, history[-1].id)) if history else {"capabilities": 0, "criteria": 0}
         rows.append(
-            {
-                "tree": tree.name,
-                "source": tree.source,
-                "versions": len(history),
-                "phase": history[-1].phase if history else None,
+            ListedTree(
+                tree=tree.name,
+                source=tree.source,
+                versions=len(history),
+                phase=history[-1].phase if history else None,
                 **sizes,
-                "created_at": tree.created_at,
-            }
+                created_at=tree.created_at,
+            )
         )
     return rows
 
 
-def list_of_versions(home: Home, text: str) -> dict[str, Any]:
-    """Return a tree's versions in order, ready for JSON.
+def list_of_versions(home: Home, text: str) -> TreeHistory:
+    """Return a tree's versions in order.
 
     Raises:
         NotFound: there is no such tree.
     """
     tree = resolve_tree(home, text).tree
-    rows: list[dict[str, Any]] = []
+    rows: list[ListedVersion] = []
     for stored in versions(home, tree):
         version = get_version(home, stored.id)
+        kinds: Counter[str] = Counter(edit.kind for edit in version.edits)
         rows.append(
-            {
-                "position": stored.position,
-                "id": stored.id,
-                "phase": stored.phase,
-                "by": stored.made_by,
+            ListedVersion(
+                position=stored.position,
+                id=stored.id,
+                phase=stored.phase,
+                by=stored.made_by,
                 **_sizes(version),
-                "edits": dict(sorted(Counter(edit.kind for edit in version.edits).items())),
-                "unplaced": stored.report.get("unplaced", {}),
-                "created_at": stored.created_at,
-            }
+                edits=dict(sorted(kinds.items())),
+                unplaced=stored.report.get("unplaced", {}),
+                created_at=stored.created_at,
+            )
         )
-    return {"tree": tree, "versions": rows}
+    return TreeHistory(tree=tree, versions=tuple(rows))
 
 
-def compare_versions(home: Home, first: str, second: str) -> dict[str, Any]:
-    """Return the differences between two versions, and the edits from one to the other, ready for JSON.
+def compare_versions(home: Home, first: str, second: str) -> TreeComparison:
+    """Return the differences between two versions, and the edits from one to the other.
 
     Args:
         home: the home.
         first: as in `load_tree`; a number is a version of the second's tree.
         second: as in `load_tree`; a number is a version of the first's tree.
-
-    Returns:
-        first and second {tree, position, id, phase, capabilities, criteria}, added, removed, merged, moved, support (as
-        `algorithms.trees.checks.TreeDiff`), edits [{version, kind, node, into, reason, by, model, prompt, criteria}] from
-        the first to the second (None if the second does not descend from the first).
 
     Raises:
         NotFound: one of the versions does not exist.
@@ -230,25 +315,31 @@ def compare_versions(home: Home, first: str, second: str) -> dict[str, Any]:
     tree = resolve_tree(home, name).tree
     before, after = (load_tree(home, f"{tree}@{text}" if text.isdecimal() else text) for text in (first, second))
     change = diff(before.tree, after.tree)
-    return {
-        "first": _version_facts(before),
-        "second": _version_facts(after),
-        "added": list(change.added),
-        "removed": list(change.removed),
-        "merged": change.merged,
-        "moved": {key: list(places) for key, places in change.moved.items()},
-        "support": {key: list(sizes) for key, sizes in change.support.items()},
-        "edits": _edits_between(home, before, after),
-    }
+    return TreeComparison(
+        first=_version_size(before),
+        second=_version_size(after),
+        added=tuple(change.added),
+        removed=tuple(change.removed),
+        merged=dict(change.merged),
+        moved=dict(change.moved),
+        support=dict(change.support),
+        edits=_edits_between(home, before, after),
+    )
 
 
-def edit_row(edit: TreeEdit) -> dict[str, Any]:
-    """Return an edit, ready for JSON."""
-    row = edit.model_dump(mode="json", exclude={"provenance"}) | {"model": None, "prompt": None}
-    if edit.provenance:
-        row["model"] = edit.provenance.model
-        row["prompt"] = f"{edit.provenance.prompt}@{edit.provenance.prompt_version}"
-    return row
+def edit_shown(edit: TreeEdit) -> EditShown:
+    """Return an edit with the model and prompt of a judge's."""
+    provenance = edit.provenance
+    return EditShown(
+        kind=edit.kind,
+        node=edit.node,
+        into=edit.into,
+        reason=edit.reason,
+        by=edit.by,
+        criteria=edit.criteria,
+        model=provenance.model if provenance else None,
+        prompt=f"{provenance.prompt}@{provenance.prompt_version}" if provenance else None,
+    )
 
 
 def load_stored(home: Home, stored: StoredVersion) -> LoadedTree:
@@ -263,15 +354,11 @@ def load_stored(home: Home, stored: StoredVersion) -> LoadedTree:
     )
 
 
-def _version_facts(loaded: LoadedTree) -> dict[str, Any]:
+def _version_size(loaded: LoadedTree) -> VersionSize:
     stored = loaded.stored
-    return {
-        "tree": stored.tree,
-        "position": stored.position,
-        "id": stored.id,
-        "phase": stored.phase,
-        **_sizes(loaded.version),
-    }
+    return VersionSize(
+        tree=stored.tree, position=stored.position, id=stored.id, phase=stored.phase, **_sizes(loaded.version)
+    )
 
 
 def _sizes(version: TreeVersion) -> dict[str, int]:
@@ -281,14 +368,14 @@ def _sizes(version: TreeVersion) -> dict[str, int]:
     }
 
 
-def _edits_between(home: Home, first: LoadedTree, second: LoadedTree) -> list[dict[str, Any]] | None:
+def _edits_between(home: Home, first: LoadedTree, second: LoadedTree) -> tuple[VersionEdit, ...] | None:
     """Return the edits from a version to a later one, in order; None if it is not an ancestor."""
-    newest_first: list[list[dict[str, Any]]] = []
+    newest_first: list[list[VersionEdit]] = []
     id: str | None = second.stored.id
     while id is not None and len(newest_first) < MOST_STEPS:
         if id == first.stored.id:
-            return list(chain.from_iterable(reversed(newest_first)))
+            return tuple(chain.from_iterable(reversed(newest_first)))
         version = get_version(home, id)
-        newest_first.append([{"version": id, **edit_row(edit)} for edit in version.edits])
+        newest_first.append([VersionEdit(version=id, **dict(edit_shown(edit))) for edit in version.edits])
         id = version.before
     return None

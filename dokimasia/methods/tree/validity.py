@@ -5,17 +5,19 @@ from dataclasses import dataclass
 from functools import cache, partial
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+
+from pydantic import Field
 
 from dokimasia.algorithms.taxonomy import leaves, permutation_null, validity
 from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.groupings import group_by_words, text_clusters, vector_clusters
 from dokimasia.algorithms.trees.places import leaf_mapping
-from dokimasia.domain.identity import unit_interval
+from dokimasia.domain.identity import Value, unit_interval
 from dokimasia.errors import InputError, StorageError
 from dokimasia.methods.tree.editing import read_mapping
 from dokimasia.methods.tree.node_scores import (
     MeasuredRun,
+    VersionFacts,
     measured_of,
     resolve_model,
     rounded,
@@ -23,8 +25,9 @@ from dokimasia.methods.tree.node_scores import (
     version_facts,
 )
 from dokimasia.methods.tree.stored_trees import LoadedTree, tree_of_run
+from dokimasia.report.fields import Count
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import Run, load_samples
+from dokimasia.storage.runs import Run, RunStatus, load_samples
 from dokimasia.storage.trees.versions import get_version
 
 BLIND = "#"
@@ -106,6 +109,72 @@ class CriteriaGrouping:
     group_of: Mapping[str, Hashable]
 
 
+class ChanceGain(Value):
+    """The gain when whole images exchange their leaves."""
+
+    mean: float | None
+    p99: float | None = Field(description="99th percentile")
+    p_value: float | None = Field(description="null where fewer than 200 exchanges differ")
+    reason: str = Field(description="why there is no p-value; else empty")
+    exchanged: float
+
+
+class GainStability(Value):
+    """The gain in random halves of the images."""
+
+    halves: Count
+    mean: float
+    low: float = Field(description="5th percentile")
+    high: float = Field(description="95th percentile")
+    positive: float = Field(description="share of halves with a gain above 0")
+    above_first: float | None = Field(description="share of halves above the first grouping's; null for the first")
+
+
+class PredictionErrors(Value):
+    """Errors when scores are predicted by all other criteria and by those of the leaf, in points of 0 to 100."""
+
+    mae_global: float | None
+    mae_intra: float | None
+    delta: float | None = Field(description="the gain: the first minus the second; higher is better")
+    n: Count
+    null: ChanceGain | None
+    stability: GainStability | None
+
+
+class GroupingValidity(Value):
+    """How well one grouping of criteria predicts scores; each figure is null without data."""
+
+    name: str
+    about: str
+    leaves: Count
+    grouped: Count = Field(description="its scored criteria")
+    published: PredictionErrors = Field(description="each criterion left out alone")
+    leave_image_out: PredictionErrors = Field(description="all criteria of its image left out of both predictions")
+
+
+class ValidityTable(Value):
+    """How well several groupings of the same criteria predict scores; the first is the tree under test."""
+
+    models: tuple[str, ...]
+    criteria: Count = Field(description="criteria with a score of any model")
+    permutations: Count
+    resamples: Count
+    taxonomies: tuple[GroupingValidity, ...]
+
+
+class ValiditySource(VersionFacts):
+    """The version of a tree and the run that a validity is of."""
+
+    run: str
+    status: RunStatus
+    simulated: tuple[str, ...]
+    seed: int
+
+
+class TreeValidity(ValidityTable, ValiditySource):
+    """How well a tree predicts the scores of a run, beside other groupings (ATOM, table 3)."""
+
+
 def validity_of(
     home: Home,
     run: Run,
@@ -117,8 +186,8 @@ def validity_of(
     permutations: int = PERMUTATIONS,
     resamples: int = RESAMPLES,
     seed: int | None = None,
-) -> dict[str, Any]:
-    """Return Table 3 of ATOM for a run and its tree as plain JSON; equal rows give equal bytes.
+) -> TreeValidity:
+    """Return Table 3 of ATOM for a run and its tree; equal rows give equal figures.
 
     Args:
         home: the home.
@@ -130,9 +199,6 @@ def validity_of(
         permutations: number of permutations for the null distribution.
         resamples: number of random halves of the samples for the stability.
         seed: seed; by default the run's.
-
-    Returns:
-        tree, position, version, run, status, simulated, seed, unplaced, and what `validity_table` returns.
 
     Raises:
         NotFound: there is no such tree or model.
@@ -156,16 +222,17 @@ def validity_of(
     for name, path in (against or {}).items():
         placed = {criterion: group for criterion, group in read_mapping(path).items() if group is not None}
         groupings.append(CriteriaGrouping(name, f"read from {path.name}", placed))
-    return {
+    table = validity_table(
+        groupings, measured, models=chosen, seed=used_seed, permutations=permutations, resamples=resamples
+    )
+    return TreeValidity(
         **version_facts(loaded),
-        "run": run.id,
-        "status": run.status,
-        "simulated": simulated_models(run),
-        "seed": used_seed,
-        **validity_table(
-            groupings, measured, models=chosen, seed=used_seed, permutations=permutations, resamples=resamples
-        ),
-    }
+        run=run.id,
+        status=run.status,
+        simulated=tuple(simulated_models(run)),
+        seed=used_seed,
+        **dict(table),
+    )
 
 
 def validity_table(
@@ -176,8 +243,8 @@ def validity_table(
     seed: int,
     permutations: int = PERMUTATIONS,
     resamples: int = RESAMPLES,
-) -> dict[str, Any]:
-    """Return the validity of several groupings of the same criteria as plain JSON.
+) -> ValidityTable:
+    """Return the validity of several groupings of the same criteria.
 
     Args:
         groupings: the tree under test, then its baselines.
@@ -186,17 +253,6 @@ def validity_table(
         seed: seed of permutations and resamples.
         permutations: number of permutations for the null distribution, at least 1.
         resamples: number of random halves of the images for the stability; 0 for none.
-
-    Returns:
-        models, criteria (those with a score of any model), permutations, resamples, and taxonomies: for each grouping
-        {name, about, leaves, grouped (its scored criteria), published, leave_image_out}. The last
-        two are {mae_global, mae_intra, delta, n, null {mean, p99, p_value, reason, exchanged}, stability {mean, low,
-        high, positive, above_first}}: errors in points of 0 to 100, lower is better; delta = mae_global - mae_intra,
-        higher is better; `leave_image_out` leaves all criteria of its image out of both predictions, `published` the
-        criterion alone. `null` is of `permutations` exchanges of whole images' leaves (p_value None, and why in
-        `reason`, where fewer than 200 differ). `stability` is the delta in random halves of the images: its mean, its
-        5th and 95th percentile, the share of halves with delta above 0, and the share in which it lies above the first
-        grouping's (None for the first). A figure without data is None.
     """
     scores = {name: measured.scores[name] for name in models if measured.scores.get(name)}
     scored: set[str] = set()
@@ -207,35 +263,43 @@ def validity_table(
     for number in range(resamples):
         half = _half(clusters, seed, number)
         halves.append({criterion for criterion in scored if measured.cluster_of.get(criterion) in half})
-    first: dict[str, list[float | None]] = {}
-    rows: list[dict[str, Any]] = []
+    first: dict[bool, list[float | None]] = {}
+    rows: list[GroupingValidity] = []
     for grouping in groupings:
         group_of = {criterion: group for criterion, group in grouping.group_of.items() if criterion in scored}
-        row: dict[str, Any] = {
-            "name": grouping.name,
-            "about": grouping.about,
-            "leaves": len(set(group_of.values())),
-            "grouped": len(group_of),
-        }
-        for kind, leave_out in (("published", False), ("leave_image_out", True)):
+        figures: dict[bool, PredictionErrors] = {}
+        for leave_out in (False, True):
             cluster_of = measured.cluster_of if leave_out else None
             deltas: list[float | None] = []
             for half in halves:
                 part = {criterion: group for criterion, group in group_of.items() if criterion in half}
                 deltas.append(validity(scores, part, cluster_of).delta)
-            errors = _errors(
-                scores, group_of, measured.cluster_of, leave_out=leave_out, permutations=permutations, seed=seed
+            figures[leave_out] = _errors(
+                scores,
+                group_of,
+                measured.cluster_of,
+                leave_out=leave_out,
+                permutations=permutations,
+                seed=seed,
+                stability=_stability(deltas, first.get(leave_out)),
             )
-            row[kind] = {**errors, "stability": _stability(deltas, first.get(kind))}
-            first.setdefault(kind, deltas)
+            first.setdefault(leave_out, deltas)
+        row = GroupingValidity(
+            name=grouping.name,
+            about=grouping.about,
+            leaves=len(set(group_of.values())),
+            grouped=len(group_of),
+            published=figures[False],
+            leave_image_out=figures[True],
+        )
         rows.append(row)
-    return {
-        "models": sorted(scores),
-        "criteria": len(scored),
-        "permutations": permutations,
-        "resamples": resamples,
-        "taxonomies": rows,
-    }
+    return ValidityTable(
+        models=tuple(sorted(scores)),
+        criteria=len(scored),
+        permutations=permutations,
+        resamples=resamples,
+        taxonomies=tuple(rows),
+    )
 
 
 def _half(clusters: Sequence[str], seed: int, number: int) -> set[str]:
@@ -252,29 +316,48 @@ def _errors(
     leave_out: bool,
     permutations: int,
     seed: int,
-) -> dict[str, Any]:
+    stability: GainStability | None,
+) -> PredictionErrors:
     errors = validity(scores, group_of, cluster_of if leave_out else None)
-    figures: dict[str, Any] = {}
-    for name, value in errors._asdict().items():
-        figures[name] = None if value is None else rounded(value)
-    figures |= {"n": errors.n, "null": None}
-    if errors.delta is None:
-        return figures
+    return PredictionErrors(
+        mae_global=_rounded(errors.mae_global),
+        mae_intra=_rounded(errors.mae_intra),
+        delta=_rounded(errors.delta),
+        n=errors.n,
+        null=None
+        if errors.delta is None
+        else _chance(scores, group_of, cluster_of, leave_out=leave_out, permutations=permutations, seed=seed),
+        stability=stability,
+    )
+
+
+def _rounded(value: float | None) -> float | None:
+    return None if value is None else rounded(value)
+
+
+def _chance(
+    scores: Mapping[str, Mapping[str, float]],
+    group_of: Mapping[str, Hashable],
+    cluster_of: Mapping[str, str],
+    *,
+    leave_out: bool,
+    permutations: int,
+    seed: int,
+) -> ChanceGain:
     null = permutation_null(
         scores, group_of, cluster_of, leave_cluster_out=leave_out, permutations=permutations, seed=seed
     )
     finite = [delta for delta in null.deltas if delta > float("-inf")]
-    figures["null"] = {
-        "mean": rounded(sum(finite) / len(finite)) if finite else None,
-        "p99": rounded(null.percentile(PERCENTILE)) if finite else None,
-        "p_value": None if null.p_value is None else rounded(null.p_value),
-        "reason": null.reason,
-        "exchanged": rounded(null.exchanged),
-    }
-    return figures
+    return ChanceGain(
+        mean=rounded(sum(finite) / len(finite)) if finite else None,
+        p99=rounded(null.percentile(PERCENTILE)) if finite else None,
+        p_value=_rounded(null.p_value),
+        reason=null.reason,
+        exchanged=rounded(null.exchanged),
+    )
 
 
-def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | None) -> dict[str, Any] | None:
+def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | None) -> GainStability | None:
     values = sorted(delta for delta in deltas if delta is not None)
     if not values:
         return None
@@ -283,14 +366,14 @@ def _stability(deltas: Sequence[float | None], first: Sequence[float | None] | N
         if delta is not None and first_delta is not None:
             above.append(delta > first_delta)
     last = len(values) - 1
-    return {
-        "halves": len(values),
-        "mean": rounded(sum(values) / len(values)),
-        "low": rounded(values[round(0.05 * last)]),
-        "high": rounded(values[round(0.95 * last)]),
-        "positive": rounded(sum(delta > 0 for delta in values) / len(values)),
-        "above_first": rounded(sum(above) / len(above)) if above else None,
-    }
+    return GainStability(
+        halves=len(values),
+        mean=rounded(sum(values) / len(values)),
+        low=rounded(values[round(0.05 * last)]),
+        high=rounded(values[round(0.95 * last)]),
+        positive=rounded(sum(delta > 0 for delta in values) / len(values)),
+        above_first=rounded(sum(above) / len(above)) if above else None,
+    )
 
 
 def _unpruned(home: Home, loaded: LoadedTree) -> list[CriteriaGrouping]:

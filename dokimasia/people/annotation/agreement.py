@@ -2,22 +2,116 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
+
+from pydantic import Field
 
 from dokimasia.algorithms.pairwise import CLOSE, to_category
-from dokimasia.algorithms.statistics.agreement import Scale as AlphaScale
-from dokimasia.algorithms.statistics.agreement import cohen_kappa, fleiss_kappa, krippendorff_alpha
+from dokimasia.algorithms.statistics.agreement import Scale, cohen_kappa, fleiss_kappa, krippendorff_alpha
 from dokimasia.domain.annotation import AnnotationUnit
+from dokimasia.domain.identity import Value
 from dokimasia.people.annotation.rated import RatedUnit
-from dokimasia.report.fields import as_json
-from dokimasia.runs.measures import agreement_coefficient, mean_with_interval, rounded, share_of_hits
+from dokimasia.report.fields import AgreementCoefficient, Count, CountedRate, Coverage, Interval
+from dokimasia.runs.measures import agreement_coefficient, counted_rate, mean_with_interval, rounded
 
 Ends = tuple[int, int]
 Judged = Mapping[str, Mapping[AnnotationUnit, float]]
 """What each judge says of the units that it could judge, by the judge's name."""
 
+Row = TypeVar("Row")
+
 ONE_PERSON = "one annotator: there is nobody to compare with"
-ALPHA_SCALES: tuple[AlphaScale, ...] = ("nominal", "ordinal", "interval")
+
+
+class RatingMean(Value):
+    """The mean of what holds for people."""
+
+    n: Count
+    mean: Interval | None
+
+
+class RatingsCompared(Value):
+    """Ratings compared with others of the same things."""
+
+    n: Count
+    mae: Interval | None = Field(description="mean absolute difference")
+    consistency: CountedRate = Field(description="the part that is at most 1 away")
+    kappa: AgreementCoefficient = Field(description="Cohen's kappa with quadratic weights")
+
+
+class RatingsComparedByModel(RatingsCompared):
+    """The same, over all models and of each where there are several."""
+
+    by_model: dict[str, RatingsCompared]
+
+
+class PersonCompared(Value):
+    """A person compared with the mean of the others."""
+
+    annotations: Count
+    n: Count
+    mae: Interval | None
+    consistency: CountedRate
+    kappa: AgreementCoefficient
+    by_model: dict[str, RatingsCompared]
+
+
+class JudgeCompared(Value):
+    """A judge compared with what holds for people."""
+
+    coverage: Coverage
+    n: Count
+    mae: Interval | None
+    consistency: CountedRate
+    kappa: AgreementCoefficient
+    by_model: dict[str, RatingsCompared]
+
+
+class PairOfPeople(Value):
+    """Two people compared with each other."""
+
+    people: tuple[str, str]
+    n: Count
+    same: Count
+    kappa: AgreementCoefficient
+
+
+class ChanceCorrected(Value):
+    """Coefficients over all people: Fleiss' kappa, where everything was rated by as many, and Krippendorff's alpha."""
+
+    n: Count
+    fleiss: AgreementCoefficient
+    alpha_nominal: AgreementCoefficient
+    alpha_ordinal: AgreementCoefficient
+    alpha_interval: AgreementCoefficient
+
+
+class MeasureAgreement(Value):
+    """How far people agree with each other, and judges with people, on one measure."""
+
+    scale: Ends
+    n: Count
+    annotations: Count
+    coverage: Coverage
+    adjudicated: Count
+    ratings: RatingMean
+    by_category: dict[str, RatingMean]
+    people: dict[str, PersonCompared]
+    together: RatingsComparedByModel | None
+    absent: str = Field(description="why there is no agreement of people; empty where there is")
+    pairs: tuple[PairOfPeople, ...]
+    chance_corrected: ChanceCorrected | None
+    judges: dict[str, JudgeCompared]
+
+
+class AnnotationFigures(Value):
+    """How far people agree with each other, and judges with people, in a file of annotations."""
+
+    annotations: str
+    annotators: tuple[str, ...]
+    adjudicators: tuple[str, ...]
+    simulated: tuple[str, ...]
+    measures: dict[str, MeasureAgreement]
 
 
 class _Pair(NamedTuple):
@@ -29,8 +123,10 @@ class _Pair(NamedTuple):
     cluster: str
 
 
-def agreement_figures(rated: Sequence[RatedUnit], judged: Judged, ends: Mapping[str, Ends]) -> dict[str, Any]:
-    """Return how far people agree with each other and judges with people, by measure, ready for JSON.
+def agreement_figures(
+    rated: Sequence[RatedUnit], judged: Judged, ends: Mapping[str, Ends]
+) -> dict[str, MeasureAgreement]:
+    """Return how far people agree with each other and judges with people, by measure.
 
     A judge is held against what holds for people: the adjudicated value, else their mean. A person is held against the mean
     of the others, by what was said before anything was adjudicated.
@@ -46,7 +142,7 @@ def agreement_figures(rated: Sequence[RatedUnit], judged: Judged, ends: Mapping[
     }
 
 
-def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> dict[str, Any]:
+def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> MeasureAgreement:
     names = sorted({name for one in rated for name in one.said})
     given = sum(len(one.said) for one in rated)
     several = [one for one in rated if len(one.said) > 1]
@@ -54,49 +150,44 @@ def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> dict[st
     absent = "" if len(names) > 1 else ONE_PERSON
     if not absent and not several:
         absent = "no two annotators rated the same thing"
-    return {
-        "scale": list(scale),
-        "n": len(rated),
-        "annotations": given,
-        "coverage": rounded(given / (len(rated) * len(names))) if names else None,
-        "adjudicated": sum(one.adjudicated is not None for one in rated),
-        "ratings": _ratings(rated, scale),
-        "by_category": {
+    categories = sorted({one.place.category for one in rated if one.place.category})
+    return MeasureAgreement(
+        scale=scale,
+        n=len(rated),
+        annotations=given,
+        coverage=rounded(given / (len(rated) * len(names))) if names else None,
+        adjudicated=sum(one.adjudicated is not None for one in rated),
+        ratings=_ratings(rated, scale),
+        by_category={
             category: _ratings([one for one in rated if one.place.category == category], scale)
-            for category in sorted({one.place.category for one in rated if one.place.category})
+            for category in categories
         },
-        "people": {
-            name: {
-                "annotations": sum(name in one.said for one in rated),
-                **_compared(_with_others(several, name), scale),
-            }
-            for name in names
-        },
-        "together": None if absent else _compared(every, scale),
-        "absent": absent,
-        "pairs": [] if absent else [_two(several, one, other, scale) for one, other in combinations(names, 2)],
-        "chance_corrected": None if absent else _chance_corrected(several, names),
-        "judges": {name: _judge(rated, said, scale) for name, said in sorted(judged.items())},
-    }
+        people={name: _person(rated, several, name, scale) for name in names},
+        together=None if absent else _compared_by_model(every, scale),
+        absent=absent,
+        pairs=() if absent else tuple(_two(several, one, other, scale) for one, other in combinations(names, 2)),
+        chance_corrected=None if absent else _chance_corrected(several, names),
+        judges={name: _judge(rated, said, scale) for name, said in sorted(judged.items())},
+    )
 
 
-def _ratings(rated: Sequence[RatedUnit], scale: Ends) -> dict[str, Any]:
+def _ratings(rated: Sequence[RatedUnit], scale: Ends) -> RatingMean:
     """Return the mean of what holds for people."""
     values, clusters = [one.reference for one in rated], [one.place.cluster for one in rated]
-    return {"n": len(rated), "mean": _mean(values, clusters, scale)}
+    return RatingMean(n=len(rated), mean=mean_with_interval(values, clusters, seed=0, bounds=scale))
 
 
-def _mean(values: Sequence[float], clusters: Sequence[Hashable], bounds: tuple[float, float]) -> dict[str, Any] | None:
-    """Return a mean with its interval as JSON; None of nothing."""
-    interval = mean_with_interval(values, clusters, seed=0, bounds=bounds)
-    return None if interval is None else as_json(interval)
+def _person(rated: Sequence[RatedUnit], several: Sequence[RatedUnit], name: str, scale: Ends) -> PersonCompared:
+    annotations = sum(name in one.said for one in rated)
+    return PersonCompared(annotations=annotations, **dict(_compared_by_model(_with_others(several, name), scale)))
 
 
-def _judge(rated: Sequence[RatedUnit], said: Mapping[AnnotationUnit, float], scale: Ends) -> dict[str, Any]:
+def _judge(rated: Sequence[RatedUnit], said: Mapping[AnnotationUnit, float], scale: Ends) -> JudgeCompared:
     pairs = [
         _Pair(said[one.unit], one.reference, one.unit.model, one.place.cluster) for one in rated if one.unit in said
     ]
-    return {"coverage": rounded(len(pairs) / len(rated)) if rated else None, **_compared(pairs, scale)}
+    coverage = rounded(len(pairs) / len(rated)) if rated else None
+    return JudgeCompared(coverage=coverage, **dict(_compared_by_model(pairs, scale)))
 
 
 def _with_others(several: Sequence[RatedUnit], name: str) -> list[_Pair]:
@@ -110,27 +201,28 @@ def _with_others(several: Sequence[RatedUnit], name: str) -> list[_Pair]:
     return found
 
 
-def _compared(pairs: Sequence[_Pair], scale: Ends) -> dict[str, Any]:
+def _compared_by_model(pairs: Sequence[_Pair], scale: Ends) -> RatingsComparedByModel:
     models = sorted({pair.model for pair in pairs if pair.model})
-    by_model = {model: _row([pair for pair in pairs if pair.model == model], scale) for model in models}
-    return {**_row(pairs, scale), "by_model": by_model if len(models) > 1 else {}}
+    by_model: dict[str, RatingsCompared] = {}
+    if len(models) > 1:
+        for model in models:
+            by_model[model] = _compared([pair for pair in pairs if pair.model == model], scale)
+    return RatingsComparedByModel(**dict(_compared(pairs, scale)), by_model=by_model)
 
 
-def _row(pairs: Sequence[_Pair], scale: Ends) -> dict[str, Any]:
+def _compared(pairs: Sequence[_Pair], scale: Ends) -> RatingsCompared:
     """Return MAE, consistency and Cohen's kappa with quadratic weights, each with its interval."""
     off = [abs(pair.value - pair.against) for pair in pairs]
     clusters = [pair.cluster for pair in pairs]
-    near = as_json(share_of_hits([one <= CLOSE + 1e-9 for one in off], clusters))
-    near.pop("bounds")
-    return {
-        "n": len(pairs),
-        "mae": _mean(off, clusters, (0.0, float(scale[1] - scale[0]))),
-        "consistency": near,
-        "kappa": _kappa([(pair.value, pair.against) for pair in pairs], clusters, scale),
-    }
+    return RatingsCompared(
+        n=len(pairs),
+        mae=mean_with_interval(off, clusters, seed=0, bounds=(0.0, float(scale[1] - scale[0]))),
+        consistency=counted_rate([one <= CLOSE + 1e-9 for one in off], clusters),
+        kappa=_kappa([(pair.value, pair.against) for pair in pairs], clusters, scale),
+    )
 
 
-def _kappa(values: Sequence[tuple[float, float]], clusters: Sequence[str], scale: Ends) -> dict[str, Any]:
+def _kappa(values: Sequence[tuple[float, float]], clusters: Sequence[str], scale: Ends) -> AgreementCoefficient:
     """Return Cohen's kappa of two ratings, each taken for the nearest category."""
     places = [tuple(to_category(one, *scale) for one in pair) for pair in values]
     categories = range(scale[0], scale[1] + 1)
@@ -139,26 +231,35 @@ def _kappa(values: Sequence[tuple[float, float]], clusters: Sequence[str], scale
         first, second = ([places[at][side] for at in use] for side in (0, 1))
         return cohen_kappa(first, second, weights="quadratic", categories=categories)
 
-    return as_json(agreement_coefficient(statistic, len(places), clusters))
+    return agreement_coefficient(statistic, len(places), clusters)
 
 
-def _two(several: Sequence[RatedUnit], one: str, other: str, scale: Ends) -> dict[str, Any]:
+def _two(several: Sequence[RatedUnit], one: str, other: str, scale: Ends) -> PairOfPeople:
     both = [rated for rated in several if one in rated.said and other in rated.said]
     values = [(rated.said[one], rated.said[other]) for rated in both]
     kappa = _kappa(values, [rated.place.cluster for rated in both], scale)
-    return {"people": [one, other], "n": len(both), "same": sum(a == b for a, b in values), "kappa": kappa}
+    return PairOfPeople(people=(one, other), n=len(both), same=sum(a == b for a, b in values), kappa=kappa)
 
 
-def _chance_corrected(several: Sequence[RatedUnit], names: Sequence[str]) -> dict[str, Any]:
+def _chance_corrected(several: Sequence[RatedUnit], names: Sequence[str]) -> ChanceCorrected:
     """Return Fleiss' kappa, where everything was rated by as many, and Krippendorff's alpha on three scales."""
     clusters = [one.place.cluster for one in several]
     rows = [[one.said.get(name) for name in names] for one in several]
     given = [list(one.said.values()) for one in several]
 
-    def of(statistic: Callable[[list[Any]], float], rows: Sequence[Any]) -> dict[str, Any]:
-        return as_json(agreement_coefficient(lambda use: statistic([rows[at] for at in use]), len(rows), clusters))
+    def alpha(scale: Scale) -> AgreementCoefficient:
+        return _coefficient(lambda some: krippendorff_alpha(some, scale=scale), rows, clusters)
 
-    found = {"n": len(several), "fleiss": of(fleiss_kappa, given)}
-    for scale in ALPHA_SCALES:
-        found[f"alpha_{scale}"] = of(lambda some, scale=scale: krippendorff_alpha(some, scale=scale), rows)
-    return found
+    return ChanceCorrected(
+        n=len(several),
+        fleiss=_coefficient(fleiss_kappa, given, clusters),
+        alpha_nominal=alpha("nominal"),
+        alpha_ordinal=alpha("ordinal"),
+        alpha_interval=alpha("interval"),
+    )
+
+
+def _coefficient(
+    statistic: Callable[[list[Row]], float], rows: Sequence[Row], clusters: Sequence[Hashable]
+) -> AgreementCoefficient:
+    return agreement_coefficient(lambda use: statistic([rows[at] for at in use]), len(rows), clusters)

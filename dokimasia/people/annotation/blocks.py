@@ -1,38 +1,45 @@
 """How far people agree with each other, and judges with them, as it is drawn; no row tells one model from another."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from dokimasia.people.annotation.agreement import (
+    AnnotationFigures,
+    ChanceCorrected,
+    JudgeCompared,
+    MeasureAgreement,
+    PersonCompared,
+)
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 from dokimasia.report.data import SIMULATED_NOTE
-
-COEFFICIENTS = {
-    "fleiss": "Fleiss' kappa",
-    "alpha_nominal": "Krippendorff's alpha, nominal",
-    "alpha_ordinal": "Krippendorff's alpha, ordinal",
-    "alpha_interval": "Krippendorff's alpha, interval",
-}
-"""Coefficients over all people by their name in the figures."""
+from dokimasia.report.fields import AgreementCoefficient
 
 
-def measure_blocks(found: Mapping[str, Any]) -> Iterator[Block]:
+def coefficients(chance: ChanceCorrected) -> Iterator[tuple[str, AgreementCoefficient]]:
+    """Yield the coefficients over all people with their names."""
+    yield "Fleiss' kappa", chance.fleiss
+    yield "Krippendorff's alpha, nominal", chance.alpha_nominal
+    yield "Krippendorff's alpha, ordinal", chance.alpha_ordinal
+    yield "Krippendorff's alpha, interval", chance.alpha_interval
+
+
+def measure_blocks(agreement: AnnotationFigures) -> Iterator[Block]:
     """Yield figures of agreement, as of `compare`, measure by measure."""
-    if found["simulated"]:
+    if agreement.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
-    for measure, one in found["measures"].items():
-        low, high = one["scale"]
-        people = figures.several(len(found["annotators"]), "person", "people")
-        lead = f", {low} to {high}: {one['annotations']} ratings of {one['n']} by {people}"
+    for measure, measured in agreement.measures.items():
+        low, high = measured.scale
+        people = figures.several(len(agreement.annotators), "person", "people")
+        lead = f", {low} to {high}: {measured.annotations} ratings of {measured.n} by {people}"
         yield Paragraph((Span(measure, "strong"), lead))
-        yield _held_against(one)
-        if one["absent"]:
-            yield Paragraph(f"No agreement between people: {one['absent']}.", "note")
+        yield _held_against(measured)
+        if measured.chance_corrected is None:
+            yield Paragraph(f"No agreement between people: {measured.absent}.", "note")
         else:
-            yield _together(one)
+            yield _together(measured, measured.chance_corrected)
 
 
-def _held_against(found: Mapping[str, Any]) -> Table:
+def _held_against(measured: MeasureAgreement) -> Table:
     columns = [
         Column("who", numeric=False),
         Column("held against", numeric=False),
@@ -41,34 +48,33 @@ def _held_against(found: Mapping[str, Any]) -> Table:
         Column("consistent, %", meaning="at most 1 away"),
         Column("Cohen's kappa, quadratic", numeric=False),
     ]
-    rows: list[Sequence[Cell]] = [_row(name, "people", row) for name, row in found["judges"].items()]
-    if found["together"] is not None:
-        rows += [_row(name, "the mean of the others", row) for name, row in found["people"].items()]
+    rows: list[Sequence[Cell]] = [_row(name, "people", row) for name, row in measured.judges.items()]
+    if measured.together is not None:
+        rows += [_row(name, "the mean of the others", row) for name, row in measured.people.items()]
     return Table(columns, rows, "Judges and people held against people")
 
 
-def _row(name: str, against: str, row: Mapping[str, Any]) -> list[Cell]:
-    mae = row["mae"]
+def _row(name: str, against: str, row: PersonCompared | JudgeCompared) -> list[Cell]:
+    mae = row.mae
     off: Cell = figures.NOTHING
     if mae is not None:
-        off = (f"{mae['mean']:.2f}", Span(figures.bracketed(mae, lambda end: f"{end:.2f}"), "muted"))
-    near: Cell = figures.share_of(row["consistency"], "") if row["n"] else figures.NOTHING
-    return [Span(name, "strong"), against, figures.count(row["n"]), off, near, _coefficient(row["kappa"])]
+        off = (f"{mae.mean:.2f}", Span(figures.bracketed(mae, lambda end: f"{end:.2f}"), "muted"))
+    near: Cell = figures.share_of(row.consistency, "") if row.n else figures.NOTHING
+    return [Span(name, "strong"), against, figures.count(row.n), off, near, _coefficient(row.kappa)]
 
 
-def _together(found: Mapping[str, Any]) -> Table:
+def _together(measured: MeasureAgreement, chance: ChanceCorrected) -> Table:
     columns = [Column("people with each other", numeric=False), Column("n"), Column("agreement", numeric=False)]
     rows: list[Sequence[Cell]] = [
-        [" and ".join(pair["people"]), figures.count(pair["n"]), ("kappa ", *_coefficient(pair["kappa"]))]
-        for pair in found["pairs"]
+        [" and ".join(pair.people), figures.count(pair.n), ("kappa ", *_coefficient(pair.kappa))]
+        for pair in measured.pairs
     ]
-    chance = found["chance_corrected"]
-    rows += [[title, figures.count(chance["n"]), _coefficient(chance[name])] for name, title in COEFFICIENTS.items()]
+    rows += [[title, figures.count(chance.n), _coefficient(estimate)] for title, estimate in coefficients(chance)]
     return Table(columns, rows, "How far people agree with each other")
 
 
-def _coefficient(one: Mapping[str, Any]) -> tuple[str | Span, ...]:
-    if one["value"] is None:
-        return (Span(f"none: {one['no_value']}", "muted"),)
-    text = f"{one['value']:.2f}".replace("-", figures.MINUS)
-    return text, Span(figures.bracketed(one, lambda end: f"{end:.2f}"), "muted")
+def _coefficient(estimate: AgreementCoefficient) -> tuple[str | Span, ...]:
+    if estimate.value is None:
+        return (Span(f"none: {estimate.no_value}", "muted"),)
+    text = f"{estimate.value:.2f}".replace("-", figures.MINUS)
+    return text, Span(figures.bracketed(estimate, lambda end: f"{end:.2f}"), "muted")

@@ -4,7 +4,9 @@ import base64
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.datasets.lines import Problem, location, refuse
@@ -131,7 +133,7 @@ DISAGREEMENTS: dict[str, ColumnType] = {
 }
 
 
-def disagreements(annotations: Sequence[Annotation], *, more_than: float) -> list[dict[str, Any]]:
+def disagreements(annotations: Sequence[Annotation], *, more_than: float) -> list[dict[str, JsonValue]]:
     """Return the units on which people differ by more than so much, with what each said, and fields for who decides."""
     return [
         {
@@ -148,7 +150,7 @@ def disagreements(annotations: Sequence[Annotation], *, more_than: float) -> lis
     ]
 
 
-def write_disagreements(rows: Sequence[Mapping[str, Any]], path: Path) -> None:
+def write_disagreements(rows: Sequence[Mapping[str, JsonValue]], path: Path) -> None:
     """Write disagreements as a file, in the format that the path's ending names."""
     kept = [{name: row[name] if row[name] != "" else None for name in DISAGREEMENTS} for row in rows]
     write_whole(path, encode(Export(DISAGREEMENTS, kept), format_of(None, path)))

@@ -1,13 +1,13 @@
 """People's annotations held against judges: runs whose judge rated the same things, or files of a judge's ratings."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit
 from dokimasia.errors import ConfigError, DataError
-from dokimasia.people.annotation.agreement import Ends, agreement_figures
+from dokimasia.people.annotation.agreement import AnnotationFigures, Ends, agreement_figures
 from dokimasia.people.annotation.collecting import known_units
 from dokimasia.people.annotation.rated import SampleOrigin, group_of, put_together, scale_of
 from dokimasia.runs.catalogue import method_named
@@ -52,7 +52,7 @@ def compare(
     runs: Sequence[Run] = (),
     judged: Sequence[Path] = (),
     scale: tuple[int, int] | None = None,
-) -> dict[str, Any]:
+) -> AnnotationFigures:
     """Return the figures of agreement of a file of annotations, people with each other and judges with them.
 
     Args:
@@ -87,13 +87,13 @@ def compare(
     measures = sorted({one.unit.measure for one in annotations})
     ends = {measure: scale_of(measure, annotations, scale, name=str(path)) for measure in measures}
     rated = put_together(annotations, places.get)
-    return {
-        "annotations": path.name,
-        "annotators": sorted({one.annotator for one in annotations if not one.adjudicates}),
-        "adjudicators": sorted({one.annotator for one in annotations if one.adjudicates}),
-        "simulated": sorted(set(models)),
-        "measures": agreement_figures(rated, judges, ends),
-    }
+    return AnnotationFigures(
+        annotations=path.name,
+        annotators=tuple(sorted({one.annotator for one in annotations if not one.adjudicates})),
+        adjudicators=tuple(sorted({one.annotator for one in annotations if one.adjudicates})),
+        simulated=tuple(sorted(set(models))),
+        measures=agreement_figures(rated, judges, ends),
+    )
 
 
 def _check_known(
@@ -114,7 +114,7 @@ def _check_known(
         raise DataError("\n".join([*wrong[:20], *more]))
 
 
-def _fresh(judges: Mapping[str, Any], name: str, source: str) -> str:
+def _fresh(judges: Collection[str], name: str, source: str) -> str:
     return f"{name} ({source})" if name in judges else name
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 from pydantic import Field, ValidationError
@@ -122,5 +122,5 @@ def read_key(path: Path) -> tuple[KeyHead, dict[str, KeyItem]]:
     return head, items
 
 
-def _tuples(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _tuples(fields: Mapping[str, object]) -> dict[str, object]:
     return {name: tuple(value) if isinstance(value, list) else value for name, value in fields.items()}

@@ -1,7 +1,6 @@
 """Responses, pairs and criteria handed out in the home's own queue, blind and in drawn order, and what people said of them."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import orjson
 
@@ -123,7 +122,7 @@ def queued(home: Home, run: str) -> list[Standing]:
     return [one for one in standings(home, run) if one.item.kind in RATED]
 
 
-def asked_of(item: CheckItem) -> list[dict[str, Any]]:
+def asked_of(item: CheckItem) -> list[dict[str, object]]:
     """Return what is asked of an item: by measure its question, and the answers with their labels."""
     head, shown = behind(item).head, orjson.loads(item.text)
     right = RIGHT_ANSWER if "reference" in shown else RIGHT

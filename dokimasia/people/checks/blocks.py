@@ -1,16 +1,23 @@
 """What people said of perturbations, as it is drawn: fit by dimension, and how far people agree."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from dokimasia.domain.blindspots import LABELS
+from dokimasia.people.checks.shape import (
+    CheckFigures,
+    Coefficient,
+    DimensionLabels,
+    LabelAgreement,
+    LabelFigures,
+    Met,
+)
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
 
 TITLES = {label: label.replace("_", " ") for label in LABELS}
 
 
-def label_blocks(labels: Mapping[str, Any], run: str, place: str = "/labels") -> list[Block]:
+def label_blocks(labels: LabelFigures, run: str, place: str = "/labels") -> list[Block]:
     """Return what people said of a run's perturbations.
 
     Args:
@@ -19,18 +26,18 @@ def label_blocks(labels: Mapping[str, Any], run: str, place: str = "/labels") ->
         place: where the figures stand in what `--json` prints.
     """
     blocks: list[Block] = []
-    waiting = labels["made"] - labels["labelled"]
+    waiting = labels.made - labels.labelled
     if waiting:
         command = Span(f"dokimasia check {run}", "code")
-        said = f"{waiting} of {labels['made']} perturbations wait for a person to label them: "
+        said = f"{waiting} of {labels.made} perturbations wait for a person to label them: "
         blocks.append(Paragraph((said, command), "warning"))
-    if labels["labelled"]:
+    if labels.labelled:
         blocks += [_by_dimension(labels, place), Paragraph(_meaning(labels), "note")]
-        blocks += _agreement(labels["agreement"], f"{place}/agreement")
+        blocks += _agreement(labels.agreement, f"{place}/agreement")
     return blocks
 
 
-def _by_dimension(labels: Mapping[str, Any], place: str) -> Table:
+def _by_dimension(labels: LabelFigures, place: str) -> Table:
     columns = [
         Column("dimension", numeric=False),
         Column("made"),
@@ -39,39 +46,39 @@ def _by_dimension(labels: Mapping[str, Any], place: str) -> Table:
         Column("fit, %", meaning="labelled as it was meant: errors valid, harmless changes score-invariant"),
     ]
     rows: list[Sequence[Cell]] = [
-        _row(one["title"], one, f"{place}/by_dimension/{at}") for at, one in enumerate(labels["by_dimension"])
+        _row(one.title, one, f"{place}/by_dimension/{at}") for at, one in enumerate(labels.by_dimension)
     ]
     rows.append(_row(Span("all", "strong"), labels, place))
     return Table(columns, rows, "What people said of the perturbations of each dimension")
 
 
-def _row(title: Cell, one: Mapping[str, Any], place: str) -> list[Cell]:
+def _row(title: Cell, counted: LabelFigures | DimensionLabels, place: str) -> list[Cell]:
     return [
         title,
-        figures.count(one["made"], f"{place}/made"),
-        figures.count(one["labelled"], f"{place}/labelled"),
-        *(figures.count(one["labels"][label], f"{place}/labels/{label}") for label in LABELS),
-        figures.share_of(one["fit"], f"{place}/fit") if one["labelled"] else figures.NOTHING,
+        figures.count(counted.made, f"{place}/made"),
+        figures.count(counted.labelled, f"{place}/labelled"),
+        *(figures.count(counted.labels[label], f"{place}/labels/{label}") for label in LABELS),
+        figures.share_of(counted.fit, f"{place}/fit") if counted.labelled else figures.NOTHING,
     ]
 
 
-def _meaning(labels: Mapping[str, Any]) -> str:
-    people = ", ".join(f"{who} {count:,}" for who, count in labels["people"].items())
+def _meaning(labels: LabelFigures) -> str:
+    people = ", ".join(f"{who} {count:,}" for who, count in labels.people.items())
     return (
-        f"Labelled by {people}. Whoever labelled first settles a perturbation. {labels['enter']:,} of {labels['made']:,} enter a "
+        f"Labelled by {people}. Whoever labelled first settles a perturbation. {labels.enter:,} of {labels.made:,} enter a "
         "probe: valid errors, and what people found score-invariant. 95 % intervals, clustered by image."
     )
 
 
-def _agreement(found: Mapping[str, Any], place: str) -> Iterator[Block]:
-    if found["absent"]:
-        yield Paragraph(f"No agreement between people: {found['absent']}.", "note")
+def _agreement(agreement: LabelAgreement, place: str) -> Iterator[Block]:
+    if agreement.alpha is None:
+        yield Paragraph(f"No agreement between people: {agreement.absent}.", "note")
         return
-    things = figures.several(found["n"], "perturbation")
+    things = figures.several(agreement.n, "perturbation")
     yield Paragraph(
         (
             "Krippendorff's alpha (nominal) ",
-            *_coefficient(found["alpha"], f"{place}/alpha"),
+            *_coefficient(agreement.alpha, f"{place}/alpha"),
             f", on {things} labelled by two people or more.",
         )
     )
@@ -83,41 +90,42 @@ def _agreement(found: Mapping[str, Any], place: str) -> Iterator[Block]:
     ]
     rows: list[Sequence[Cell]] = [
         [
-            " and ".join(pair["people"]),
-            figures.count(pair["n"], f"{place}/pairs/{at}/n"),
-            figures.share_of(pair["same"], f"{place}/pairs/{at}/same") if pair["n"] else figures.NOTHING,
-            _coefficient(pair["kappa"], f"{place}/pairs/{at}/kappa"),
+            " and ".join(pair.people),
+            figures.count(pair.n, f"{place}/pairs/{at}/n"),
+            figures.share_of(pair.same, f"{place}/pairs/{at}/same") if pair.n else figures.NOTHING,
+            _coefficient(pair.kappa, f"{place}/pairs/{at}/kappa"),
         ]
-        for at, pair in enumerate(found["pairs"])
+        for at, pair in enumerate(agreement.pairs)
     ]
     yield Table(columns, rows, "How far each two people agree")
-    yield _confusion(found["confusion"], f"{place}/confusion")
+    yield _confusion(agreement.confusion, f"{place}/confusion")
 
 
-def _coefficient(one: Mapping[str, Any], place: str) -> tuple[str | Span, ...]:
-    if one["value"] is None:
-        return (Span(f"none: {one['no_value']}", "muted"),)
-    text = f"{one['value']:.2f}".replace("-", figures.MINUS)
-    return Span(text, "", f"{place}/value", one["value"]), figures.bracketed(one, lambda end: f"{end:.2f}")
+def _coefficient(coefficient: Coefficient, place: str) -> tuple[str | Span, ...]:
+    value = coefficient.value
+    if value is None:
+        return (Span(f"none: {coefficient.no_value}", "muted"),)
+    text = f"{value:.2f}".replace("-", figures.MINUS)
+    return Span(text, "", f"{place}/value", value), figures.bracketed(coefficient, lambda end: f"{end:.2f}")
 
 
-def _confusion(rows: Sequence[Mapping[str, Any]], place: str) -> Table:
+def _confusion(rows: Sequence[Met], place: str) -> Table:
     columns = [Column("where one said", numeric=False), Column("n"), *(Column(title) for title in TITLES.values())]
     cells: list[Sequence[Cell]] = [
         [
-            TITLES[row["label"]],
-            figures.count(row["n"], f"{place}/{at}/n"),
-            *(figures.count(row["beside"][label], f"{place}/{at}/beside/{label}") for label in LABELS),
+            TITLES[row.label],
+            figures.count(row.n, f"{place}/{at}/n"),
+            *(figures.count(row.beside[label], f"{place}/{at}/beside/{label}") for label in LABELS),
         ]
         for at, row in enumerate(rows)
-        if row["n"]
+        if row.n
     ]
     return Table(columns, cells, "What another person said of the same perturbation, each two labels counted both ways")
 
 
-def check_blocks(found: Mapping[str, Any]) -> list[Block]:
+def check_blocks(checks: CheckFigures) -> list[Block]:
     """Return how far people decided alike on captions or rubrics, as of `check_figures`."""
-    if not found["agreement"]:
+    if not checks.agreement:
         return [Paragraph("No agreement between people: no two decided on the same caption or rubric.", "note")]
     columns = [
         Column("people", numeric=False),
@@ -128,13 +136,13 @@ def check_blocks(found: Mapping[str, Any]) -> list[Block]:
     ]
     rows: list[Sequence[Cell]] = [
         [
-            " and ".join(pair["people"]),
-            figures.count(pair["n"]),
-            (figures.share(pair["share"]), Span(figures.bracketed(pair, lambda end: f"{100 * end:.0f}"), "muted")),
-            figures.NOTHING if pair["kappa"] is None else f"{pair['kappa']:.2f}".replace("-", figures.MINUS),
-            figures.count(pair["same_text"]),
+            " and ".join(pair.people),
+            figures.count(pair.n),
+            (figures.share(pair.share), Span(figures.bracketed(pair, lambda end: f"{100 * end:.0f}"), "muted")),
+            figures.NOTHING if pair.kappa is None else f"{pair.kappa:.2f}".replace("-", figures.MINUS),
+            figures.count(pair.same_text),
         ]
-        for pair in found["agreement"]
+        for pair in checks.agreement
     ]
     note = "95 % intervals, clustered by sample. No kappa where both decided one and the same on everything."
     return [Table(columns, rows, "How far each two people decided alike"), Paragraph(note, "note")]

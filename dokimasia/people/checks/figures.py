@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Sequence
 from itertools import combinations
-from typing import Any
 
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.domain.decision import ACTIONS, STATES, Action, Kind, Standing
+from dokimasia.people.checks.shape import CheckFigures, DecidedAlike
 
 
-def check_figures(standings: Sequence[Standing]) -> dict[str, Any]:
-    """Return the figures of a run's items, ready for JSON.
+def check_figures(standings: Sequence[Standing]) -> CheckFigures:
+    """Return the figures of a run's items.
 
     `agreement` has an entry for each two people who decided on the same item: of `n` such items, the share on which
     they decided alike (accept, edit or reject), its 95 % interval with samples as clusters, Cohen's kappa (None where
@@ -22,23 +22,19 @@ def check_figures(standings: Sequence[Standing]) -> dict[str, Any]:
     kinds: list[Kind] = list(dict.fromkeys(one.item.kind for one in standings)) or ["caption"]
     actions: tuple[Action, ...] = tuple(dict.fromkeys(action for kind in kinds for action in ACTIONS[kind]))
     people = sorted({decision.who for one in standings for decision in one.decisions})
-    return {
-        "items": len(standings),
-        "kinds": dict(sorted(Counter(one.item.kind for one in standings).items())),
-        "states": {state: states[state] for state in ("waiting", *(STATES[action] for action in actions))},
-        "asked": dict(
-            sorted(Counter(one.item.person for one in standings if one.item.person and one.state == "waiting").items())
-        ),
-        "people": {who: sum(one.last_of(who) is not None for one in standings) for who in people},
-        "agreement": [
-            pair
-            for first, second in combinations(people, 2)
-            if (pair := _pair(standings, first, second, actions)) is not None
-        ],
-    }
+    asked = Counter(one.item.person for one in standings if one.item.person and one.state == "waiting")
+    pairs = [_pair(standings, first, second, actions) for first, second in combinations(people, 2)]
+    return CheckFigures(
+        items=len(standings),
+        kinds=dict(sorted(Counter(one.item.kind for one in standings).items())),
+        states={state: states[state] for state in ("waiting", *(STATES[action] for action in actions))},
+        asked=dict(sorted(asked.items())),
+        people={who: sum(one.last_of(who) is not None for one in standings) for who in people},
+        agreement=tuple(pair for pair in pairs if pair is not None),
+    )
 
 
-def _pair(standings: Sequence[Standing], first: str, second: str, actions: Sequence[Action]) -> dict[str, Any] | None:
+def _pair(standings: Sequence[Standing], first: str, second: str, actions: Sequence[Action]) -> DecidedAlike | None:
     both = [
         (one, mine, yours)
         for one in standings
@@ -54,12 +50,12 @@ def _pair(standings: Sequence[Standing], first: str, second: str, actions: Seque
         )
     except ValueError:  # both gave one and the same answer to everything
         kappa = None
-    return {
-        "people": [first, second],
-        "n": len(both),
-        "share": sum(alike) / len(both),
-        "low": interval.low,
-        "high": interval.high,
-        "kappa": kappa,
-        "same_text": sum(mine.text == yours.text for _, mine, yours in both),
-    }
+    return DecidedAlike(
+        people=(first, second),
+        n=len(both),
+        share=sum(alike) / len(both),
+        low=interval.low,
+        high=interval.high,
+        kappa=kappa,
+        same_text=sum(mine.text == yours.text for _, mine, yours in both),
+    )

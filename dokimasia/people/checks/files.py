@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import orjson
+from pydantic import JsonValue
 
 from dokimasia.domain.decision import Standing
 from dokimasia.domain.question import PendingQuestion
@@ -86,7 +86,7 @@ def _row(one: Standing, shown: PerturbationView | None, images: str, *, who: str
     perturbation `label` takes one of the five labels.
     """
     decisions = one.decisions if who is None else one.decisions_for(who)
-    row: dict[str, Any] = {
+    row: dict[str, JsonValue] = {
         "item": one.item.id,
         "run": one.item.run,
         "kind": one.item.kind,

@@ -2,7 +2,8 @@
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+
+from pydantic import JsonValue
 
 from dokimasia.domain.decision import Standing
 from dokimasia.domain.sample import ImageRef
@@ -15,7 +16,7 @@ from dokimasia.storage.home import Home
 QUESTION = "What is the change?"
 
 
-def labelling_row(shown: PerturbationView, folder: str) -> dict[str, Any]:
+def labelling_row(shown: PerturbationView, folder: str) -> dict[str, JsonValue]:
     """Return what a JSON line says of a perturbation; images are named in a folder beside the file."""
     item = shown.item
     return {
@@ -62,7 +63,7 @@ def _page(home: Home, who: str, due: Sequence[tuple[str, PerturbationView]]) -> 
     return form_page(who, "perturbation", [("label", QUESTION, options)], rows, images, adds={"who": who})
 
 
-def _row(id: str, shown: PerturbationView) -> Mapping[str, Any]:
+def _row(id: str, shown: PerturbationView) -> Mapping[str, JsonValue]:
     item, names = shown.item, [(name, ref.sha256) for name, ref in shown.images]
     compared = item.gold_image is not None
     return {

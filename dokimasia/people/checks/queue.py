@@ -146,7 +146,7 @@ def shown_item(home: Home, one: Standing, who: str) -> dict[str, Any]:
         the difference in words; messages, form, prompt and withdrawn of a question; and what a rating is of.
     """
     item = one.item
-    shown: dict[str, Any] = {
+    shown: dict[str, object] = {
         "item": item.id,
         "run": item.run,
         "kind": item.kind,
@@ -172,7 +172,7 @@ def shown_item(home: Home, one: Standing, who: str) -> dict[str, Any]:
     }
 
 
-def _perturbation(home: Home, item: CheckItem) -> dict[str, Any]:
+def _perturbation(home: Home, item: CheckItem) -> dict[str, object]:
     found = shown_perturbation(home, item.run, item.subject)
     made = found.item
     return {
@@ -192,7 +192,7 @@ def _perturbation(home: Home, item: CheckItem) -> dict[str, Any]:
     }
 
 
-def _question(home: Home, item: CheckItem) -> dict[str, Any]:
+def _question(home: Home, item: CheckItem) -> dict[str, object]:
     question = get_question(home, item.id)
     return {
         "images": [],
@@ -206,7 +206,7 @@ def _question(home: Home, item: CheckItem) -> dict[str, Any]:
     }
 
 
-def _message(message: Message) -> dict[str, Any]:
+def _message(message: Message) -> dict[str, object]:
     parts = [{"text": one.text} if one.kind == "text" else {"image": one.sha256} for one in message.parts]
     return {"role": message.role, "parts": parts}
 

@@ -1,4 +1,4 @@
-"""The figures of perturbations that people label, typed, as part of what `--json` prints."""
+"""The figures of what people decide on and label, typed, as `--json` prints them."""
 
 from typing import Literal
 
@@ -6,7 +6,31 @@ from pydantic import Field
 
 from dokimasia.domain.blindspots import Label
 from dokimasia.domain.identity import Value
-from dokimasia.report.fields import Count, CountedRate, NoInterval, Share
+from dokimasia.report.fields import Count, CountedRate, Fraction, NoInterval, Share
+
+
+class DecidedAlike(Value):
+    """How far two people decided alike."""
+
+    people: tuple[str, str]
+    n: Count = Field(description="items that both decided on")
+    share: Fraction = Field(description="the part of these on which they decided alike")
+    low: Fraction = Field(description="lower end of the 95 % interval")
+    high: Fraction = Field(description="upper end of the 95 % interval")
+    kappa: float | None = Field(description="Cohen's kappa; null where both always decided the same")
+    same_text: Count = Field(description="items on which both left the same text")
+
+
+class CheckFigures(Value):
+    """How a run's items stand, who decided how often, and how far each two people agree."""
+
+    items: Count
+    kinds: dict[str, Count]
+    states: dict[str, Count]
+    asked: dict[str, Count] = Field(description="questions that wait, by person")
+    people: dict[str, Count] = Field(description="items that each person decided on")
+    agreement: tuple[DecidedAlike, ...]
+
 
 LabelCounts = dict[Label, Count]
 

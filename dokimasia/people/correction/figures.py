@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
 
 from dokimasia.algorithms.correction import (
     Corrected,
@@ -18,12 +17,25 @@ from dokimasia.algorithms.correction import (
 )
 from dokimasia.algorithms.statistics import difference_interval
 from dokimasia.errors import ConfigError, InputError, NotFound
-from dokimasia.people.correction.given import Labels, check_named, check_responses, read_labels, read_mix
+from dokimasia.people.correction.given import Labels, Mix, check_named, check_responses, read_labels, read_mix
 from dokimasia.people.correction.rates import JudgeRates, no_rates, observed_mix, rates_for
+from dokimasia.people.correction.shape import (
+    ByLabels,
+    Compared,
+    CorrectedMeasure,
+    CorrectedModel,
+    CorrectedRate,
+    CorrectionFigures,
+    LabelsUsed,
+    MeasuredRate,
+    MixUsed,
+    OverMixes,
+    PassportRates,
+    RateDifference,
+)
 from dokimasia.people.passports import passport_for
-from dokimasia.report.fields import as_json
 from dokimasia.runs.catalogue import method_of
-from dokimasia.runs.decisions import DecidedAnswer, DecidedRun
+from dokimasia.runs.decisions import DecidedAnswer, DecidedRun, Measure
 from dokimasia.runs.measures import limits, rounded, strict_accuracy
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
@@ -63,8 +75,8 @@ def decided_run(home: Home, run: Run) -> DecidedRun:
 
 def correct(
     home: Home, run: Run, *, passport: Path | None = None, human: Path | None = None, mix: Path | None = None
-) -> dict[str, Any]:
-    """Return a run's rates as its judge decided and corrected, as `shape.CorrectionFigures` describes them.
+) -> CorrectionFigures:
+    """Return a run's rates as its judge decided and corrected.
 
     Args:
         home: where the run is, open for reading at least.
@@ -88,7 +100,8 @@ def correct(
         raise ConfigError(f"{passport}: rules alone decided run {run.id}, and there is no judge to be corrected")
     rates: dict[str, JudgeRates] = {}
     warnings: list[str] = []
-    used, known = None, None if mix is None else read_mix(mix)
+    used: PassportRates | None = None
+    known = None if mix is None else read_mix(mix)
     if passport is not None and judged.judge is not None:
         read, lines = passport_for(passport, judged.judge, judged.prompts, home=home, tools=judged.tools)
         warnings += lines
@@ -101,70 +114,56 @@ def correct(
                 else rates_for(measure, read, judged, known, labels, seed=run.seed)
             )
             warnings += found.warnings
-        used = {
-            "file": passport.name,
-            "sha256": read.sha256,
-            "sensitivity": {name: _rate(one.sensitivity) for name, one in rates.items() if one.sensitivity},
-            "specificity": {name: _rate(one.specificity) for name, one in rates.items() if one.specificity},
-            "by_kind": {
+        used = PassportRates(
+            file=passport.name,
+            sha256=read.sha256,
+            sensitivity={name: _rate(one.sensitivity) for name, one in rates.items() if one.sensitivity},
+            specificity={name: _rate(one.specificity) for name, one in rates.items() if one.specificity},
+            by_kind={
                 name: {kind: _rate(rate) for kind, rate in sorted(one.by_kind.items())}
                 for name, one in rates.items()
                 if one.by_kind
             },
-        }
+        )
     if labels is not None and human is not None:
         if not any(one.by_kind for one in rates.values()):
             check_named(human.name, labels.named)
         warnings += [line for line in (labels.drawn, check_responses(human.name, labels, home, run)) if line]
-    models = {
-        one.name: {
-            name: _model(several, rates.get(one.name), labels, seed=run.seed) for name, several in one.models.items()
-        }
-        for one in judged.measures
-    }
-    return {
-        "run": run.id,
-        "status": run.status,
-        "simulated": judged.simulated,
-        "method": run.method,
-        "judge": "" if judged.judge is None else judged.judge.ref.name,
-        "passport": used,
-        "mix": None
-        if known is None
-        else {
-            "source": known.source,
-            "counted": known.counted,
-            "shares": {name: rounded(one) for name, one in sorted(as_shares(known.kinds).items())},
-            "errors": known.seen,
-        },
-        "human": None if labels is None or human is None else _labels(labels, human),
-        "warnings": list(dict.fromkeys(warnings)),
-        "measures": {
-            one.name: {
-                "what": one.what,
-                "models": models[one.name],
-                "pairs": [
-                    _without_rates(
-                        _pair(
-                            first, second, one.models[first], one.models[second], rates.get(one.name), labels, run.seed
-                        ),
-                        models[one.name],
-                    )
-                    for first, second in combinations(one.models, 2)
-                ],
-            }
-            for one in judged.measures
-        },
-    }
+    return CorrectionFigures(
+        run=run.id,
+        status=run.status,
+        simulated=tuple(judged.simulated),
+        method=run.method,
+        judge="" if judged.judge is None else judged.judge.ref.name,
+        passport=used,
+        mix=None if known is None else _mix(known),
+        human=None if labels is None or human is None else _labels(labels, human),
+        warnings=tuple(dict.fromkeys(warnings)),
+        measures={one.name: _measure(one, rates.get(one.name), labels, seed=run.seed) for one in judged.measures},
+    )
+
+
+def _mix(mix: Mix) -> MixUsed:
+    shares = {name: rounded(share) for name, share in sorted(as_shares(mix.kinds).items())}
+    return MixUsed(source=mix.source, counted=mix.counted, shares=shares, errors=mix.seen)
+
+
+def _measure(measure: Measure, rates: JudgeRates | None, labels: Labels | None, *, seed: int) -> CorrectedMeasure:
+    models = {name: _model(answers, rates, labels, seed=seed) for name, answers in measure.models.items()}
+    pairs: list[Compared] = []
+    for first, second in combinations(measure.models, 2):
+        pair = _pair(first, second, measure.models[first], measure.models[second], rates, labels, seed)
+        pairs.append(_without_rates(pair, models))
+    return CorrectedMeasure(what=measure.what, models=models, pairs=tuple(pairs))
 
 
 def _model(
     answers: Sequence[DecidedAnswer], rates: JudgeRates | None, labels: Labels | None, *, seed: int
-) -> dict[str, Any]:
+) -> CorrectedModel:
     decided = [(one, one.decision) for one in answers if one.decision is not None]
     decisions, clusters = [decision for _, decision in decided], [one.cluster for one, _ in decided]
-    by_passport: dict[str, Any] | None = None
-    over: dict[str, Any] | None = None
+    by_passport: CorrectedRate | None = None
+    over: OverMixes | None = None
     if rates is not None:
         found = Corrected(None, None, rates.refused)
         if rates.sensitivity is not None and rates.specificity is not None and not rates.refused:
@@ -178,16 +177,18 @@ def _model(
             by_rule = (sum(ruled) / n, (len(ruled) - sum(ruled)) / n)
             mixes = rates_over_mixes(right, rates.by_kind, rates.specificity, by_rule=by_rule)
             if rates.refused or not _cut(found.rate, (mixes.low, mixes.high), by_rule):
-                over = mixes._asdict() | {"low": rounded(mixes.low), "high": rounded(mixes.high)}
-    return {
-        "answers": len(answers),
-        "by_rule": sum(not decision.by_judge and not one.undecided for one, decision in decided),
-        "by_judge": sum(one.by_judge for one in decisions),
-        "raw": as_json(strict_accuracy([one.correctness for one in answers], [one.cluster for one in answers])),
-        "by_passport": by_passport,
-        "over_mixes": over,
-        "by_labels": None if labels is None else _by_labels(decided_labels(answers, labels), labels),
-    }
+                over = OverMixes(
+                    low=rounded(mixes.low), high=rounded(mixes.high), lowest=mixes.lowest, highest=mixes.highest
+                )
+    return CorrectedModel(
+        answers=len(answers),
+        by_rule=sum(not decision.by_judge and not one.undecided for one, decision in decided),
+        by_judge=sum(one.by_judge for one in decisions),
+        raw=strict_accuracy([one.correctness for one in answers], [one.cluster for one in answers]),
+        by_passport=by_passport,
+        over_mixes=over,
+        by_labels=None if labels is None else _by_labels(decided_labels(answers, labels), labels),
+    )
 
 
 def _cut(rate: float | None, over: tuple[float, float], by_rule: tuple[float, float]) -> bool:
@@ -207,18 +208,18 @@ def decided_labels(answers: Sequence[DecidedAnswer], labels: Labels) -> tuple[li
     )
 
 
-def _by_labels(given: tuple[list[bool], list[bool | None], list[str]], labels: Labels) -> dict[str, Any]:
+def _by_labels(given: tuple[list[bool], list[bool | None], list[str]], labels: Labels) -> ByLabels:
     decided, said, clusters = given
     found = powered_rate(decided, said, clusters=clusters)
     if labels.drawn:
         found = found._replace(rate=None, interval=None, reason=labels.drawn, alone=None)
-    return {
-        **_corrected(Corrected(found.rate, found.interval, found.reason)),
-        "power": None if found.rate is None else rounded(found.power),
-        "labels": found.labels,
-        "clusters": found.clusters,
-        "alone": _corrected(_alone(found)),
-    }
+    return ByLabels(
+        **dict(_corrected(Corrected(found.rate, found.interval, found.reason))),
+        power=None if found.rate is None else rounded(found.power),
+        labels=found.labels,
+        clusters=found.clusters,
+        alone=_corrected(_alone(found)),
+    )
 
 
 def _alone(found: Powered) -> Corrected:
@@ -235,7 +236,7 @@ def _pair(
     rates: JudgeRates | None,
     labels: Labels | None,
     seed: int,
-) -> dict[str, Any]:
+) -> Compared:
     others = {one.place: one for one in after if one.decision is not None}
     both = [(one, others[one.place]) for one in before if one.decision is not None and one.place in others]
     sides = tuple([one.decision for one in side if one.decision is not None] for side in zip(*both, strict=True)) or (
@@ -266,47 +267,49 @@ def _pair(
         if both and not labels.drawn:
             found = powered_difference(steps, said, clusters=clusters, seed=seed)
             by_labels = Corrected(found.rate, found.interval, found.reason)
-    return {
-        "first": first,
-        "second": second,
-        "n": len(both),
-        "raw": _difference(raw),
-        "by_passport": None if by_passport is None else _difference(by_passport),
-        "by_labels": None if by_labels is None else _difference(by_labels),
-    }
+    return Compared(
+        first=first,
+        second=second,
+        n=len(both),
+        raw=_difference(raw),
+        by_passport=None if by_passport is None else _difference(by_passport),
+        by_labels=None if by_labels is None else _difference(by_labels),
+    )
 
 
-def _without_rates(pair: dict[str, Any], models: Mapping[str, Any]) -> dict[str, Any]:
+def _without_rates(pair: Compared, models: Mapping[str, CorrectedModel]) -> Compared:
     """Return a pair without the difference by passport where either model's rate is refused, with that reason."""
-    for name in (pair["first"], pair["second"]):
-        one = models[name]["by_passport"]
-        if one is not None and one["refused"] and not pair["by_passport"]["refused"].endswith(one["refused"]):
-            refused = _difference(Corrected(None, None, f"the rate of {name} is refused: {one['refused']}"))
-            return pair | {"by_passport": refused}
+    if pair.by_passport is None:
+        return pair
+    for name in (pair.first, pair.second):
+        rate = models[name].by_passport
+        if rate is not None and rate.refused and not pair.by_passport.refused.endswith(rate.refused):
+            refused = Corrected(None, None, f"the rate of {name} is refused: {rate.refused}")
+            return pair.model_copy(update={"by_passport": _difference(refused)})
     return pair
 
 
-def _corrected(found: Corrected) -> dict[str, Any]:
-    ends = limits(found.interval)
-    return {"rate": None if found.rate is None else rounded(found.rate), **ends, "refused": found.reason}
+def _corrected(found: Corrected) -> CorrectedRate:
+    rate = None if found.rate is None else rounded(found.rate)
+    return CorrectedRate(rate=rate, **limits(found.interval), refused=found.reason)
 
 
-def _difference(found: Corrected) -> dict[str, Any]:
-    named = _corrected(found)
-    return {"difference": named.pop("rate"), **named}
+def _difference(found: Corrected) -> RateDifference:
+    difference = None if found.rate is None else rounded(found.rate)
+    return RateDifference(difference=difference, **limits(found.interval), refused=found.reason)
 
 
-def _rate(one: ShareEstimate) -> dict[str, Any]:
-    return {"share": None if one.interval.reason else rounded(one.share), **limits(one.interval)}
+def _rate(one: ShareEstimate) -> MeasuredRate:
+    return MeasuredRate(share=None if one.interval.reason else rounded(one.share), **limits(one.interval))
 
 
-def _labels(labels: Labels, file: Path) -> dict[str, Any]:
+def _labels(labels: Labels, file: Path) -> LabelsUsed:
     taken = "taken for a random draw of the samples, such as annotate draw --cases makes by its seed"
-    return {
-        "file": file.name,
-        "labels": len(labels.right),
-        "samples": len({unit.id for unit in labels.right}),
-        "people": labels.people,
-        "drawn": labels.drawn or taken,
-        "p_value": None if labels.p_value is None else rounded(labels.p_value),
-    }
+    return LabelsUsed(
+        file=file.name,
+        labels=len(labels.right),
+        samples=len({unit.id for unit in labels.right}),
+        people=labels.people,
+        drawn=labels.drawn or taken,
+        p_value=None if labels.p_value is None else rounded(labels.p_value),
+    )

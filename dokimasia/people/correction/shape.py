@@ -1,8 +1,6 @@
 """What `correct --json` prints, typed: rates as judged beside the corrected ones."""
 
-from typing import Any
-
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from dokimasia.domain.identity import Value
 from dokimasia.report.fields import Count, Fraction, NoInterval, StrictShare
@@ -136,6 +134,6 @@ class CorrectionFigures(Heading):
     measures: dict[str, CorrectedMeasure]
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, JsonValue]:
     """Return the JSON schema of what `correct --json` prints."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **CorrectionFigures.model_json_schema()}

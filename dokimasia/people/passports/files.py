@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from dokimasia.domain.passport import FORMAT, Passport, hash_of
 from dokimasia.errors import DataError, NotFound
@@ -79,6 +79,6 @@ def passport_in(data: bytes, path: Path) -> Passport:
     return passport
 
 
-def schema() -> dict[str, Any]:
+def schema() -> dict[str, JsonValue]:
     """Return the JSON schema of a passport."""
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **Passport.model_json_schema()}

@@ -165,7 +165,7 @@ def each_has_one(
 
 async def _kept(session: Session) -> list[tuple[str, Passport]]:
     run = session.forked
-    ids: Any = [] if run is None else run.options.get(KEPT, [])
+    ids = [] if run is None else run.texts(KEPT)
     store = SqliteValueStore(session.opened)
     return [(f"run {run.id if run else ''}", await store.get(Passport, id)) for id in ids]
 

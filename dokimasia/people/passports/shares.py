@@ -1,7 +1,7 @@
 """Shares of a passport: of a judge's detections, with their intervals, clustered by image."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import TypedDict
 
 from dokimasia.algorithms.blindspots import ItemShare, item_share
 from dokimasia.algorithms.statistics import ConfidenceInterval
@@ -37,7 +37,15 @@ def written(one: ItemShare, *, less: bool = False) -> MeasuredShare:
     )
 
 
-def limits_of(interval: ConfidenceInterval, *, unit: float = 1.0) -> dict[str, Any]:
+class ShareLimits(TypedDict, total=False):
+    """An interval's fields of a passport."""
+
+    low: float
+    high: float
+    no_interval: str
+
+
+def limits_of(interval: ConfidenceInterval, *, unit: float = 1.0) -> ShareLimits:
     """Return an interval's fields of a passport; where it has none, why."""
     if interval.reason:
         return {"no_interval": interval.reason}

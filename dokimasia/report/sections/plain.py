@@ -19,7 +19,7 @@ def section(data: ReportData) -> Section:
     return Section("figures", "Figures", blocks)
 
 
-def sample(views: Sequence[Mapping[str, Any]], cut: Cut) -> Iterator[Block]:
+def sample(views: Sequence[Mapping[str, object]], cut: Cut) -> Iterator[Block]:
     """Yield the items of one sample as they are."""
     for view in views:
         yield Facts(tuple((_words(name), cut(_text(value))) for name, value in view.items()))
@@ -29,7 +29,7 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, Mapping) and bool(value) and all(isinstance(row, Mapping) for row in value.values())
 
 
-def _table(name: str, value: Mapping[str, Mapping[str, Any]]) -> Table:
+def _table(name: str, value: Mapping[str, Mapping[str, object]]) -> Table:
     columns = list(dict.fromkeys(column for row in value.values() for column in row))
     heads = [Column(_words(name), numeric=False), *(Column(_words(column)) for column in columns)]
     rows = [[key, *(_text(row.get(column)) for column in columns)] for key, row in value.items()]

@@ -15,7 +15,7 @@ from dokimasia.domain.judgement import Provenance, Response
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import simulated_names
-from dokimasia.runs.method import ColumnType, Export, Method
+from dokimasia.runs.method import AnyMethod, ColumnType, Export
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
 from dokimasia.storage.lookup import find_value
@@ -132,7 +132,9 @@ async def export_rows(home: Home, run: Run) -> Export:
     )
 
 
-def _corrected(home: Home, run: Run, corrected: Corrections, judged: Sequence[ResultRow]) -> Iterator[dict[str, Any]]:
+def _corrected(
+    home: Home, run: Run, corrected: Corrections, judged: Sequence[ResultRow]
+) -> Iterator[dict[str, object]]:
     """Yield the values of `CORRECTED` for each row, as its run left it."""
     scores = judgement_scores(home, run.id)
     for row in judged:
@@ -161,20 +163,20 @@ def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:
     return method.forms[form](home, run)
 
 
-def exported_rows(method: Method[Any, Any], rows: Sequence[ResultRow]) -> list[ResultRow]:
+def exported_rows(method: AnyMethod, rows: Sequence[ResultRow]) -> list[ResultRow]:
     """Return the rows that stand for what a method's runs came to, without those that only prepare others."""
     kind = method.row_kind
     return [row for row in rows if row.kind == kind]
 
 
-def answer_cells(judge: str, response: Response | None, origin: Provenance | None) -> dict[str, Any]:
+def answer_cells(judge: str, response: Response | None, origin: Provenance | None) -> dict[str, object]:
     """Return the values of `ANSWERED`: the answer, who judged it, and by which prompt; what there is not is null."""
     answer = {} if response is None else {"response": response.text, "flags": list(response.flags)}
     prompt = {} if origin is None else origin.model_dump(include={"prompt", "prompt_version", "prompt_hash"})
     return dict.fromkeys(ANSWERED) | {"judge": judge} | answer | prompt
 
 
-def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, Any]:
+def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, object]:
     keys = list(dict.fromkeys(row.calls))
     used = [figures.get(key, _UNKNOWN) for key in keys]
     return {

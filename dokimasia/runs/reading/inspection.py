@@ -26,7 +26,7 @@ _SHOWN = ("item", "kind", "model", "arm", "repeat", "outcome", "score", "verdict
 
 async def sample_of_run(
     home: Home, run: Run, sample_id: str, *, raw: bool = False, figures: bool = True
-) -> dict[str, Any]:
+) -> Mapping[str, Any]:
     """Return everything that a run knows of one sample, ready for JSON; with `raw`, also its calls.
 
     Beside the items of a sample, for a method that has no more to say of it, stand the run's `figures`.
@@ -55,7 +55,7 @@ async def sample_of_run(
     return {**view, "calls": calls_of_sample(home, run, sample_id)} if raw else view
 
 
-def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator[dict[str, Any]]:
+def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator[Mapping[str, object]]:
     """Yield each item of a run that has a result, ready for JSON, as its method shows it, or else as the rows are stored.
 
     With a sample's name only that sample's.
@@ -68,7 +68,7 @@ def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator
         yield {"sample": row.sample_id, **row.model_dump(mode="json", include=set(_SHOWN))}
 
 
-def _reduced(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
+def _reduced(home: Home, run: Run, sample_id: str) -> list[dict[str, object]]:
     """Return which images were made smaller for models of the run before they were sent, and what was sent instead."""
     sides = {spec.max_image_side for spec in method_of(run).read(run)[0].models.values()} - {None}
     if not sides:
@@ -77,7 +77,7 @@ def _reduced(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
     return [row for row in reduced_from(home, images) if row["side"] in sides]
 
 
-def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, Any]]:
+def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, object]]:
     """Yield the results of a sample as they are stored, each with the values that were made."""
     for row in ordered_rows(home, run, sample_id):
         yield {
@@ -87,14 +87,14 @@ def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, An
         }
 
 
-def calls_of_sample(home: Home, run: Run, sample_id: str) -> list[dict[str, Any]]:
+def calls_of_sample(home: Home, run: Run, sample_id: str) -> list[dict[str, object]]:
     """Return every call that a sample took, in order, each with its request and its reply."""
     ledger = SqliteLedger(home)
     keys = dict.fromkeys(key for row in ordered_rows(home, run, sample_id) for key in row.calls)
     return [_call(home, ledger, key) for key in keys]
 
 
-def _call(home: Home, ledger: SqliteLedger, key: str) -> dict[str, Any]:
+def _call(home: Home, ledger: SqliteLedger, key: str) -> dict[str, object]:
     call, reply = ledger.rebuild(key)
     used = ledger.calls_for([key])[key]
     images = [image.sha256 for message in getattr(call, "messages", ()) for image in message.images]

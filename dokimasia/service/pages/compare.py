@@ -153,10 +153,10 @@ def models_compared(home: Home, run: Run) -> list[str]:
 def both_sides(home: Home, pair: ComparedPair) -> tuple[ComparisonSide, ComparisonSide]:
     """Return the answers of both sides."""
     changes = state_of(home, pair.first, pair.second)
-    one, other = (
+    first, second = (
         _sides(home, run.id, changes)[model] for run, model in zip((pair.first, pair.second), pair.models, strict=True)
     )
-    return one, other
+    return first, second
 
 
 def listed(home: Home, pair: ComparedPair, kind: str) -> list[MatchedSample]:
@@ -207,9 +207,9 @@ def _apart(
 
 def criteria_listed(home: Home, pair: ComparedPair) -> list[tuple[CriterionApart, str]]:
     """Return the criteria that set two sides apart most, each with its question."""
-    found = criteria_apart(*both_sides(home, pair), top=TOP) if method_of(pair.first).rubrics is None else []
-    sets = find_values(home, CriteriaSet, [criterion.criteria for criterion in found])
-    return [(criterion, sets[criterion.criteria].criteria[criterion.number - 1].question) for criterion in found]
+    criteria = criteria_apart(*both_sides(home, pair), top=TOP) if method_of(pair.first).rubrics is None else []
+    sets = find_values(home, CriteriaSet, [criterion.criteria for criterion in criteria])
+    return [(criterion, sets[criterion.criteria].criteria[criterion.number - 1].question) for criterion in criteria]
 
 
 class SideAnswer(NamedTuple):
@@ -273,11 +273,11 @@ def _as_written(text: str, pieces: Sequence[DifferencePiece]) -> Iterator[Differ
     """Yield a text split as its pieces are, with its own white space; without pieces, the whole text."""
     at = 0
     for piece in pieces:
-        begun, left = at, sum(not sign.isspace() for sign in piece.text)
+        begin, left = at, sum(not sign.isspace() for sign in piece.text)
         while at < len(text) and (left or text[at].isspace()):
             left -= not text[at].isspace()
             at += 1
-        yield DifferencePiece(piece.kind, text[begun:at])
+        yield DifferencePiece(piece.kind, text[begin:at])
     if at < len(text):
         yield DifferencePiece("same", text[at:])
 
@@ -485,8 +485,9 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
     )
     values: dict[str, Any] = {"pairs": pairs, "pair": None}
     if part in ("all", "figures"):
-        found = compared(home, first, second, query.models)
-        values["figures"] = drawn(list(comparison_blocks(found, changed=found.scale is None)), Charts())
+        comparison = compared(home, first, second, query.models)
+        blocks = list(comparison_blocks(comparison, changed=comparison.scale is None))
+        values["figures"] = drawn(blocks, Charts())
     if method_of(first).scale is None or not pairs:
         return values
     pair = ComparedPair(first, second, pairs[0])
@@ -573,7 +574,7 @@ def _size(part: PartComparison) -> float:
 
 
 def _noted(rows: Sequence[PartComparison]) -> list[Paragraph]:
-    return [Paragraph(said, "note") for said in interval_and_test(rows)]
+    return [Paragraph(note, "note") for note in interval_and_test(rows)]
 
 
 def _offered(home: Home) -> list[tuple[Run, str]]:
@@ -603,11 +604,11 @@ def _several(request: Request, service: Service, query: ComparisonQuery, shared:
     table = Table(columns, list(_headlines(query.runs, summaries)), "Headline figures of the runs")
     links = [
         (
-            f"{shared['names'][i]} and {shared['names'][j]}",
-            ComparisonQuery([query.runs[i], query.runs[j]], None).query(),
+            f"{first_name} and {second_name}",
+            ComparisonQuery([first, second], None).query(),
         )
-        for i, j in combinations(range(len(query.runs)), 2)
-        if query.runs[i].method == query.runs[j].method and _comparable(query.runs[i])
+        for (first, first_name), (second, second_name) in combinations(zip(query.runs, shared["names"], strict=True), 2)
+        if first.method == second.method and _comparable(first)
     ]
     return page(
         request,

@@ -77,15 +77,15 @@ def lay_out(picture: Mapping[str, Any]) -> GraphLayout:
     paths: list[EdgePath] = []
     at_left = at_right = 0
     for source, target, perhaps in edges:
-        a, b = nodes[source], nodes[target]
+        begin, end = nodes[source], nodes[target]
         if order[source] >= order[target]:
             at_left += 1
-            paths.append(EdgePath(_round(a, b, left - SIDE * at_left), perhaps))
+            paths.append(EdgePath(_round(begin, end, left - SIDE * at_left), perhaps))
         elif layer[target] - layer[source] > 1:
             at_right += 1
-            paths.append(EdgePath(_round(a, b, left + inner + SIDE * at_right), perhaps))
+            paths.append(EdgePath(_round(begin, end, left + inner + SIDE * at_right), perhaps))
         else:
-            paths.append(EdgePath(_down(a, b), perhaps))
+            paths.append(EdgePath(_down(begin, end), perhaps))
     height = (len(rows) - 1) * (HEIGHT + DOWN) + HEIGHT + 8
     return GraphLayout(left + inner + SIDE * (over + 1), height, tuple(nodes[name] for name in names), tuple(paths))
 
@@ -125,17 +125,17 @@ def _node(name: str, x: float, y: float) -> Node:
     return Node(name, x, y, WIDTH, HEIGHT, ending=False)
 
 
-def _down(a: Node, b: Node) -> str:
-    x1, y1, x2, y2 = a.x + a.width / 2, a.y + a.height, b.x + b.width / 2, b.y - 2
+def _down(begin: Node, end: Node) -> str:
+    x1, y1, x2, y2 = begin.x + begin.width / 2, begin.y + begin.height, end.x + end.width / 2, end.y - 2
     bend = (y2 - y1) / 2
     return f"M{x1:g} {y1:g}C{x1:g} {y1 + bend:g} {x2:g} {y2 - bend:g} {x2:g} {y2:g}"
 
 
-def _round(a: Node, b: Node, side: float) -> str:
+def _round(begin: Node, end: Node, side: float) -> str:
     """Return the path of an edge around the others along a side, also for an edge from a node to itself."""
-    at_left = side < min(a.x, b.x)
-    x1, x2 = (a.x, b.x - 2) if at_left else (a.x + a.width, b.x + b.width + 2)
-    y1, y2 = a.y + a.height * 0.65, b.y + b.height * 0.35
+    at_left = side < min(begin.x, end.x)
+    x1, x2 = (begin.x, end.x - 2) if at_left else (begin.x + begin.width, end.x + end.width + 2)
+    y1, y2 = begin.y + begin.height * 0.65, end.y + end.height * 0.35
     return f"M{x1:g} {y1:g}C{side:g} {y1:g} {side:g} {y1:g} {side:g} {(y1 + y2) / 2:g}S{side:g} {y2:g} {x2:g} {y2:g}"
 
 

@@ -17,7 +17,7 @@ from dokimasia.plugins import entry_points_of
 from dokimasia.report.figures import cost_text, several
 from dokimasia.report.thumbnails import SHARE, picture
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.preview import check_keys
 from dokimasia.runs.samples import bring_reader
 from dokimasia.service.drawing import page
@@ -132,7 +132,7 @@ def _without(request: Mapping[str, Any], faults: Mapping[str, str]) -> dict[str,
 
 async def _wrong(
     service: Service,
-    method: Method[Any, Any],
+    method: AnyMethod,
     groups: list[FieldGroup],
     request: Mapping[str, Any],
     faults: Mapping[str, str],
@@ -163,7 +163,7 @@ async def _wrong(
 def _form(
     request: Request,
     service: Service,
-    method: Method[Any, Any],
+    method: AnyMethod,
     groups: list[FieldGroup],
     values: Mapping[str, tuple[str, ...]],
     **details: Any,
@@ -198,7 +198,7 @@ def _form(
     )
 
 
-def _known(name: str) -> Method[Any, Any]:
+def _known(name: str) -> AnyMethod:
     try:
         return method_named(name)
     except ConfigError as problem:

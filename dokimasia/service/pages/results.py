@@ -13,7 +13,7 @@ from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
 from dokimasia.runs.figures import forked_from, limits_of
 from dokimasia.runs.forking import ForkRequest
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.outcome import RETRYABLE, describe_limits
 from dokimasia.runs.persistence import dependent_runs
 from dokimasia.runs.reading.inspection import end_reasons
@@ -129,7 +129,7 @@ def next_steps(run: Run) -> Iterator[tuple[str, str]]:
                 yield f"/new/{quote(name)}?{urlencode({field: run.id})}", about
 
 
-def models_of(method: Method[Any, Any], run: Run) -> Mapping[str, tuple[str, ...]]:
+def models_of(method: AnyMethod, run: Run) -> Mapping[str, tuple[str, ...]]:
     """Return the models that a run's request names, by field; a fork may replace them."""
     request: Any = run.options.get("request") or {}
     models: dict[str, tuple[str, ...]] = {}

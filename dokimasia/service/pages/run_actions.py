@@ -88,11 +88,11 @@ async def fork(request: Request, service: TheService, person: Starter, run: str)
 @router.get("/delete")
 def ask_to_delete(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Show what would be deleted with a run."""
-    found = service.run(run)
-    label = labels(service.home).get(found.id, Label())
-    resting = dependent_runs(service.home, found.id)
-    size = run_size(service.home, found.id)
-    return page(request, "delete.html", run=found, label=label, resting=resting, size=size)
+    row = service.run(run)
+    label = labels(service.home).get(row.id, Label())
+    resting = dependent_runs(service.home, row.id)
+    size = run_size(service.home, row.id)
+    return page(request, "delete.html", run=row, label=label, resting=resting, size=size)
 
 
 @router.post("/delete")

@@ -8,14 +8,17 @@ from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request
 from fastapi.responses import Response
+from pydantic import JsonValue
 
+from dokimasia.domain.criterion import Criterion
 from dokimasia.errors import InputError, NotFound, StorageError
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.report.drawing import HEAT_STEPS
+from dokimasia.report.sample_view import AnswerView, SampleView
 from dokimasia.report.thumbnails import thumbnail
 from dokimasia.report.verdicts import NOT_STATED, addressed_scores
 from dokimasia.runs.figures import shown_name
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.reading.inspection import calls_of_sample
 from dokimasia.runs.reading.reporting import redact_texts
 from dokimasia.service.drawing import page
@@ -34,59 +37,59 @@ from dokimasia.storage.runs import Run
 
 
 def correcting(
-    service: Service, run: Run, sample_id: str, view: Mapping[str, Any], rows: Sequence[ResultRow]
+    service: Service, run: Run, sample_id: str, view: Mapping[str, JsonValue], rows: Sequence[ResultRow]
 ) -> dict[str, Any]:
     """Return the values of a sample's page about corrections; no answers if the run cannot be corrected."""
     if run.method != "evaluate" or "answers" not in view:
         return {"answers": [], "history": [], "seen_left_out": 0, "left_out": None, "marks": []}
     events = [event for event in correction_events(service.home, run.id) if event.sample == sample_id]
     seen = {item: sum(event.item == item for event in events) for item in {event.item for event in events}}
-    shown_view: Mapping[str, Any] = redact_texts(view, service.redact)
-    criteria = ((shown_view["replay"] or {}).get("criteria") or {"criteria": []})["criteria"]
+    shown_view = SampleView.model_validate(redact_texts(view, service.redact))
     items = [row.item for row in rows if row.kind == "score"]
-    answers = [
-        _answer(answer, criteria, seen.get(item, 0)) for answer, item in zip(shown_view["answers"], items, strict=True)
-    ]
-    models = {item: f"{answer['model']}" for item, answer in zip(items, answers, strict=True)}
-    standing = [answer for answer in answers if answer["corrected"] and answer["corrected"]["stands"]]
+    by_item = dict(zip(items, shown_view.answers, strict=True))
+    models = {item: answer.model for item, answer in by_item.items()}
+    standing = [answer for answer in shown_view.answers if answer.corrected and answer.corrected.stands]
     return {
-        "answers": answers,
+        "answers": [_answer(answer, shown_view.criteria, seen.get(item, 0)) for item, answer in by_item.items()],
         "history": redact_texts(
             [{**event.shown(), "whose": models.get(event.item, "") or event.item} for event in events], service.redact
         ),
         "seen_left_out": seen.get("", 0),
-        "left_out": shown_view.get("left_out"),
-        "marks": [*(["left out"] if "left_out" in shown_view else []), *(["corrected"] if standing else [])],
+        "left_out": shown_view.left_out,
+        "marks": [*(["left out"] if shown_view.left_out else []), *(["corrected"] if standing else [])],
     }
 
 
-def _answer(answer: Mapping[str, Any], criteria: Sequence[Mapping[str, Any]], seen: int) -> dict[str, Any]:
+def _answer(answer: AnswerView, criteria: Sequence[Criterion], seen: int) -> dict[str, Any]:
     """Return an answer with the judge's and the current score of each criterion, and the choices."""
-    spoken = addressed_scores(answer) if answer["judgement"] and answer["score"] is not None else []
-    corrected: Mapping[str, Any] | None = answer.get("corrected")
-    changes = {change["what"]: change["from"] for change in (corrected or {"changes": ()})["changes"]}
-    may_be_unstated = bool((answer["judgement"] or {}).get("stated"))
+    spoken = addressed_scores(answer) if answer.score is not None else []
+    changes = {point.what: point.before for point in answer.corrected.changes} if answer.corrected else {}
+    may_be_unstated = bool(answer.judgement and answer.judgement.stated)
     points = [
         {
             "number": number,
-            "question": one["question"],
-            "truth": one["ground_truth"],
+            "question": criterion.question,
+            "truth": criterion.ground_truth,
             "now": _score_in_words(score or 0),
             "judged": _score_in_words(changes[f"criterion {number}"]) if f"criterion {number}" in changes else "",
         }
-        for number, (one, score) in enumerate(zip(criteria, spoken, strict=False), 1)
+        for number, (criterion, score) in enumerate(zip(criteria, spoken, strict=False), 1)
     ]
     return {
-        **{name: answer[name] for name in ("model", "repeat", "score", "verdict", "failure")},
+        "model": answer.model,
+        "repeat": answer.repeat,
+        "score": answer.score,
+        "verdict": answer.verdict,
+        "failure": answer.failure,
         "points": points if spoken else [],
         "scores": [("0", NOT_STATED)] * may_be_unstated + [(str(score), str(score)) for score in range(1, 6)],
         "judged": changes.get("answer", ""),
-        "corrected": corrected,
+        "corrected": answer.corrected,
         "seen": seen,
     }
 
 
-def _score_in_words(score: int) -> str:
+def _score_in_words(score: str | int | None) -> str:
     return str(score) if score else NOT_STATED
 
 
@@ -309,7 +312,7 @@ def _by_model(rows: Sequence[ResultRow], kind: str) -> dict[str, list[ResultRow]
     return by_model
 
 
-def _cell(rows: Sequence[ResultRow], method: Method[Any, Any]) -> SampleCell:
+def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
     """Return the outcome of a model's answers to a sample: mean score, verdict, failures, or their number."""
     if not rows:
         return SampleCell("–", tone="muted", about="nothing yet")

@@ -136,19 +136,19 @@ def row(request: Request, service: TheService, person: Reader, run: str) -> Resp
 
 def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = False) -> list[dict[str, Any]]:
     """Return the rows of runs; with `wait`, also headlines that must be computed first."""
-    far = reached_counts(service.home, [run.id for run, _ in runs])
-    return [_row(service, run, label, far.get(run.id, ReachedCounts()), wait=wait) for run, label in runs]
+    counts = reached_counts(service.home, [run.id for run, _ in runs])
+    return [_row(service, run, label, counts.get(run.id, ReachedCounts()), wait=wait) for run, label in runs]
 
 
-def _row(service: Service, run: Run, label: Label, far: ReachedCounts, *, wait: bool) -> dict[str, Any]:
-    key = ("headline", run.id, run.status, run.updated_at, far, count_corrections(service.home))
+def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wait: bool) -> dict[str, Any]:
+    key = ("headline", run.id, run.status, run.updated_at, reached, count_corrections(service.home))
     headline_shown = service.cache.peek(key)
     if headline_shown is None and wait:
-        headline_shown = service.cache.get(key, lambda: headline(service.home, run, far))
+        headline_shown = service.cache.get(key, lambda: headline(service.home, run, reached))
     return {
         "run": run,
         "label": label,
-        "far": far,
+        "far": reached,
         "asked": _models_of(run),
         "headline": headline_shown,
         "at_work": run.status in AT_WORK,

@@ -17,12 +17,15 @@ from dokimasia.domain.capability import LAYERS, ROOT
 from dokimasia.errors import InputError
 from dokimasia.methods.tree import in_order, load_tree, tree_figures, weaknesses_of
 from dokimasia.methods.tree.editing import TreeChange, edit_tree, restore_version
-from dokimasia.methods.tree.node_scores import measured_of
+from dokimasia.methods.tree.node_scores import ModelWeaknesses, NodeScore, TreeNode, measured_of
 from dokimasia.methods.tree.report import NOT_SCORED, colour, ink
 from dokimasia.methods.tree.stored_trees import (
+    EditShown,
+    ListedVersion,
     LoadedTree,
+    TreeComparison,
     compare_versions,
-    edit_row,
+    edit_shown,
     list_of_trees,
     list_of_versions,
     source_run,
@@ -64,34 +67,34 @@ class Arc(NamedTuple):
     number: int = 0
 
 
-def arcs(nodes: Sequence[Mapping[str, Any]], model: str) -> list[Arc]:
+def arcs(nodes: Sequence[TreeNode], model: str) -> list[Arc]:
     """Return the arcs of the nodes of a tree that have criteria, without the root.
 
     Args:
         nodes: the nodes as in `tree_figures`, each before its children.
         model: the model whose scores colour them; nodes without a score are grey.
     """
-    total = next((node["below"] for node in nodes if node["layer"] == 0), 0)
+    total = next((node.below for node in nodes if node.layer == 0), 0)
     if not total:
         return []
-    begins: dict[str, float] = {"root": 0.0}
+    begins: dict[str | None, float] = {"root": 0.0}
     found_arcs: list[Arc] = []
     labels, number = _labels(nodes, total), 0
     for node in nodes:
-        number += node["layer"] == 1
-        if node["layer"] == 0 or not node["below"]:
+        number += node.layer == 1
+        if node.layer == 0 or not node.below:
             continue
-        start = begins[node["parent"]]
-        end = start + node["below"] / total
-        begins[node["parent"]] = end
-        begins[node["id"]] = start
-        arc = _arc(node, start, end, node["scores"].get(model), labels.get(node["id"], ()))
-        wide = node["layer"] == 1 and (end - start) * 2 * pi * sum(RINGS[0]) / 2 >= DIGITS
+        start = begins[node.parent]
+        end = start + node.below / total
+        begins[node.parent] = end
+        begins[node.id] = start
+        arc = _arc(node, start, end, node.scores.get(model), labels.get(node.id, ()))
+        wide = node.layer == 1 and (end - start) * 2 * pi * sum(RINGS[0]) / 2 >= DIGITS
         found_arcs.append(arc._replace(number=number if wide else 0))
     return found_arcs
 
 
-def _labels(nodes: Sequence[Mapping[str, Any]], whole: int) -> dict[str, tuple[str, ...]]:
+def _labels(nodes: Sequence[TreeNode], whole: int) -> dict[str, tuple[str, ...]]:
     """Return the labels that fit into the arcs, by node, in one or two lines; different names have different labels.
 
     A longer name is cut at its end, else in its middle; if both are ambiguous, it has no label.
@@ -99,9 +102,9 @@ def _labels(nodes: Sequence[Mapping[str, Any]], whole: int) -> dict[str, tuple[s
     room = [int((outer - inner - 10) / LETTER) for inner, outer in RINGS]
     across = [pi * (inner + outer) / whole for inner, outer in RINGS]
     drawn = [
-        (node["id"], node["name"], room[node["layer"] - 1], node["below"] * across[node["layer"] - 1] >= 2 * NARROW)
+        (node.id, node.name, room[node.layer - 1], node.below * across[node.layer - 1] >= 2 * NARROW)
         for node in nodes
-        if node["layer"]
+        if node.layer
     ]
     labels_by_node: dict[str, tuple[str, ...]] = {}
     for cut in (_end_cut, _middle_cut):
@@ -141,14 +144,12 @@ def _middle_cut(name: str, letters: int) -> str:
     return f"{name[: letters - 1 - end].rstrip()}…{name[-end:].lstrip()}"
 
 
-def _arc(
-    node: Mapping[str, Any], start: float, end: float, score: Mapping[str, Any] | None, name: tuple[str, ...]
-) -> Arc:
-    inner, outer = RINGS[node["layer"] - 1]
-    mean = None if score is None else score["mean"]
+def _arc(node: TreeNode, start: float, end: float, score: NodeScore | None, name: tuple[str, ...]) -> Arc:
+    inner, outer = RINGS[node.layer - 1]
+    mean = None if score is None else score.mean
     fill = NOT_SCORED if mean is None else colour(mean)
     score_text = "no score" if mean is None else f"{mean:.0f} of 100"
-    title = f"{node['name']}: {score_text}, {node['below']} criteria"
+    title = f"{node.name}: {score_text}, {node.below} criteria"
     middle = (inner + outer) / 2
     across = (end - start) * 2 * pi * middle
     label = () if across < NARROW else name
@@ -156,7 +157,7 @@ def _arc(
     flip = 90 < angle % 360 < 270
     turn = f"rotate({angle:.2f}) translate({middle:.1f} 0)" + (" rotate(180)" if flip else "")
     return Arc(
-        node["id"],
+        node.id,
         _ring_path(start, end, inner, outer),
         fill,
         ink(fill),
@@ -184,22 +185,29 @@ def _point(share: float, radius: float) -> tuple[float, float]:
     return radius * cos(angle), radius * sin(angle)
 
 
+class NodeEdit(EditShown):
+    """An edit of a node: the version that it made, and who made it."""
+
+    position: int
+    who: str
+
+
 class NodeHistory(NamedTuple):
     """The edits of a node with their reasons, and its former ids, both newest first."""
 
-    edits: Sequence[Mapping[str, Any]]
+    edits: Sequence[NodeEdit]
     former: Sequence[str]
 
 
-def history_of_node(home: Home, node: str, history: Sequence[Mapping[str, Any]]) -> NodeHistory:
+def history_of_node(home: Home, node: str, history: Sequence[ListedVersion]) -> NodeHistory:
     """Return the past of a node of the newest version, across renames and moves of it and its ancestors."""
-    edits: list[dict[str, Any]] = []
+    edits: list[NodeEdit] = []
     former: list[str] = []
     current_id = node
     for version_row in reversed(history):
-        if not version_row["edits"]:
+        if not version_row.edits:
             continue
-        version = get_version(home, version_row["id"])
+        version = get_version(home, version_row.id)
         node_ids = {other.id for other in version.nodes}
         renames = [
             edit
@@ -210,12 +218,10 @@ def history_of_node(home: Home, node: str, history: Sequence[Mapping[str, Any]])
             and edit.node not in node_ids
         ]
         closest = max(renames, key=lambda edit: len(edit.into or ""), default=None)
-        edits += [
-            {"position": version_row["position"], "who": row["model"] or version_row["by"], **row}
-            for edit in version.edits
-            if edit is closest or current_id in (edit.node, edit.into)
-            for row in [edit_row(edit)]
-        ]
+        for edit in version.edits:
+            if edit is closest or current_id in (edit.node, edit.into):
+                shown = edit_shown(edit)
+                edits.append(NodeEdit(**dict(shown), position=version_row.position, who=shown.model or version_row.by))
         if closest is not None:
             current_id = closest.node + current_id.removeprefix(closest.into or "")
             former.append(current_id)
@@ -267,7 +273,7 @@ def diff(
         found=comparison,
         rows=_outline_of_changes(older, newer, comparison),
         moves=_moves(comparison)[:MOST_MOVES],
-        versions=list_of_versions(home, tree)["versions"],
+        versions=list_of_versions(home, tree).versions,
     )
 
 
@@ -288,22 +294,13 @@ def edit(
     """Edit a tree and show the new version; if the edit is refused, show why, with the form still filled in."""
     try:
         change = _change(kind, node, into, reason, criteria or ())
-        version_row = asyncio.run(edit_tree(service.home, tree, change, version=version, person=person.name))
+        stored = asyncio.run(edit_tree(service.home, tree, change, version=version, person=person.name))
     except InputError as problem:
         form = {"kind": kind, "into": into, "reason": reason, "criteria": criteria or []}
         return _tree(request, service, tree, model=model, node=node, fault=problem, given=form)
-    now = next(
-        (
-            change_row["into"]
-            for change_row in version_row["edits"]
-            if change_row["node"] == node and change_row["into"]
-        ),
-        node,
-    )
+    now = next((change.into for change in stored.edits if change.node == node and change.into), node)
     exists = now in load_tree(service.home, tree).tree
-    return RedirectResponse(
-        _tree_address(version_row["tree"], node=now if exists else "", model=model), HTTPStatus.SEE_OTHER
-    )
+    return RedirectResponse(_tree_address(stored.tree, node=now if exists else "", model=model), HTTPStatus.SEE_OTHER)
 
 
 @router.post("/trees/{tree}/restore")
@@ -312,10 +309,10 @@ def restore(
 ) -> Response:
     """Make an earlier version the newest again."""
     try:
-        version_row = asyncio.run(restore_version(service.home, f"{tree}@{version}", person=person.name))
+        stored = asyncio.run(restore_version(service.home, f"{tree}@{version}", person=person.name))
     except InputError as problem:
         return _tree(request, service, tree, fault=problem)
-    return RedirectResponse(_tree_address(version_row["tree"]), HTTPStatus.SEE_OTHER)
+    return RedirectResponse(_tree_address(stored.tree), HTTPStatus.SEE_OTHER)
 
 
 def _change(kind: str, node: str, into: str, reason: str, criteria: Sequence[str]) -> TreeChange:
@@ -353,10 +350,10 @@ def _tree(
     view = service.cache.get(
         ("tree", *state), lambda: tree_figures(home, loaded.name, models=[chosen] if chosen else [])
     )
-    weak: dict[str, Any] = {}
+    weak: ModelWeaknesses | None = None
     if run is not None and chosen:
         weak = service.cache.get(("weaknesses", *state), lambda: weaknesses_of(home, run, chosen, tree=loaded.name))
-    history = list_of_versions(home, loaded.stored.tree)["versions"]
+    history = list_of_versions(home, loaded.stored.tree).versions
     node_id = holder(loaded.tree, node) if node else None
     return page(
         request,
@@ -364,18 +361,18 @@ def _tree(
         status=HTTPStatus.OK if fault is None else status_of(fault),
         tree=loaded.stored.tree,
         stored=loaded.stored,
-        newest=history[-1]["position"] == loaded.stored.position,
+        newest=history[-1].position == loaded.stored.position,
         history=history,
         run=run,
         model=chosen,
         models=models,
-        nodes=view["nodes"],
-        counts=view["counts"],
-        simulated=view["simulated"],
+        nodes=view.nodes,
+        counts=view.counts,
+        simulated=view.simulated,
         unplaced=loaded.unplaced,
-        arcs=arcs(view["nodes"], chosen),
+        arcs=arcs(view.nodes, chosen),
         weak=weak,
-        node=None if node_id is None else _node(home, loaded, node_id, view["nodes"], history),
+        node=None if node_id is None else _node(home, loaded, node_id, view.nodes, history),
         asked=node,
         fault="" if fault is None else str(fault),
         given=given or {},
@@ -384,44 +381,44 @@ def _tree(
 
 
 def _node(
-    home: Home, loaded: LoadedTree, id: str, nodes: Sequence[Mapping[str, Any]], history: Sequence[Mapping[str, Any]]
+    home: Home, loaded: LoadedTree, id: str, nodes: Sequence[TreeNode], history: Sequence[ListedVersion]
 ) -> dict[str, Any]:
     """Return the values of the panel of a node: its criteria, its past, and where it can be moved."""
-    row = next(node for node in nodes if node["id"] == id)
+    row = next(node for node in nodes if node.id == id)
     below = sorted(
         key
         for node_id in in_order(loaded.tree)
         if node_id == id or id == ROOT or str(node_id).startswith(id)
         for key in loaded.tree.nodes[node_id]["members"]
     )
-    layer = row["layer"]
-    others = [node for node in nodes if node["id"] != id]
-    past = history_of_node(home, id, [version for version in history if version["position"] <= loaded.stored.position])
+    layer = row.layer
+    others = [node for node in nodes if node.id != id]
+    past = history_of_node(home, id, [version for version in history if version.position <= loaded.stored.position])
     return {
-        **row,
+        **dict(row),
         "layer_name": LAYERS[layer],
         "criteria": [(key, loaded.criteria.get(key)) for key in below[:MOST_CRITERIA]],
         "former": past.former,
         "absorbs": [absorbed for absorbed in loaded.tree.nodes[id].get("absorbed", ()) if absorbed not in past.former],
         "edits": past.edits[:MOST_EDITS],
-        "alike": [node["id"] for node in others if node["layer"] == layer],
-        "above": [node["id"] for node in others if node["layer"] == layer - 1 and node["id"] != row["parent"]],
-        "holds": bool(row["support"]) and layer > 1,
+        "alike": [node.id for node in others if node.layer == layer],
+        "above": [node.id for node in others if node.layer == layer - 1 and node.id != row.parent],
+        "holds": bool(row.support) and layer > 1,
         "changes": layer > 1,
         "grows": 0 < layer < 3,
     }
 
 
-def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: TreeComparison) -> list[dict[str, Any]]:
     """Return the nodes of two versions as one outline, each with its change."""
     became = {
-        edit["node"]: (edit["kind"], edit["into"])
-        for edit in comparison["edits"] or ()
-        if edit["into"] and edit["kind"] in {"rename", "move", "merge"} and edit["node"] in older.tree
+        edit.node: (edit.kind, edit.into)
+        for edit in comparison.edits or ()
+        if edit.into and edit.kind in {"rename", "move", "merge"} and edit.node in older.tree
     }
     came = {into: (kind, node) for node, (kind, into) in became.items() if into in newer.tree and kind != "merge"}
     left, arrived = Counter[str](), Counter[str]()
-    for old, new in comparison["moved"].values():
+    for old, new in comparison.moved.values():
         left[old or ""] += 1
         arrived[new or ""] += 1
     rows: list[dict[str, Any]] = []
@@ -435,8 +432,8 @@ def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: Mappin
             continue
         state = "removed" if id not in newer.tree else "added" if id not in older.tree else "same"
         kind, other = became.get(id, ("", "")) if state == "removed" else came.get(id, ("", ""))
-        if state == "removed" and not kind and id in comparison["merged"]:
-            kind, other = "merge", comparison["merged"][id]
+        if state == "removed" and not kind and id in comparison.merged:
+            kind, other = "merge", comparison.merged[id]
         rows.append(
             {
                 "id": id,
@@ -452,8 +449,8 @@ def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: Mappin
     return rows
 
 
-def _moves(comparison: Mapping[str, Any]) -> list[tuple[int, str, str]]:
-    counts = Counter((old or "(none)", new or "(none)") for old, new in comparison["moved"].values())
+def _moves(comparison: TreeComparison) -> list[tuple[int, str, str]]:
+    counts = Counter((old or "(none)", new or "(none)") for old, new in comparison.moved.values())
     return [(count, old, new) for (old, new), count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))]
 
 

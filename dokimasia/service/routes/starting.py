@@ -18,7 +18,7 @@ from dokimasia.operations.runs import RunBegun, begun
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.figure_models import figures_schema
 from dokimasia.runs.forking import ForkRequest
-from dokimasia.runs.method import Method
+from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.requests import Invocation, PromptFolders
 from dokimasia.service.problems import may_answer
@@ -82,7 +82,7 @@ def one_method(person: Reader, name: str) -> MethodDetail:
     )
 
 
-def known_method(name: str) -> Method[Any, Any]:
+def known_method(name: str) -> AnyMethod:
     """Return a method by name.
 
     Raises:
@@ -97,7 +97,7 @@ def known_method(name: str) -> Method[Any, Any]:
         ) from None
 
 
-def _method_shown(method: Method[Any, Any]) -> MethodShown:
+def _method_shown(method: AnyMethod) -> MethodShown:
     schema = request_schema(method)
     return MethodShown(
         name=method.name,
@@ -175,7 +175,7 @@ def runs_router() -> APIRouter:
     return router
 
 
-def _add(router: APIRouter, method: Method[Any, Any]) -> None:
+def _add(router: APIRouter, method: AnyMethod) -> None:
     async def begin(
         context: Starting, request: Request, response: Response, dry_run: DryRun = False
     ) -> RunBegun | RunPreview:
@@ -206,7 +206,7 @@ async def _begin_any(
 
 
 async def _begin(
-    method: Method[Any, Any], context: Starting, request: Request, response: Response, *, dry_run: bool
+    method: AnyMethod, context: Starting, request: Request, response: Response, *, dry_run: bool
 ) -> RunBegun | RunPreview:
     with _request_files(context) as places:
         body = await _read_body(method.request, request, places)
