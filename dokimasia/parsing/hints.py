@@ -7,6 +7,7 @@ from typing import NamedTuple
 from dokimasia.domain.refinement import FoundLeak
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.reply import matches, short, spoken
 from dokimasia.parsing.verdicts import either
@@ -23,7 +24,7 @@ WAYS = ("said", "reworded", "described", "left over", "worked out", "spelt out")
 LEAK_EXAMPLE = FormExample('Leak: "the number of boats, one fewer than four" | by: worked out')
 
 _BLANK = "(your hint on point {n})"
-_TAG = re.compile(r"<(/?)hint(?:[ _-]{0,3}(?:n\s?=\s?)?[\"']?(\d{1,3})[\"']?)?\s{0,9}>", re.IGNORECASE | re.ASCII)
+_TAG = form(r"<(/?)hint(?:[ _-]{0,3}(?:n\s?=\s?)?[\"']?(\d{1,3})[\"']?)?\s{0,9}>")
 _NONE = re.compile(r"\W*none\W*", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _GOOD = (
@@ -41,7 +42,6 @@ _PRAISE = re.compile(
 _PRAISE_WORDS = 14
 """A longer sentence may praise, too, but is likely to say something beside it."""
 
-_VERDICT = re.compile(r"\[\[\s{0,9}(leak|clean)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
 _LEAK = re.compile(r"^[ \t>*_`-]{0,9}leak[*_ ]{0,5}:[*_ \t]{0,9}(.*)$", re.IGNORECASE | re.MULTILINE)
 _BY = re.compile(
     r"^(.*?)[ \t]{0,9}\|[ \t]{0,9}by[*_ ]{0,5}:[ \t*_\"']{0,9}([a-z -]{1,40}?)[\s.*_\"']{0,9}$", re.IGNORECASE
@@ -106,7 +106,7 @@ def parse_leaks(text: str, checked: str, *, strict: bool = True) -> Sequence[Fou
             stand in the text, or a way is none of the six; all of it is named.
     """
     reply = spoken(text)
-    leaks = either(_VERDICT, reply, "leak", "clean")
+    leaks = either(reply, "leak", "clean")
     lines = [match[1] for match in matches(_LEAK, reply)]
     if not leaks:
         if lines and strict:

@@ -1,14 +1,11 @@
 """Which of two models a report is about: the line `Report 1: [[A]]`."""
 
-import re
-
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import double, form
 from dokimasia.parsing.own import is_empty_talk, own, plainly
 from dokimasia.parsing.reply import matches, short
 
-_MATCH = re.compile(
-    r"\breport\s{0,3}(1|2|one|two)\b([^\[\]\n]{0,40})\[\[\s{0,9}([AB])\s{0,9}\]\]", re.IGNORECASE | re.ASCII
-)
+_MATCH = form(r"\breport\s{0,3}(1|2|one|two)\b([^\[\]\n]{0,40})" + double("([AB])"))
 
 
 def parse_match(text: str) -> str:

@@ -20,6 +20,7 @@ from dokimasia.domain.rubric import (
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Sentence, checked, only_value, read_fields, read_numbered
 from dokimasia.parsing.examples import FormExample
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
 from dokimasia.parsing.reply import DECORATION, NAMED, listed, short, spoken, tried
@@ -51,14 +52,9 @@ _FIELDS = ("passes", "atomic", "decidable")
 _EARLIER = {"true": "passes"}
 """What a field was called in earlier versions of the form."""
 
-_VERDICT = re.compile(r"\b(?:passes|true|atomic|decidable)\b", re.IGNORECASE | re.ASCII)
-_LINE = re.compile(
-    r"(?:rubric\s{0,4})?\(?(?P<number>[0-9]{1,6})\)?(?![0-9])[\s|:.)]{0,12}(?P<rest>.*)", re.IGNORECASE | re.ASCII
-)
-_ANSWER = re.compile(
-    r"\b(?P<field>passes|true|atomic|decidable)\s{0,4}[:=]\s{0,4}[\[<]?(?P<said>[A-Za-z]{1,20})[\]>]?",
-    re.IGNORECASE | re.ASCII,
-)
+_VERDICT = form(r"\b(?:passes|true|atomic|decidable)\b")
+_LINE = form(r"(?:rubric~)?\(?(?P<number>[0-9]{1,6})\)?(?![0-9])[\s|:.)]{0,12}(?P<rest>.*)")
+_ANSWER = form(r"\b(?P<field>passes|true|atomic|decidable)~[:=]~[\[<]?(?P<said>[A-Za-z]{1,20})[\]>]?")
 
 
 def _atomic(statement: str, _about: object) -> str:

@@ -1,12 +1,12 @@
 """Scores and verdicts from the JSON object that an output schema asks for, as strictly as from plain text."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, cast
 
 from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.checkpoints import HIGHEST, LOWEST, SILENT, parse_checkpoints, scores_of
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json_and_rest
 from dokimasia.parsing.own import beside, own
 from dokimasia.parsing.reply import matches, short
@@ -14,9 +14,9 @@ from dokimasia.parsing.verdicts import EQUIVALENCE, parse_equivalence
 
 _VERDICTS = {"same": True, "different": False}
 _FIELDS = frozenset({"scores", "score", "verdict", "n", "stated"})
-_ANOTHER = re.compile(r"score|verdict|rating|grade|correct|revis|final|updat", re.IGNORECASE | re.ASCII)
+_ANOTHER = form(r"score|verdict|rating|grade|correct|revis|final|updat")
 """What a field is called that states a score or a verdict once more."""
-_SCORE_LINE = re.compile(r"score\s{0,4}[:=]?\s{0,4}\[", re.IGNORECASE | re.ASCII)
+_SCORE_LINE = form(r"score~[:=]?~\[")
 """What a line of the form `N | score: [S]` holds and no JSON object does: there a quotation mark ends the word."""
 
 

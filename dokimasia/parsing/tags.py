@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from functools import cache
 
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import ROOM, form
 from dokimasia.parsing.own import is_doubtful, is_empty_talk, sentence_before
 from dokimasia.parsing.reply import DECORATION, matches, short
 
@@ -114,7 +115,7 @@ def written(stated: str) -> str:
 
 @cache
 def _tags(name: str) -> re.Pattern[str]:
-    return re.compile(rf"<(/?)\s{{0,9}}{re.escape(name)}\s{{0,9}}>", re.IGNORECASE | re.ASCII)
+    return form(rf"<(/?){ROOM}{re.escape(name)}{ROOM}>")
 
 
 def rating(reply: str, name: str, lowest: int, highest: int) -> int:

@@ -6,15 +6,16 @@ from itertools import islice
 
 from dokimasia.domain.review import Ballot, CandidateComparison
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import ROOM, form, tag
 from dokimasia.parsing.own import own
 from dokimasia.parsing.remarks import remarks
 from dokimasia.parsing.reply import MAX_MATCHES, NAMED, listed, short, spoken, tried
 from dokimasia.parsing.tags import bare, nothing_beside, only, tagged, without, written
 
-_NAMED = re.compile(r"(?:([0-9]{1,9})[.):]\s{0,9})?(?:candidate\s{0,9})?#?([0-9]{1,9})\.?", re.IGNORECASE | re.ASCII)
-_CRITIQUE = re.compile(r"<\s{0,9}candidate_([0-9]{1,9})_critique\s{0,9}>", re.IGNORECASE | re.ASCII)
-_REWRITE = re.compile(r"<\s{0,9}rewrite\s{0,9}>", re.IGNORECASE | re.ASCII)
-_END = re.compile(r"<\s{0,9}/\s{0,9}rewrite\s{0,9}>", re.IGNORECASE | re.ASCII)
+_NAMED = form(r"(?:([0-9]{1,9})[.):]\s{0,9})?(?:candidate\s{0,9})?#?([0-9]{1,9})\.?")
+_CRITIQUE = tag("candidate_([0-9]{1,9})_critique")
+_REWRITE = tag("rewrite")
+_END = tag(f"/{ROOM}rewrite")
 _LEFT = re.compile(
     r"(?:none|nothing|n/?a|left out|-|\u2013|\u2014|\.\.\.|\u2026|else the better description, whole"
     r"|the number of the candidate that you ranked first, if it stays as it is)?\.?",
@@ -233,8 +234,7 @@ def _critiques(reply: str, n: int) -> tuple[str, ...]:
             continue
         found[number] = ""
         end = reply.find("</", opening.end())
-        tag = re.compile(rf"<\s{{0,9}}/\s{{0,9}}candidate_{opening[1]}_critique\s{{0,9}}>", re.IGNORECASE | re.ASCII)
-        closing = tag.search(reply, end) if end >= 0 else None
+        closing = tag(f"/{ROOM}candidate_{opening[1]}_critique").search(reply, end) if end >= 0 else None
         if closing is not None:
             found[number] = written(reply[opening.end() : closing.start()])
     missing = [number for number in range(1, n + 1) if not found.get(number)]

@@ -8,6 +8,7 @@ from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.failure_modes.notes import NONE, UNSEEN, WORD, said_lines
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.reply import NAMED, listed, short
 
 NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)
@@ -31,10 +32,10 @@ reword | 28 | Gives a value to its neighbour | The answer gives the value of one
 Values that occur nowhere in the image do not belong to this mode."""
 )
 
-_UNDER = re.compile(r"mode\s{0,4}(?P<mode>[0-9]{1,6})\b[^|\n]{0,200}\|\s{0,4}(?P<notes>.*)", re.IGNORECASE)
-_NEW = re.compile(r"new\s{0,4}[|:]?\s{0,4}(?P<kind>commission|omission)\s{0,4}\|(?P<rest>.+)", re.IGNORECASE)
-_LOOSE = re.compile(r"loose\s{0,4}[|:]\s{0,4}(?P<notes>.*)", re.IGNORECASE)
-_CHANGE = re.compile(r"(?P<how>merge|reword)\s{0,4}[|:]\s{0,4}(?P<rest>.+)", re.IGNORECASE)
+_UNDER = form(r"mode~(?P<mode>[0-9]{1,6})\b[^|\n]{0,200}\|~(?P<notes>.*)", re.UNICODE)
+_NEW = form(r"new~[|:]?~(?P<kind>commission|omission)~\|(?P<rest>.+)", re.UNICODE)
+_LOOSE = form(r"loose~[|:]~(?P<notes>.*)", re.UNICODE)
+_CHANGE = form(r"(?P<how>merge|reword)~[|:]~(?P<rest>.+)", re.UNICODE)
 _NUMBERS = re.compile(
     r"(?:notes?|modes?|numbers?)?[:\s]{0,4}[0-9]{1,6}(?:(?:\s|,|;|&|and){1,9}[0-9]{1,6}){0,999}[\s.]{0,4}"
 )

@@ -4,6 +4,7 @@ import re
 from typing import Any, NamedTuple, cast
 
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json_and_rest
 from dokimasia.parsing.own import LEFT_OUT, beside, own, plainly, split_lines
 from dokimasia.parsing.reply import DECORATION, NAMED, field_text, listed, matches, short
@@ -15,12 +16,11 @@ LOWEST, HIGHEST = 1, 5
 
 _RANKING = re.compile(r"\[\[([^\[\]\n]{1,9000})\]\]")
 _RANKED = re.compile(r"[0-9]{1,4}(?:\s{0,4}[>=]\s{0,4}[0-9]{1,4})*", re.ASCII)
-_NUMBERED_RESPONSE = re.compile(r"\b(?:response|candidate)s?\s{0,4}(?:no\.?|number|#)?\s{0,4}[0-9]", re.IGNORECASE)
-_SCORE = re.compile(r"\bscore\b", re.IGNORECASE | re.ASCII)
+_NUMBERED_RESPONSE = form(r"\b(?:response|candidate)s?~(?:no\.?|number|#)?~[0-9]", re.UNICODE)
+_SCORE = form(r"\bscore\b")
 _BULLET = re.compile(r"\s{0,9}(?:[-\u2022+]\s{1,9}|[0-9]{1,3}[.)]\s{1,9})?")
-_ASPECT = re.compile(
-    r"(?P<aspect>[^|\n]{1,120}?)\s{0,9}\|\s{0,9}score\s{0,4}[:=]?\s{0,4}\[{1,2}\s{0,4}(?P<score>[^\[\]\n]{0,40}?)\s{0,4}\]{1,2}[\s.]{0,9}",
-    re.IGNORECASE | re.ASCII,
+_ASPECT = form(
+    r"(?P<aspect>[^|\n]{1,120}?)\s{0,9}\|\s{0,9}score~[:=]?~\[{1,2}~(?P<score>[^\[\]\n]{0,40}?)~\]{1,2}[\s.]{0,9}"
 )
 
 

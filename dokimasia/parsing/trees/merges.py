@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.own import own
 from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
 from dokimasia.parsing.trees.proposals import capability_name
@@ -15,11 +16,11 @@ vague: 36 | Counting Reflected Objects
 vague: 39"""
 )
 
-_KEYWORD = re.compile(r"\b(?:same|vague|none)\b", re.IGNORECASE | re.ASCII)
-_LINE = re.compile(r"(?P<kind>same|vague)\s{0,4}[:=|-]\s{0,4}(?P<numbers>[0-9].{0,4000})", re.IGNORECASE | re.ASCII)
+_KEYWORD = form(r"\b(?:same|vague|none)\b")
+_LINE = form(r"(?P<kind>same|vague)~[:=|-]~(?P<numbers>[0-9].{0,4000})")
 _NUMBERS = re.compile(r"[0-9]{1,6}(?:[\s,;=&+]{1,6}[0-9]{1,6}){0,999}[\s.]{0,4}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
-_NONE = re.compile(r"(?:(?:same|vague)\s{0,4}[:=|-]\s{0,4})?<?none>?[\s.]{0,4}", re.IGNORECASE | re.ASCII)
+_NONE = form(r"(?:(?:same|vague)~[:=|-]~)?<?none>?[\s.]{0,4}")
 _NAME = re.compile(r"\s{0,4}(?:[|:\u2192]|[-=]{1,2})\s{0,4}(?=[^\s\d])")
 _BRACKETS = str.maketrans("", "", "<>")
 _EDGE = " \t\r|#>\u2022\u00b7-"
