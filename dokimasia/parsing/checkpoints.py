@@ -8,7 +8,7 @@ from dokimasia.domain.judgement import Checkpoint
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
 from dokimasia.parsing.own import beside, own, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, listed, path_key, short, tried
+from dokimasia.parsing.reply import DECORATION, NAMED, listed, path_key, refuse, short, tried
 
 T = TypeVar("T")
 
@@ -122,8 +122,7 @@ def scores_of(
     unscored = set(range(1, count + 1)) - set(scores)
     if unscored:
         problems[f"{missing} {listed(unscored)}"] = None
-    if problems:
-        raise UnparsableReply("; ".join(list(problems)[-NAMED:]))
+    refuse(list(problems)[-NAMED:])
     return [score for _, score in sorted(scores.items()) if score is not None]
 
 

@@ -8,7 +8,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json_and_rest
 from dokimasia.parsing.own import beside, own, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, listed, short
+from dokimasia.parsing.reply import DECORATION, NAMED, listed, refuse, short
 
 VERDICTS = ("needed", "single", "open")
 REASON_LIMIT = 300
@@ -120,8 +120,7 @@ def _checked(
         )
     if missing is None:
         problems["there is no line 'missing: ...'"] = None
-    if problems:
-        raise UnparsableReply("; ".join(list(problems)[-NAMED:]))
+    refuse(list(problems)[-NAMED:])
     return CriteriaCheck(tuple(found[number] for number in sorted(found)), _plain(missing or ""))
 
 

@@ -113,6 +113,17 @@ def tried(faults: list[str], read: Callable[P, T], *args: P.args, **kwargs: P.kw
         return None
 
 
+def refuse(faults: Iterable[str]) -> None:
+    """Refuse a reply for what is wrong with it, of which the first ten are named; let one without faults pass.
+
+    Raises:
+        UnparsableReply: there are faults.
+    """
+    named = list(faults)[:NAMED]
+    if named:
+        raise UnparsableReply("; ".join(named))
+
+
 def listed(numbers: Iterable[int]) -> str:
     """Return numbers in order for a reason that names them, the first ten of many."""
     shown = sorted(numbers)

@@ -1,7 +1,7 @@
 """Rubrics as judges write them: must-right, easy-wrong and mended ones as JSON, and a panel's verdicts line by line."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import BeforeValidator, Field
@@ -23,7 +23,7 @@ from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, listed, short, spoken, tried
+from dokimasia.parsing.reply import DECORATION, listed, refuse, short, spoken, tried
 
 MAX_STATEMENT = 1_000
 """Characters of a statement; what is longer is no atomic one."""
@@ -166,7 +166,7 @@ def parse_repaired(
         return _written(row, number, n_responses if number in mined else 0)
 
     mended, problems = read_numbered(_only(text), sorted(named), "rubric", read)
-    _raise_all(problems)
+    refuse(problems)
     return mended
 
 
@@ -203,7 +203,7 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
     if missing and not problems:
         problems[f"there is no line for rubric {listed(missing)}"] = None
     problems.update(dict.fromkeys(beside(rest)))
-    _raise_all(problems)
+    refuse(problems)
     return tuple(found[number] for number in range(1, expected + 1))
 
 
@@ -247,14 +247,8 @@ def _rows(value: Any) -> list[Any] | None:
 def _all_written(rows: list[Any], n_responses: int, problems: list[str]) -> tuple[WrittenRubric, ...]:
     """Return all rubrics of a reply, unless there are problems, whose reasons are added to those that are known."""
     found = [tried(problems, _written, row, number, n_responses) for number, row in enumerate(rows, start=1)]
-    _raise_all(problems)
+    refuse(problems)
     return tuple(rubric for rubric in found if rubric is not None)
-
-
-def _raise_all(problems: Iterable[str]) -> None:
-    named = list(problems)[:NAMED]
-    if named:
-        raise UnparsableReply("; ".join(named))
 
 
 def _written(row: object, number: int, n_responses: int) -> WrittenRubric:

@@ -1,13 +1,13 @@
 """Texts between tags, read without a parser of XML: what a model wrote between them may be anything."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import ROOM, form
-from dokimasia.parsing.own import is_doubtful, is_empty_talk, sentence_before
-from dokimasia.parsing.reply import DECORATION, matches, short
+from dokimasia.parsing.own import is_doubtful, is_empty_talk, own, sentence_before
+from dokimasia.parsing.reply import DECORATION, matches, refuse, short, tried
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 _ANY = re.compile(r"</?[A-Za-z][^<>\n]{0,100}>", re.ASCII)
@@ -118,12 +118,24 @@ def _tags(name: str) -> re.Pattern[str]:
     return form(rf"<(/?){ROOM}{re.escape(name)}{ROOM}>")
 
 
-def rating(reply: str, name: str, lowest: int, highest: int) -> int:
-    """Return the whole number that stands as `<name>...<score>7</score></name>`, beside nothing but its reasoning.
+def ratings(text: str, names: Iterable[str], lowest: int, highest: int) -> dict[str, int]:
+    """Return the whole numbers that stand as `<name>...<score>7</score></name>`, by name.
+
+    Nothing but the reasoning stands in a tag beside its score, and nothing that could change them beside the tags.
 
     Raises:
-        UnparsableReply: it is missing, stands more than once with different values, or is no whole number of the scale.
+        UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number of the
+            scale. The reason names all that is wrong.
     """
+    reply = own(text)
+    faults: list[str] = []
+    stated = {name: tried(faults, _rating, reply, name, lowest, highest) for name in names}
+    refuse(faults)
+    nothing_beside(reply, *stated)
+    return {name: score for name, score in stated.items() if score is not None}
+
+
+def _rating(reply: str, name: str, lowest: int, highest: int) -> int:
     sections = tagged(reply, name)
     if not sections:
         raise UnparsableReply(f"<{name}> is missing or not closed")

@@ -10,7 +10,7 @@ from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json_and_rest
 from dokimasia.parsing.own import beside, is_empty_talk, own
 from dokimasia.parsing.phrases import passage, unquoted
-from dokimasia.parsing.reply import DECORATION, MAX_LINE, NAMED, matches, short, tried
+from dokimasia.parsing.reply import DECORATION, MAX_LINE, matches, refuse, short, tried
 from dokimasia.parsing.verdicts import either
 
 T = TypeVar("T", int, Choice)
@@ -242,8 +242,7 @@ def _result(values: dict[str, T], told: str, known: dict[str, str], faults: dict
     elif len(justification) > MAX_JUSTIFICATION:
         faults[f"the justification has {len(justification):,} characters; a few sentences were asked for"] = None
     faults |= dict.fromkeys(_otherwise(justification, values))
-    if faults:
-        raise UnparsableReply("; ".join(list(faults)[:NAMED]))
+    refuse(faults)
     return ReadByAxis({name: values[name] for name in known.values()}, justification)
 
 

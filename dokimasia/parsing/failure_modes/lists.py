@@ -9,7 +9,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.failure_modes.notes import NONE, UNSEEN, WORD, said_lines
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.reply import NAMED, listed, short
+from dokimasia.parsing.reply import listed, refuse, short
 
 NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)
 """What is let pass is a little more than what is asked for, so that a word too many sends no reply back."""
@@ -220,8 +220,8 @@ class _Faults:
 
     def raise_if(self, strict: bool) -> None:
         """Raise what was found, where the reply is read strictly."""
-        if strict and self._found:
-            raise UnparsableReply("; ".join(self.all[:NAMED]))
+        if strict:
+            refuse(self._found)
 
 
 def _worded(rest: str) -> tuple[str, str, str]:

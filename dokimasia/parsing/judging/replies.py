@@ -7,7 +7,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json_and_rest
 from dokimasia.parsing.own import LEFT_OUT, beside, own, plainly, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, field_text, listed, matches, short
+from dokimasia.parsing.reply import DECORATION, field_text, listed, matches, refuse, short
 
 FEWEST_CRITERIA, MOST_CRITERIA = 2, 8
 HEAVIEST = 10
@@ -83,7 +83,7 @@ def parse_compared_criteria(text: str) -> tuple[tuple[str, int], ...]:
         if criterion.casefold() in criteria:
             problems[f"criterion {number} stands there twice"] = None
         criteria[criterion.casefold()] = (criterion, weight)
-    _refuse(problems)
+    refuse(problems)
     return tuple(criteria.values())
 
 
@@ -117,7 +117,7 @@ def parse_aspect_scores(text: str) -> tuple[AspectScore, ...]:
             scores[aspect.casefold()] = AspectScore(aspect, int(stated))
     if not FEWEST_ASPECTS <= len(lines) <= MOST_ASPECTS:
         problems[f"there are {len(lines)} aspects, not {FEWEST_ASPECTS} to {MOST_ASPECTS}"] = None
-    _refuse(problems)
+    refuse(problems)
     return tuple(scores.values())
 
 
@@ -133,7 +133,7 @@ def _places(stated: str, n: int) -> tuple[int, ...]:
         problems[f"more than once ranked: {listed(twice)}"] = None
     if missing := set(range(1, n + 1)) - set(numbers):
         problems[f"not ranked: {listed(missing)}"] = None
-    _refuse(problems)
+    refuse(problems)
     place = {number: at for at, group in enumerate(groups, start=1) for number in group}
     return tuple(place[number] for number in range(1, n + 1))
 
@@ -156,8 +156,3 @@ def _criterion(row: dict[str, Any], number: int) -> tuple[str, int]:
     if type(weight) is not int or not 1 <= weight <= HEAVIEST:
         raise UnparsableReply(f"{whose}: the weight {short(repr(weight))} is not an integer from 1 to {HEAVIEST}")
     return criterion, weight
-
-
-def _refuse(problems: dict[str, None]) -> None:
-    if problems:
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))

@@ -7,7 +7,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.grammar import form
 from dokimasia.parsing.own import own
-from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
+from dokimasia.parsing.reply import DECORATION, lines_with, refuse, short
 from dokimasia.parsing.trees.proposals import capability_name
 
 EXAMPLE = FormExample(
@@ -97,8 +97,8 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
         same.append(tuple(group))
     if not said:
         raise UnparsableReply("there is no line of the form 'same: 3, 7' or 'vague: 5', and not the word none")
-    if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
+    if strict:
+        refuse(problems)
     return Merges(tuple(same), tuple(vague), tuple(names.items()))
 
 

@@ -7,7 +7,7 @@ from dokimasia.domain.capability import CapabilityPath, Proposal, plain_name
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
 from dokimasia.parsing.own import own
-from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, matches, path_key, short
+from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, matches, path_key, refuse, short
 from dokimasia.parsing.tags import without
 
 MAX_PROPOSALS = 50
@@ -62,8 +62,8 @@ def parse_proposals(text: str, *, strict: bool = True) -> tuple[Proposal, ...]:
             problems[str(problem)] = None
     if len(found) > MAX_PROPOSALS:
         raise UnparsableReply(f"there are {len(found)} different proposals, more than {MAX_PROPOSALS}")
-    if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
+    if strict:
+        refuse(problems)
     return tuple(found)
 
 
@@ -162,13 +162,13 @@ def _placed(
         except ValueError as problem:
             problems[str(problem)] = None
     if not found:
-        form = "'N | <category><parent><capability>'"
-        raise UnparsableReply("; ".join([f"no line of the form {form} places a criterion", *list(problems)[:NAMED]]))
+        nothing = "no line of the form 'N | <category><parent><capability>' places a criterion"
+        raise UnparsableReply("; ".join([nothing, *list(problems)[:NAMED]]))
     missing = [number for number in range(1, expected + 1) if number not in tried]
     if missing:
         problems[f"there is no line for criterion {listed(missing)}"] = None
-    if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
+    if strict:
+        refuse(problems)
     return tuple(found.get(number) for number in range(1, expected + 1))
 
 
