@@ -72,7 +72,7 @@ def _group(body: str, name: str, n: int) -> tuple[bool, ...]:
     if opened != len(stated):
         raise UnparsableReply(f"a <Result> in <{name}> is not closed")
     nothing_beside(inner, "Result")
-    return tuple(_truth(one, name, number) for number, one in enumerate(stated, start=1))
+    return tuple(_truth(result, name, number) for number, result in enumerate(stated, start=1))
 
 
 def _truth(stated: str, name: str, number: int) -> bool:

@@ -115,9 +115,9 @@ def parse_leaks(text: str, checked: str, *, strict: bool = True) -> Sequence[Fou
     faults: list[str] = []
     found: dict[FoundLeak, None] = {}
     for line in lines:
-        said = _BY.match(line)
-        passage = (said[1] if said else line).strip(_QUOTES)
-        way = " ".join(said[2].casefold().replace("-", " ").split()) if said else ""
+        match = _BY.match(line)
+        passage = (match[1] if match else line).strip(_QUOTES)
+        way = " ".join(match[2].casefold().replace("-", " ").split()) if match else ""
         stands = _as_it_stands(passage, checked)
         if stands is None:
             faults.append(f'"{short(passage)}" does not stand in the text in these words')
@@ -147,10 +147,10 @@ def _read_hint(hint: str, number: int) -> _Hint:
         return _Hint("", f"has {len(hint.split())} words; write at most 80")
     if looks_like_refusal(hint):
         return _Hint("", "declines instead of helping")
-    kept = [one for one in _SENTENCE.split(hint) if one.strip() and not _only_praises(one.strip())]
+    kept = [sentence for sentence in _SENTENCE.split(hint) if sentence.strip() and not _only_praises(sentence.strip())]
     if not kept:
         return _Hint("", "only praises; say where to look or what to bear in mind")
-    return _Hint(" ".join(one.strip() for one in kept))
+    return _Hint(" ".join(sentence.strip() for sentence in kept))
 
 
 def _between_tags(text: str) -> dict[int, list[str]]:

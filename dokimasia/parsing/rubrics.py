@@ -194,8 +194,8 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
         try:
             if not 1 <= number <= expected:
                 raise UnparsableReply(f"there is a line for rubric {number}, but the rubrics are 1 to {expected}")
-            said = _answers(match["rest"], number)
-            if found.setdefault(number, said) != said:
+            answers = _answers(match["rest"], number)
+            if found.setdefault(number, answers) != answers:
                 raise UnparsableReply(f"rubric {number} has two lines, which differ")
         except UnparsableReply as problem:
             problems[problem.reason] = None
@@ -208,21 +208,21 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
 
 
 def _answers(rest: str, number: int) -> CheckedRubric:
-    said: dict[str, bool] = {}
+    answers: dict[str, bool] = {}
     for match in _ANSWER.finditer(rest):
         field, word = match["field"].casefold(), match["said"].casefold()
         field = _EARLIER.get(field, field)
         if word not in {"yes", "no"}:
             raise UnparsableReply(f"rubric {number}: {field} is '{short(word)}', neither yes nor no")
-        if said.setdefault(field, word == "yes") != (word == "yes"):
+        if answers.setdefault(field, word == "yes") != (word == "yes"):
             raise UnparsableReply(f"rubric {number}: {field} is both yes and no")
     other = _ANSWER.sub(" ", rest)
     if not is_empty_talk(other):
         raise UnparsableReply(f"rubric {number} has '{short(other.strip(' |'))}' beside its answers")
-    missing = [field for field in _FIELDS if field not in said]
+    missing = [field for field in _FIELDS if field not in answers]
     if missing:
         raise UnparsableReply(f"rubric {number} has no answer to: {', '.join(missing)}")
-    return CheckedRubric(**said)
+    return CheckedRubric(**answers)
 
 
 def _only(text: str) -> list[Any]:

@@ -43,10 +43,10 @@ def parse_structured_scores(text: str, expected: int) -> list[Checkpoint]:
     """
     if expected < 1:
         raise ValueError("at least one criterion is expected")
-    said = own(text)
-    found, rest = find_json_and_rest(said, lambda value: _holds(value, "scores", list))
+    reply = own(text)
+    found, rest = find_json_and_rest(reply, lambda value: _holds(value, "scores", list))
     if not found:
-        if _SCORE_LINE.search(said):
+        if _SCORE_LINE.search(reply):
             return parse_checkpoints(text, expected)
         raise UnparsableReply('there is no complete JSON object of the form {"scores": [{"n": 1, "score": S}, ...]}')
     if any(other["scores"] != found[0]["scores"] for other in found[1:]):
@@ -54,9 +54,9 @@ def parse_structured_scores(text: str, expected: int) -> list[Checkpoint]:
     rows = cast("list[Any]", found[0]["scores"])
     missing = "there is no score for criterion"
     scores = scores_of(rows, expected, lambda row: _number(row, expected), _score, missing=missing)
-    for one in found:
-        _nothing_else(one, "")
-    if not _SCORE_LINE.search(said):
+    for row in found:
+        _nothing_else(row, "")
+    if not _SCORE_LINE.search(reply):
         _nothing_else({}, rest)
     elif parse_checkpoints(rest, expected) != scores:
         raise UnparsableReply("the scores stand in the reply twice, as an object and as lines, and differ")
@@ -72,21 +72,21 @@ def parse_structured_equivalence(text: str) -> bool:
     Raises:
         UnparsableReply: there is no verdict, or another one than these two, or there are both.
     """
-    said = own(text)
-    found, rest = find_json_and_rest(said, lambda value: _holds(value, "verdict", str))
+    reply = own(text)
+    found, rest = find_json_and_rest(reply, lambda value: _holds(value, "verdict", str))
     if not found:
-        if EQUIVALENCE.search(said):
+        if EQUIVALENCE.search(reply):
             return parse_equivalence(text)
         raise UnparsableReply('there is no complete JSON object of the form {"verdict": "same"} or "different"')
-    stated = {cast("str", one["verdict"]).strip().casefold() for one in found}
+    stated = {cast("str", row["verdict"]).strip().casefold() for row in found}
     if len(stated) > 1:
         raise UnparsableReply("there is more than one verdict, and they differ")
     word = stated.pop()
     if word not in _VERDICTS:
         raise UnparsableReply(f"the verdict is '{short(word)}', neither 'same' nor 'different'")
-    for one in found:
-        _nothing_else(one, "")
-    agrees = {match[1].casefold() for match in matches(EQUIVALENCE, said)} <= {word}
+    for row in found:
+        _nothing_else(row, "")
+    agrees = {match[1].casefold() for match in matches(EQUIVALENCE, reply)} <= {word}
     if EQUIVALENCE.search(rest):
         agrees = parse_equivalence(rest) is _VERDICTS[word] and agrees
     else:

@@ -51,11 +51,11 @@ def without(text: str, name: str) -> str:
     return "\n".join([*kept, text[start:]])
 
 
-def nothing_beside(said: str, *names: str, aside: Sequence[str] = ()) -> None:
+def nothing_beside(reply: str, *names: str, aside: Sequence[str] = ()) -> None:
     """Refuse words beside what stands between tags that could change it.
 
     Args:
-        said: the reply's own words.
+        reply: the reply's own words.
         names: the tags that hold the statement. Before the first of them, in its sentence, may stand what introduces it;
             between them and after them nothing but other tags and words that say nothing.
         aside: tags whose contents are reasons.
@@ -64,17 +64,17 @@ def nothing_beside(said: str, *names: str, aside: Sequence[str] = ()) -> None:
         UnparsableReply: there are such words.
     """
     for name in aside:
-        said = without(said, name)
-    openings = [tag.start() for name in names for tag in matches(_tags(name), said)[:1]]
+        reply = without(reply, name)
+    openings = [tag.start() for name in names for tag in matches(_tags(name), reply)[:1]]
     if not openings:
         return
     first = min(openings)
-    before = sentence_before(_ANY.sub("\n", said[max(0, first - 2_000) : first]))
+    before = sentence_before(_ANY.sub("\n", reply[max(0, first - 2_000) : first]))
     if is_doubtful(before):
         raise UnparsableReply(
             f"before <{names[0]}> stands '{short(before)}': reply in the form, and with nothing around it"
         )
-    rest = said[first:]
+    rest = reply[first:]
     for name in names:
         rest = without(rest, name)
     rest = _ANY.sub("\n", rest)
@@ -96,7 +96,7 @@ def only(found: list[str], what: str) -> str:
     """
     if not found:
         raise UnparsableReply(f"{what} is missing or not closed")
-    if len({one.strip() for one in found}) > 1:
+    if len({text.strip() for text in found}) > 1:
         raise UnparsableReply(f"{what} stands there more than once, with different contents")
     return found[0]
 

@@ -39,9 +39,9 @@ def parse_vote(text: str, n: int) -> int:
         ValueError: no candidate was shown.
     """
     _check(n)
-    said = without(own(text), "analysis")
-    stated = only(tagged(said, "best_candidate_id"), "<best_candidate_id>")
-    nothing_beside(said, "best_candidate_id", aside=("equally_good", "rationale"))
+    reply = without(own(text), "analysis")
+    stated = only(tagged(reply, "best_candidate_id"), "<best_candidate_id>")
+    nothing_beside(reply, "best_candidate_id", aside=("equally_good", "rationale"))
     return _number(stated, n, "the vote")
 
 
@@ -64,7 +64,7 @@ def parse_ballot(text: str, n: int) -> Ballot:
     rationale = tried(faults, _rationale, text)
     if critiques is None or best is None or equal is None or rationale is None:
         raise UnparsableReply("; ".join(faults))
-    others = tuple(fromkey for fromkey in dict.fromkeys(equal) if fromkey != best)
+    others = tuple(number for number in dict.fromkeys(equal) if number != best)
     return Ballot(critiques=critiques, best=best, equal=others, rationale=rationale)
 
 
@@ -174,7 +174,7 @@ def _off_the_image(rewrite: str, keep: int, shown: Sequence[str]) -> list[str]:
     found = remarks(rewrite or kept, shown)
     if not found:
         return []
-    named = ", ".join(f"'{one}'" for one in found[:NAMED])
+    named = ", ".join(f"'{remark}'" for remark in found[:NAMED])
     if kept:
         return [f"candidate {keep} cannot be kept as it is, since not all of it is about the image: {named}"]
     return [f"not all of the rewrite is about the image: {named}"]
@@ -211,7 +211,7 @@ def _ranking(around: str, n: int) -> tuple[int, ...]:
 
 def _equal(text: str, n: int) -> tuple[int, ...]:
     """Return the candidates that are as good as the best; none where that is not said."""
-    stated = [bare(one) for one in tagged(without(own(text), "analysis"), "equally_good") if written(one)]
+    stated = [bare(body) for body in tagged(without(own(text), "analysis"), "equally_good") if written(body)]
     names = [] if not stated else _BETWEEN.split(only(stated, "<equally_good>")[: 100 * (n + 1)])
     if [bare(name).rstrip(".").casefold() for name in names] == ["none"]:
         return ()
@@ -219,10 +219,10 @@ def _equal(text: str, n: int) -> tuple[int, ...]:
 
 
 def _rationale(text: str) -> str:
-    said = [reason for one in tagged(without(spoken(text), "analysis"), "rationale") if (reason := written(one))]
-    if not said:
+    reasons = [reason for body in tagged(without(spoken(text), "analysis"), "rationale") if (reason := written(body))]
+    if not reasons:
         raise UnparsableReply("<rationale> is missing, not closed, or empty")
-    return said[0]
+    return reasons[0]
 
 
 def _critiques(reply: str, n: int) -> tuple[str, ...]:

@@ -136,8 +136,8 @@ def parse_notice(text: str, justification: str) -> ReadNotice:
     """
     faults: list[str] = []
     named = tried(faults, either, _WORDS.sub("", text), "yes", "no")
-    said = tried(faults, own, text) or ""
-    lines = matches(_WORDS, said)
+    reply = tried(faults, own, text) or ""
+    lines = matches(_WORDS, reply)
     quoted = "" if not lines else unquoted(lines[0]["words"])[0].strip(" \t*_.\"'")
     words = "" if quoted.casefold() in _NO_WORDS else passage(quoted, justification)
     if len(lines) != 1:
@@ -155,13 +155,13 @@ def parse_notice(text: str, justification: str) -> ReadNotice:
 
 def _read_lines(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[T]:
     known = _known(axes)
-    said = own(text)
+    reply = own(text)
     values: dict[str, T] = {}
     faults: dict[str, None] = {}
     before: list[str] = []
     rest: list[str] = []
     seen: set[str] = set()
-    for line in said.split("\n"):
+    for line in reply.split("\n"):
         plain = line[:MAX_LINE].translate(DECORATION).strip(_BULLETS)
         match = scale.lines.fullmatch(plain) if scale.word in plain.casefold() else None
         axis = None if match is None else _key(match["axis"])
@@ -195,8 +195,8 @@ def _read_lines(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[
 
 def _read_object(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[T]:
     known = _known(axes)
-    said = own(text)
-    found, rest = find_json_and_rest(said, lambda value: isinstance(value, dict) and scale.field in value)
+    reply = own(text)
+    found, rest = find_json_and_rest(reply, lambda value: isinstance(value, dict) and scale.field in value)
     if not found:
         return _read_lines(text, axes, scale)
     faults: dict[str, None] = {}
@@ -204,12 +204,12 @@ def _read_object(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis
         faults["there is more than one JSON object, and they differ"] = None
     if not is_empty_talk(rest):
         faults[f"beside the object stands '{short(rest)}': reply with the object and nothing else"] = None
-    one = cast("dict[str, Any]", found[0])
-    other = [key for key in one if key not in ("justification", scale.field) and _ANOTHER.search(key)]
+    fields = cast("dict[str, Any]", found[0])
+    other = [key for key in fields if key not in ("justification", scale.field) and _ANOTHER.search(key)]
     if other:
         faults[f"the field '{short(other[0])}' beside those that were asked for states something else"] = None
     values: dict[str, T] = {}
-    rows = cast("dict[str, Any]", one[scale.field]) if isinstance(one[scale.field], dict) else {}
+    rows = cast("dict[str, Any]", fields[scale.field]) if isinstance(fields[scale.field], dict) else {}
     seen: set[str] = set()
     for field, stated in rows.items():
         axis = _key(field)
@@ -226,17 +226,17 @@ def _read_object(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis
                 values[known[axis]] = value
     if missing := [name for key, name in known.items() if key not in seen]:
         faults[f"'{scale.field}' has nothing for {', '.join(missing)}"] = None
-    told = one.get("justification")
-    return _result(values, told if isinstance(told, str) else "", known, faults)
+    justification = fields.get("justification")
+    return _result(values, justification if isinstance(justification, str) else "", known, faults)
 
 
-def _result(values: dict[str, T], told: str, known: dict[str, str], faults: dict[str, None]) -> ReadByAxis[T]:
+def _result(values: dict[str, T], text: str, known: dict[str, str], faults: dict[str, None]) -> ReadByAxis[T]:
     """Return what was read, in the order that was asked for.
 
     Raises:
         UnparsableReply: anything is wrong.
     """
-    justification = _LEAD.sub("", told).strip()
+    justification = _LEAD.sub("", text).strip()
     if not any(map(str.isalpha, justification)) or is_empty_talk(justification):
         faults["there is no justification before the lines: say in a few sentences why you judge so"] = None
     elif len(justification) > MAX_JUSTIFICATION:
@@ -250,10 +250,10 @@ def _otherwise(justification: str, values: Mapping[str, object]) -> Iterator[str
     """Yield what is wrong where a justification gives an axis other points, of ten, than its line does."""
     for name, value in values.items():
         words = r"[ _\-]".join(map(re.escape, name.split("_")))
-        said = re.compile(
+        points = re.compile(
             rf"\b{words}\b[^\n.!?;0-9]{{0,30}}\b([0-9]{{1,2}})\s{{0,3}}(?:/|out of)\s{{0,3}}10\b", re.IGNORECASE
         )
-        for match in matches(said, justification.translate(DECORATION)):
+        for match in matches(points, justification.translate(DECORATION)):
             if isinstance(value, int) and int(match[1]) != value:
                 yield f"the justification gives {name} {match[1]} of 10, and its line {value}"
 

@@ -80,10 +80,10 @@ def parse_sorting(
     under: dict[int, tuple[int, ...]] = {}
     new: list[NewMode] = []
     names = {name.casefold() for _, name in modes}
-    said = False
+    has_lines = False
     for line in said_lines(text):
         if match := _UNDER.fullmatch(line):
-            said = True
+            has_lines = True
             mode, numbers = int(match["mode"]), faults.taken(match["notes"], line)
             if not 1 <= mode <= len(modes):
                 faults.add(f"there is no mode {mode}" + (f": they are numbered 1 to {len(modes)}" if modes else " yet"))
@@ -91,7 +91,7 @@ def parse_sorting(
             kept = faults.of_kind(numbers, notes, modes[mode - 1][0], f"mode {mode}")
             under[mode] = (*under.get(mode, ()), *kept)
         elif match := _NEW.fullmatch(line):
-            said = True
+            has_lines = True
             kind: ModeKind = "commission" if match["kind"].casefold() == "commission" else "omission"
             name, definition, last = _worded(match["rest"])
             SORTING_EXAMPLE.refuse(name, "the name of a new mode")
@@ -103,14 +103,14 @@ def parse_sorting(
             ]
             if len(numbers) < FEWEST_NOTES:
                 wrong.append("a new mode is made of two notes or more; a note that nothing goes with is loose")
-            faults.add(*(f"'{short(name)}': {one}" for one in wrong))
+            faults.add(*(f"'{short(name)}': {fault}" for fault in wrong))
             if not wrong:
                 names.add(name.casefold())
                 new.append(NewMode(kind, name, definition, numbers))
         elif match := _LOOSE.fullmatch(line):
-            said = True
+            has_lines = True
             faults.taken(match["notes"], line)
-    if not said:
+    if not has_lines:
         raise UnparsableReply(
             "there is no line of the form 'mode N | notes', 'new KIND | name | definition | notes' or 'loose | notes'"
         )
@@ -128,15 +128,15 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
     """
     faults = _Faults("mode", len(modes))
     found: list[NewMode] = []
-    said = False
+    has_lines = False
     for line in said_lines(text, "none"):
         if NONE.fullmatch(line):
-            said = True
+            has_lines = True
             continue
         match = _CHANGE.fullmatch(line)
         if match is None:
             continue
-        said = True
+        has_lines = True
         first, _, rest = match["rest"].partition("|")
         name, _, definition = (part.strip() for part in rest.partition("|"))
         MERGING_EXAMPLE.refuse(name, "the name of a mode")
@@ -145,7 +145,7 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
         wrong = list(_wording(name, definition))
         kinds: list[ModeKind] = list(dict.fromkeys(modes[number - 1][0] for number in numbers))
         others = {other.casefold() for at, (_, other) in enumerate(modes, start=1) if at not in numbers}
-        if name.casefold() in others | {one.name.casefold() for one in found}:
+        if name.casefold() in others | {mode.name.casefold() for mode in found}:
             wrong.append("another mode bears that name")
         if len(kinds) > 1:
             wrong.append("a commission and an omission cannot become one")
@@ -153,10 +153,10 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
             wrong.append("merging takes two modes or more")
         if match["how"].casefold() == "reword" and len(numbers) != 1:
             wrong.append("one mode is reworded at a time")
-        faults.add(*(f"'{short(line)}': {one}" for one in wrong))
+        faults.add(*(f"'{short(line)}': {fault}" for fault in wrong))
         if not wrong:
             found.append(NewMode(kinds[0], name, definition, numbers))
-    if not said:
+    if not has_lines:
         raise UnparsableReply("there is no line of the form 'merge | N, N | name | definition', and not the word none")
     faults.raise_if(strict)
     return tuple(found)
@@ -207,14 +207,14 @@ class _Faults:
     def of_kind(self, numbers: Iterable[int], kinds: Sequence[ModeKind], kind: ModeKind, whose: str) -> tuple[int, ...]:
         """Return those of some notes that are of a mode's kind."""
         given = tuple(numbers)
-        other = [one for one in given if kinds[one - 1] != kind]
+        other = [number for number in given if kinds[number - 1] != kind]
         if other:
             self.add(f"{whose} is a mode of {kind}, and note {listed(other)} is of the other kind")
-        return tuple(one for one in given if one not in other)
+        return tuple(number for number in given if number not in other)
 
     def missing(self) -> None:
         """Take in what stands nowhere."""
-        absent = [one for one in range(1, self._count + 1) if one not in self._seen]
+        absent = [number for number in range(1, self._count + 1) if number not in self._seen]
         if absent:
             self.add(f"there is no place for {self._thing} {listed(absent)}")
 

@@ -165,10 +165,10 @@ def _points(
             problems.setdefault(number, f"the points are 1 to {expected}")
             continue
         try:
-            said = read(number, match["rest"].strip())
-            if number in found and found[number] != said:
+            reading = read(number, match["rest"].strip())
+            if number in found and found[number] != reading:
                 raise ValueError("there are several lines for it, and they differ")
-            found[number] = said
+            found[number] = reading
         except ValueError as problem:
             found.pop(number, None)
             problems[number] = str(problem)

@@ -57,16 +57,16 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
     names: dict[int, str] = {}
     problems: dict[str, None] = {}
     seen: set[int] = set()
-    said = False
+    has_lines = False
     for line in lines_with(_KEYWORD, own(text)):
         stripped = line.translate(DECORATION).translate(_BRACKETS).strip(_EDGE)
         if _NONE.fullmatch(stripped):
-            said = True
+            has_lines = True
             continue
         match = _LINE.fullmatch(stripped)
         if match is None:
             continue
-        said = True
+        has_lines = True
         about_vague = match["kind"].casefold() == "vague"
         written, *named = _NAME.split(match["numbers"], maxsplit=1) if about_vague else [match["numbers"]]
         if not _NUMBERS.fullmatch(written):
@@ -95,7 +95,7 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
             continue
         seen.update(group)
         same.append(tuple(group))
-    if not said:
+    if not has_lines:
         raise UnparsableReply("there is no line of the form 'same: 3, 7' or 'vague: 5', and not the word none")
     if strict:
         refuse(problems)
