@@ -234,6 +234,7 @@ def blank(*models: type[JsonReply]) -> str:
     """Return the empty form of a reply, an alternative a line: in angle brackets what each field is to hold.
 
     Examples:
+        >>> from pydantic import Field
         >>> class Check(JsonReply):
         ...     right: bool = Field(description="true or false")
         ...     words: str = Field(description="the wrong words")
