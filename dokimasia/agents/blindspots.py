@@ -8,13 +8,11 @@ scoring also the reference; of a generated image the prompt, the image or images
 from collections.abc import Sequence
 from functools import partial
 
-from pydantic import JsonValue
-
 from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.agents.candidate import respond
 from dokimasia.agents.evaluation import question_inputs
-from dokimasia.agents.schemas import Structured, closed, one_of
+from dokimasia.agents.schemas import Place, Structured, number, structured
 from dokimasia.domain.blindspots import AXES, OVERALL, PAIRWISE_ONLY, Choice, Evaluator, Task, by_axes, paradigm_of
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import ImageRef, Sample
@@ -192,28 +190,18 @@ def _compared(sample: Sample, first: Judged, second: Judged) -> Seen:
 
 
 def _scores_form(axes: Sequence[str]) -> Structured[ReadByAxis[int]]:
-    points = one_of(range(LOWEST, HIGHEST + 1))
-    return Structured(
-        schema=_schema("axis_scores", "scores", dict.fromkeys(axes, points)),
-        form=_object("scores", axes, "NUMBER"),
-        parse=partial(parse_structured_axis_scores, axes=axes),
+    points = number(range(LOWEST, HIGHEST + 1))
+    return structured(
+        "axis_scores",
+        {"justification": "JUSTIFICATION", "scores": dict.fromkeys(axes, points)},
+        partial(parse_structured_axis_scores, axes=axes),
     )
 
 
 def _choices_form(axes: Sequence[str]) -> Structured[ReadByAxis[Choice]]:
-    choice: JsonValue = {"type": "string", "enum": ["A", "B", "tie"]}
-    return Structured(
-        schema=_schema("axis_choices", "better", dict.fromkeys(axes, choice)),
-        form=_object("better", axes, '"CHOICE"'),
-        parse=partial(parse_structured_axis_choices, axes=axes),
+    choice = Place('"CHOICE"', {"type": "string", "enum": ["A", "B", "tie"]})
+    return structured(
+        "axis_choices",
+        {"justification": "JUSTIFICATION", "better": dict.fromkeys(axes, choice)},
+        partial(parse_structured_axis_choices, axes=axes),
     )
-
-
-def _schema(title: str, field: str, values: dict[str, JsonValue]) -> dict[str, JsonValue]:
-    told: dict[str, JsonValue] = {"justification": {"type": "string"}, field: closed(**values)}
-    return {"title": title, **closed(**told)}
-
-
-def _object(field: str, axes: Sequence[str], place: str) -> str:
-    rows = ", ".join(f'"{axis}": {place}' for axis in axes)
-    return f'{{"justification": "JUSTIFICATION", "{field}": {{{rows}}}}}'

@@ -5,8 +5,8 @@ from dokimasia.domain.density import DOMAINS, HIGHEST, LOWEST, Density, Domain
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.own import own
-from dokimasia.parsing.reply import short, tried
-from dokimasia.parsing.tags import bare, nothing_beside, only, rating, tagged
+from dokimasia.parsing.reply import short
+from dokimasia.parsing.tags import bare, nothing_beside, only, ratings, tagged
 
 
 def rate_density(sample: Sample) -> Ask[Density]:
@@ -32,14 +32,7 @@ def parse_density(text: str) -> Density:
         UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number from 1
             to 10. The reason names all that is wrong.
     """
-    reply = own(text)
-    faults: list[str] = []
-    complexity = tried(faults, rating, reply, "visual_complexity", LOWEST, HIGHEST)
-    informativeness = tried(faults, rating, reply, "informativeness", LOWEST, HIGHEST)
-    if complexity is None or informativeness is None:
-        raise UnparsableReply("; ".join(faults))
-    nothing_beside(reply, "visual_complexity", "informativeness")
-    return Density(visual_complexity=complexity, informativeness=informativeness)
+    return Density(**ratings(text, Density.model_fields, LOWEST, HIGHEST))
 
 
 def parse_domain(text: str) -> Domain:

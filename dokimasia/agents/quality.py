@@ -8,10 +8,7 @@ from dokimasia.domain.criterion import Criterion
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Provenance
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.own import own
-from dokimasia.parsing.reply import tried
-from dokimasia.parsing.tags import nothing_beside, rating
+from dokimasia.parsing.tags import ratings
 
 LOWEST, HIGHEST = 1, 3
 
@@ -70,11 +67,4 @@ def parse_quality(text: str) -> Quality:
         UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number from 1 to
             3. The reason names all that is wrong.
     """
-    reply = own(text)
-    faults: list[str] = []
-    accuracy = tried(faults, rating, reply, "accuracy", LOWEST, HIGHEST)
-    necessity = tried(faults, rating, reply, "necessity", LOWEST, HIGHEST)
-    if accuracy is None or necessity is None:
-        raise UnparsableReply("; ".join(faults))
-    nothing_beside(reply, "accuracy", "necessity")
-    return Quality(accuracy=accuracy, necessity=necessity)
+    return Quality(**ratings(text, Quality.model_fields, LOWEST, HIGHEST))

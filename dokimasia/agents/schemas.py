@@ -1,14 +1,15 @@
-"""The output schemas of the judges: what a reply has to look like where the endpoint holds it to a JSON schema.
+"""The JSON objects that judges are asked for where the endpoint holds a reply to a schema.
 
-Every schema is an object in which all properties are required and no others allowed, which is what strict modes demand,
-and uses only keywords that the usual servers know (no ranges, no lengths: allowed values are listed). A schema is an aid
-to the endpoint and never a proof: each reply is read by a parser that checks it all again.
+A form is declared once: the schema that the endpoint is sent and the example that the model reads are made from it. Every
+schema is an object in which all properties are required and no others allowed, which is what strict modes demand, and
+uses only keywords that the usual servers know (no ranges, no lengths: allowed values are listed). A schema is an aid to
+the endpoint and never a proof: each reply is read by a parser that checks it all again.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Generic, TypeVar
+from typing import Generic, NamedTuple, TypeAlias, TypeVar
 
 from pydantic import JsonValue
 
@@ -20,10 +21,6 @@ from dokimasia.parsing.criteria_check import VERDICTS, parse_structured_check
 from dokimasia.parsing.structured import parse_structured_equivalence, parse_structured_scores
 
 T_co = TypeVar("T_co", covariant=True)
-
-_NUMBER: JsonValue = {"type": "number"}
-_TEXT: JsonValue = {"type": "string"}
-_TRUTH: JsonValue = {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +38,55 @@ class Structured(Generic[T_co]):
     parse: Callable[[str], T_co]
 
 
+class Place(NamedTuple):
+    """A value of a form that is no text: what the example shows in its place, and the schema of what may stand there."""
+
+    shown: str
+    schema: dict[str, JsonValue]
+
+
+Form: TypeAlias = str | Place | Mapping[str, "Form"] | list["Form"]
+"""A text, as the example has it; another value; an object by its fields; or a list, by the form of its items."""
+
+TRUTH = Place("TRUE_OR_FALSE", {"type": "boolean"})
+
+
+def number(values: Iterable[int], shown: str = "NUMBER") -> Place:
+    """Return the place of a whole number that is one of these."""
+    return Place(shown, {"type": "integer", "enum": list(values)})
+
+
+def structured(title: str, form: Form, parse: Callable[[str], T_co], note: str = "") -> Structured[T_co]:
+    """Return a reply of a form; a note stands behind the example."""
+    return Structured({"title": title, **_schema(form)}, _example(form) + note, parse)
+
+
+def _schema(form: Form) -> dict[str, JsonValue]:
+    match form:
+        case str():
+            return {"type": "string"}
+        case Place():
+            return form.schema
+        case list():
+            return {"type": "array", "items": _schema(form[0])}
+        case _:
+            properties: dict[str, JsonValue] = {name: _schema(field) for name, field in form.items()}
+            return {"type": "object", "properties": properties, "required": list(form), "additionalProperties": False}
+
+
+def _example(form: Form) -> str:
+    match form:
+        case str():
+            return f'"{form}"'
+        case Place():
+            return form.shown
+        case list():
+            return f"[{_example(form[0])}, ...]"
+        case _:
+            fields = ", ".join(f'"{name}": {_example(field)}' for name, field in form.items())
+            return f"{{{fields}}}"
+
+
 def takes_schema(spec: ModelSpec) -> bool:
     """Return whether replies of the model are asked for by a native JSON schema."""
     return "json_schema" in spec.capabilities
@@ -52,21 +98,21 @@ def criterion_scores(expected: int, *, published: bool = False) -> Structured[Se
 
     With `published` it does not ask whether the response speaks of a criterion.
     """
-    spoken: dict[str, JsonValue] = {} if published else {"stated": {"type": "boolean"}}
-    row = closed(n=one_of(range(1, expected + 1)), **spoken, score=one_of(range(1, 6)))
-    told = "" if published else '"stated": TRUE_OR_FALSE, '
     parse = partial(parse_structured_scores, expected=expected)
-    return Structured(
-        schema={"title": "checkpoint_scores", **closed(scores={"type": "array", "items": row})},
-        form=f'{{"scores": [{{"n": NUMBER, {told}"score": SCORE}}, ...]}}'
-        + ("" if published else '; "stated" is false, and "score" 1, where the response does not speak of the point'),
-        parse=partial(silence_unasked, parse) if published else parse,
+    silence = {} if published else {"stated": TRUTH}
+    row = {"n": number(range(1, expected + 1)), **silence, "score": number(range(1, 6), "SCORE")}
+    note = '; "stated" is false, and "score" 1, where the response does not speak of the point'
+    return structured(
+        "checkpoint_scores",
+        {"scores": [row]},
+        partial(silence_unasked, parse) if published else parse,
+        "" if published else note,
     )
 
 
 def silence_unasked(parse: Callable[[str], list[CriterionScore]], text: str) -> list[CriterionScore]:
     """Return the scores that a parser reads of a judge that was not asked to tell silence from error."""
-    return [one._replace(stated=None) for one in parse(text)]
+    return [checkpoint._replace(stated=None) for checkpoint in parse(text)]
 
 
 def criteria(image_count: int, *, published: bool = False) -> Structured[Sequence[Criterion]]:
@@ -74,49 +120,43 @@ def criteria(image_count: int, *, published: bool = False) -> Structured[Sequenc
 
     With `published` it does not ask which of them is the final answer.
     """
-    box: JsonValue = {"anyOf": [{"type": "array", "items": _NUMBER}, {"type": "null"}]}
-    anchor = closed(image=one_of(range(max(1, image_count))), box=box)
-    weight = one_of(range(1, WEIGHT_TOTAL + 1))
-    last: dict[str, JsonValue] = {} if published else {"final": _TRUTH}
-    row = closed(question=_TEXT, ground_truth=_TEXT, weight=weight, anchor=anchor, **last)
-    final = "" if published else ', "final": TRUE_OR_FALSE'
-    return Structured(
-        schema={"title": "criteria", **closed(criteria={"type": "array", "items": row})},
-        form='{"criteria": [{"question": "QUESTION", "ground_truth": "ANSWER", "weight": NUMBER, '
-        f'"anchor": {{"image": NUMBER, "box": [LEFT, TOP, RIGHT, BOTTOM]}}{final}}}, ...]}}; "box" is null for the whole '
-        "image",
-        parse=partial(parse_criteria, image_count=image_count),
+    box: JsonValue = {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "null"}]}
+    anchor = {"image": number(range(max(1, image_count))), "box": Place("[LEFT, TOP, RIGHT, BOTTOM]", box)}
+    row: dict[str, Form] = {
+        "question": "QUESTION",
+        "ground_truth": "ANSWER",
+        "weight": number(range(1, WEIGHT_TOTAL + 1)),
+        "anchor": anchor,
+        **({} if published else {"final": TRUTH}),
+    }
+    return structured(
+        "criteria",
+        {"criteria": [row]},
+        partial(parse_criteria, image_count=image_count),
+        '; "box" is null for the whole image',
     )
 
 
 def criteria_check(expected: int) -> Structured[CriteriaCheck]:
     """Return the form of a second look at so many criteria."""
-    verdicts = dict.fromkeys(VERDICTS, _TRUTH)
-    row = closed(n=one_of(range(1, expected + 1)), **verdicts, reason=_TEXT)
-    shown = ", ".join(f'"{name}": TRUE_OR_FALSE' for name in VERDICTS)
-    return Structured(
-        schema={"title": "criteria_check", **closed(criteria={"type": "array", "items": row}, missing=_TEXT)},
-        form=f'{{"criteria": [{{"n": NUMBER, {shown}, "reason": "REASON"}}, ...], "missing": "WHAT"}}; "reason" is empty '
-        'where all three are true, and "missing" where nothing is missing',
-        parse=partial(parse_structured_check, expected=expected),
+    verdicts = dict.fromkeys(VERDICTS, TRUTH)
+    row: dict[str, Form] = {"n": number(range(1, expected + 1)), **verdicts, "reason": "REASON"}
+    return structured(
+        "criteria_check",
+        {"criteria": [row], "missing": "WHAT"},
+        partial(parse_structured_check, expected=expected),
+        '; "reason" is empty where all three are true, and "missing" where nothing is missing',
     )
 
 
 def equivalence() -> Structured[bool]:
     """Return the form of the verdict on whether two answers say the same."""
-    verdict: JsonValue = {"type": "string", "enum": ["same", "different"]}
-    return Structured(
-        schema={"title": "equivalence", **closed(reasoning=_TEXT, verdict=verdict)},
-        form='{"reasoning": "one short sentence", "verdict": "same"} or {"reasoning": "...", "verdict": "different"}',
-        parse=parse_structured_equivalence,
+    return structured(
+        "equivalence",
+        {
+            "reasoning": "one short sentence",
+            "verdict": Place('"same"', {"type": "string", "enum": ["same", "different"]}),
+        },
+        parse_structured_equivalence,
+        ' or {"reasoning": "...", "verdict": "different"}',
     )
-
-
-def one_of(values: Sequence[int]) -> JsonValue:
-    """Return the schema of a whole number that is one of these."""
-    return {"type": "integer", "enum": list(values)}
-
-
-def closed(**properties: JsonValue) -> dict[str, JsonValue]:
-    """Return the schema of an object that has all of these properties and no others."""
-    return {"type": "object", "properties": properties, "required": list(properties), "additionalProperties": False}

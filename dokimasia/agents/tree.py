@@ -13,7 +13,7 @@ from dokimasia.agents.asking import Ask
 from dokimasia.domain.capability import DEEPEST, Proposal
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.reply import NAMED, short
+from dokimasia.parsing.reply import refuse, short
 from dokimasia.parsing.trees.merges import Merges, parse_merges
 from dokimasia.parsing.trees.proposals import parse_mapping, parse_placements, parse_proposals, said_to_fit_nowhere
 from dokimasia.prompts import lines_text
@@ -178,8 +178,8 @@ def read_proposed(
         if wrong:
             problems[wrong] = None
         kept.append(None if wrong else position)
-    if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
+    if strict:
+        refuse(problems)
     return Proposed(tuple(kept), tuple(parents.values()), tuple(problems))
 
 

@@ -1,16 +1,15 @@
 """A judge's results on two groups of rubrics, in the XML form of PerceptionRubrics, C.4: true or false for each, in order."""
 
-import re
-
 from dokimasia.domain.rubric import RubricAssessment
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import ROOM, form, tag
 from dokimasia.parsing.own import LEFT_OUT, own
 from dokimasia.parsing.reply import short
 from dokimasia.parsing.tags import nothing_beside, only, tagged, without
 
-_TAG = re.compile(r"</?\s{0,9}(?:Result|GroupA|GroupB|Assessment)\s{0,9}/?>", re.IGNORECASE | re.ASCII)
-_STRAY = re.compile(r"<\s{0,9}Result\s{0,9}>", re.IGNORECASE | re.ASCII)
-_OTHER_GROUP = re.compile(r"<\s{0,9}/?\s{0,9}Group[AB]\s{0,9}/?>", re.IGNORECASE | re.ASCII)
+_TAG = form(rf"</?{ROOM}(?:Result|GroupA|GroupB|Assessment){ROOM}/?>")
+_STRAY = tag("Result")
+_OTHER_GROUP = form(rf"<{ROOM}/?{ROOM}Group[AB]{ROOM}/?>")
 
 
 def parse_rubric_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment:
@@ -73,7 +72,7 @@ def _group(body: str, name: str, n: int) -> tuple[bool, ...]:
     if opened != len(stated):
         raise UnparsableReply(f"a <Result> in <{name}> is not closed")
     nothing_beside(inner, "Result")
-    return tuple(_truth(one, name, number) for number, one in enumerate(stated, start=1))
+    return tuple(_truth(result, name, number) for number, result in enumerate(stated, start=1))
 
 
 def _truth(stated: str, name: str, number: int) -> bool:

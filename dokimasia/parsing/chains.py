@@ -4,9 +4,10 @@ import re
 
 from dokimasia.domain.criterion import ReferenceChain
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import ROOM, form
 from dokimasia.parsing.reply import spoken
 
-_TAG = re.compile(r"<(/?)(reasoning|answer)\s{0,9}>", re.IGNORECASE | re.ASCII)
+_TAG = form(rf"<(/?)(reasoning|answer){ROOM}>")
 _ORDER = ["reasoning", "/reasoning", "answer", "/answer"]
 
 

@@ -8,7 +8,7 @@ from dokimasia.domain.criterion import WEIGHT_TOTAL, Anchor, Box, Criterion
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Text, only_value, read_fields
 from dokimasia.parsing.json_finder import find_json
-from dokimasia.parsing.reply import short, spoken, tried
+from dokimasia.parsing.reply import refuse, short, spoken, tried
 
 _WHOLE_IMAGE = frozenset({"whole image", "whole", "the whole image", "whole_image", "image", ""})
 
@@ -85,8 +85,7 @@ def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
         raise UnparsableReply(f"there are {len(rows)} criteria, far more than were asked for")
     problems: list[str] = []
     criteria = [tried(problems, _criterion, row, number, image_count) for number, row in enumerate(rows, start=1)]
-    if problems:
-        raise UnparsableReply("; ".join(problems))
+    refuse(problems)
     return tuple(criterion for criterion in criteria if criterion is not None)
 
 

@@ -5,19 +5,18 @@ from typing import Any, cast
 
 from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json_and_rest
 from dokimasia.parsing.own import beside, own, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, listed, short
+from dokimasia.parsing.reply import DECORATION, NAMED, listed, refuse, short
 
 VERDICTS = ("needed", "single", "open")
 REASON_LIMIT = 300
 """Characters of a reason that are kept."""
 
-_LINE = re.compile(
-    r"\s{0,9}(?:[-\u2022]\s{0,9})?(?:point|criterion)?\s{0,4}([0-9]{1,3})\s{0,4}[|.:)](.*)", re.IGNORECASE
-)
-_VERDICT = re.compile(r"\b(needed|single|open)\s{0,4}[:=]\s{0,4}\W{0,3}(yes|no)\b", re.IGNORECASE | re.ASCII)
-_MISSING = re.compile(r"\s{0,9}(?:[-\u2022]\s{0,9})?missing\s{0,4}[:=|]\s{0,9}(.*)", re.IGNORECASE)
+_LINE = form(r"\s{0,9}(?:[-\u2022]\s{0,9})?(?:point|criterion)?~([0-9]{1,3})~[|.:)](.*)", re.UNICODE)
+_VERDICT = form(r"\b(needed|single|open)~[:=]~\W{0,3}(yes|no)\b")
+_MISSING = form(r"\s{0,9}(?:[-\u2022]\s{0,9})?missing~[:=|]\s{0,9}(.*)", re.UNICODE)
 _BETWEEN = re.compile(r"[\s|,;.\[\]()<>]*")
 _BEHIND = re.compile(r"[\s\])>.]*(?:\||\Z)")
 """What may stand between verdicts, and behind the last of them before the reason."""
@@ -121,8 +120,7 @@ def _checked(
         )
     if missing is None:
         problems["there is no line 'missing: ...'"] = None
-    if problems:
-        raise UnparsableReply("; ".join(list(problems)[-NAMED:]))
+    refuse(list(problems)[-NAMED:])
     return CriteriaCheck(tuple(found[number] for number in sorted(found)), _plain(missing or ""))
 
 

@@ -6,38 +6,36 @@ from typing import TypeVar
 
 from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.own import beside, own, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, listed, path_key, short, tried
+from dokimasia.parsing.reply import DECORATION, NAMED, listed, path_key, refuse, short, tried
 
 T = TypeVar("T")
 
 LOWEST, HIGHEST = 1, 5
 
 _BULLETS = " \t\r>|#\u2022\u00b7\u2013\u2014-+_"
-_SCORE = re.compile(r"score", re.IGNORECASE | re.ASCII)
-_LINE = re.compile(
-    r"(?:(?:criterion|checkpoint|no\.?)?\s{0,4}\(?(?P<number>[0-9]{1,6})\)?(?![0-9]))?"
+_SCORE = form(r"score")
+_LINE = form(
+    r"(?:(?:criterion|checkpoint|no\.?)?~\(?(?P<number>[0-9]{1,6})\)?(?![0-9]))?"
     r"[\s|:.)\-\u2013\u2014]{0,12}"
-    r"(?P<path>(?:<[^<>\n]{1,200}>\s{0,4}){1,8})?"
+    r"(?P<path>(?:<[^<>\n]{1,200}>~){1,8})?"
     r"[\s|:.)\-\u2013\u2014]{0,12}"
-    r"score\s{0,4}[:=]?\s{0,4}"
-    r"(?P<brackets>\[{1,2}\s{0,4}(?P<score>[^\[\]\n]{0,40}?)\s{0,4}\]{1,2})?"
-    r"(?P<rest>.*)",
-    re.IGNORECASE | re.ASCII,
+    r"score~[:=]?~"
+    r"(?P<brackets>\[{1,2}~(?P<score>[^\[\]\n]{0,40}?)~\]{1,2})?"
+    r"(?P<rest>.*)"
 )
-_ANOTHER = re.compile(r"(?<!weight )(?<!weight: )\[\s{0,4}(?:[0-9]|not[ _-]{0,4}stated)", re.IGNORECASE | re.ASCII)
-_BEHIND = re.compile(
-    r"[.;,]?\s{0,9}(?:[|,(]?\s{0,9}weight\s{0,4}[:=]?\s{0,4}\[?[0-9]{1,3}(?:\.[0-9]{1,4})?\]?\)?)?\s{0,9}[|.;,]?[\s_]{0,9}",
-    re.IGNORECASE | re.ASCII,
+_ANOTHER = form(r"(?<!weight )(?<!weight: )\[~(?:[0-9]|not[ _-]{0,4}stated)")
+_BEHIND = form(
+    r"[.;,]?\s{0,9}(?:[|,(]?\s{0,9}weight~[:=]?~\[?[0-9]{1,3}(?:\.[0-9]{1,4})?\]?\)?)?\s{0,9}[|.;,]?[\s_]{0,9}"
 )
 """What may follow a score on its line: its criterion's weight."""
-_SUMMARY = re.compile(
-    r"(?:the )?(?:overall|total|average|mean|weighted)(?: weighted| average| mean)?(?: scores?)?\s{0,4}[:=|]\s{0,4}\[?[0-9]{1,3}"
-    r"(?:\.[0-9]{1,4})?\]?(?: ?/ ?5| out of 5)?\.?",
-    re.IGNORECASE | re.ASCII,
+_SUMMARY = form(
+    r"(?:the )?(?:overall|total|average|mean|weighted)(?: weighted| average| mean)?(?: scores?)?~[:=|]~\[?[0-9]{1,3}"
+    r"(?:\.[0-9]{1,4})?\]?(?: ?/ ?5| out of 5)?\.?"
 )
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
-_SILENT = re.compile(r"not[ _-]{0,4}stated", re.IGNORECASE | re.ASCII)
+_SILENT = form(r"not[ _-]{0,4}stated")
 SILENT = CriterionScore(LOWEST, stated=False)
 """What a judge says of a criterion that the response does not speak of: as published, silence counts 1."""
 
@@ -124,8 +122,7 @@ def scores_of(
     unscored = set(range(1, count + 1)) - set(scores)
     if unscored:
         problems[f"{missing} {listed(unscored)}"] = None
-    if problems:
-        raise UnparsableReply("; ".join(list(problems)[-NAMED:]))
+    refuse(list(problems)[-NAMED:])
     return [score for _, score in sorted(scores.items()) if score is not None]
 
 

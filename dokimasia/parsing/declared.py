@@ -168,9 +168,10 @@ def _of_the_form(model: type[JsonReply], row: Mapping[str, object]) -> Iterator[
     for name, value in row.items():
         if isinstance(value, str) and name not in model.quoted and model.example.holds(value):
             yield f"the field '{name}' is that of the example, which is about another matter"
-    order = list(row)
-    if model.last in row and order.index(model.last) < max(order.index(name) for name in model.known_by if name in row):
-        yield f"the {model.last} stands before what it describes; it comes last"
+    if model.last and model.last in row:
+        order = list(row)
+        if order.index(model.last) < max(order.index(name) for name in model.known_by if name in row):
+            yield f"the {model.last} stands before what it describes; it comes last"
 
 
 def _fault(error: ErrorDetails) -> str:
@@ -233,6 +234,7 @@ def blank(*models: type[JsonReply]) -> str:
     """Return the empty form of a reply, an alternative a line: in angle brackets what each field is to hold.
 
     Examples:
+        >>> from pydantic import Field
         >>> class Check(JsonReply):
         ...     right: bool = Field(description="true or false")
         ...     words: str = Field(description="the wrong words")

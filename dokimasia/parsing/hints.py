@@ -7,6 +7,7 @@ from typing import NamedTuple
 from dokimasia.domain.refinement import FoundLeak
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.reply import matches, short, spoken
 from dokimasia.parsing.verdicts import either
@@ -23,7 +24,7 @@ WAYS = ("said", "reworded", "described", "left over", "worked out", "spelt out")
 LEAK_EXAMPLE = FormExample('Leak: "the number of boats, one fewer than four" | by: worked out')
 
 _BLANK = "(your hint on point {n})"
-_TAG = re.compile(r"<(/?)hint(?:[ _-]{0,3}(?:n\s?=\s?)?[\"']?(\d{1,3})[\"']?)?\s{0,9}>", re.IGNORECASE | re.ASCII)
+_TAG = form(r"<(/?)hint(?:[ _-]{0,3}(?:n\s?=\s?)?[\"']?(\d{1,3})[\"']?)?\s{0,9}>")
 _NONE = re.compile(r"\W*none\W*", re.IGNORECASE)
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 _GOOD = (
@@ -41,7 +42,6 @@ _PRAISE = re.compile(
 _PRAISE_WORDS = 14
 """A longer sentence may praise, too, but is likely to say something beside it."""
 
-_VERDICT = re.compile(r"\[\[\s{0,9}(leak|clean)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
 _LEAK = re.compile(r"^[ \t>*_`-]{0,9}leak[*_ ]{0,5}:[*_ \t]{0,9}(.*)$", re.IGNORECASE | re.MULTILINE)
 _BY = re.compile(
     r"^(.*?)[ \t]{0,9}\|[ \t]{0,9}by[*_ ]{0,5}:[ \t*_\"']{0,9}([a-z -]{1,40}?)[\s.*_\"']{0,9}$", re.IGNORECASE
@@ -106,7 +106,7 @@ def parse_leaks(text: str, checked: str, *, strict: bool = True) -> Sequence[Fou
             stand in the text, or a way is none of the six; all of it is named.
     """
     reply = spoken(text)
-    leaks = either(_VERDICT, reply, "leak", "clean")
+    leaks = either(reply, "leak", "clean")
     lines = [match[1] for match in matches(_LEAK, reply)]
     if not leaks:
         if lines and strict:
@@ -115,9 +115,9 @@ def parse_leaks(text: str, checked: str, *, strict: bool = True) -> Sequence[Fou
     faults: list[str] = []
     found: dict[FoundLeak, None] = {}
     for line in lines:
-        said = _BY.match(line)
-        passage = (said[1] if said else line).strip(_QUOTES)
-        way = " ".join(said[2].casefold().replace("-", " ").split()) if said else ""
+        match = _BY.match(line)
+        passage = (match[1] if match else line).strip(_QUOTES)
+        way = " ".join(match[2].casefold().replace("-", " ").split()) if match else ""
         stands = _as_it_stands(passage, checked)
         if stands is None:
             faults.append(f'"{short(passage)}" does not stand in the text in these words')
@@ -147,10 +147,10 @@ def _read_hint(hint: str, number: int) -> _Hint:
         return _Hint("", f"has {len(hint.split())} words; write at most 80")
     if looks_like_refusal(hint):
         return _Hint("", "declines instead of helping")
-    kept = [one for one in _SENTENCE.split(hint) if one.strip() and not _only_praises(one.strip())]
+    kept = [sentence for sentence in _SENTENCE.split(hint) if sentence.strip() and not _only_praises(sentence.strip())]
     if not kept:
         return _Hint("", "only praises; say where to look or what to bear in mind")
-    return _Hint(" ".join(one.strip() for one in kept))
+    return _Hint(" ".join(sentence.strip() for sentence in kept))
 
 
 def _between_tags(text: str) -> dict[int, list[str]]:

@@ -81,13 +81,9 @@ def _closing(text: str, start: int) -> int | None:
 def _load(span: str) -> Any:
     """Read strict JSON, once more without trailing commas if need be; line breaks inside strings are let pass."""
     try:
-        return _strict(span)
+        return _DECODER.decode(span)
     except ValueError:
-        return _strict(_STRING_OR_COMMA.sub(lambda match: match[1] or "", span))
-
-
-def _strict(span: str) -> Any:
-    return json.loads(span, strict=False, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)
+        return _DECODER.decode(_STRING_OR_COMMA.sub(lambda match: match[1] or "", span))
 
 
 def _no_constant(name: str) -> Any:
@@ -99,3 +95,6 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         raise ValueError("a field stands twice in one object")
     return found
+
+
+_DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)

@@ -1,14 +1,11 @@
 """Which of two models a report is about: the line `Report 1: [[A]]`."""
 
-import re
-
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import double, form
 from dokimasia.parsing.own import is_empty_talk, own, plainly
 from dokimasia.parsing.reply import matches, short
 
-_MATCH = re.compile(
-    r"\breport\s{0,3}(1|2|one|two)\b([^\[\]\n]{0,40})\[\[\s{0,9}([AB])\s{0,9}\]\]", re.IGNORECASE | re.ASCII
-)
+_MATCH = form(r"\breport\s{0,3}(1|2|one|two)\b([^\[\]\n]{0,40})" + double("([AB])"))
 
 
 def parse_match(text: str) -> str:
@@ -17,7 +14,7 @@ def parse_match(text: str) -> str:
     Raises:
         UnparsableReply: there is no such line, or they contradict each other.
     """
-    said: set[str] = set()
+    models: set[str] = set()
     reply = own(text)
     lines = matches(_MATCH, reply)
     for match in lines:
@@ -25,10 +22,10 @@ def parse_match(text: str) -> str:
             raise UnparsableReply(f"'{short(match[0])}' is not a plain statement: write Report 1: [[{match[3]}]]")
         model = match[3].upper()
         second = match[1].casefold() in ("2", "two")
-        said.add(model if not second else "A" if model == "B" else "B")
-    if not said:
+        models.add(model if not second else "A" if model == "B" else "B")
+    if not models:
         raise UnparsableReply("there is no line of the form Report 1: [[A]] or Report 1: [[B]]")
-    if len(said) > 1:
+    if len(models) > 1:
         raise UnparsableReply("the reply says two different things of the first report")
     plainly(lines, reply)
-    return said.pop()
+    return models.pop()

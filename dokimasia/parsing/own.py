@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.reply import DECORATION, MAX_LINE, MAX_MATCHES, matches, short, spoken
 
 LEFT_OUT = "\ufffc"
@@ -83,7 +84,7 @@ def plainly(found: Sequence[re.Match[str]], said: str, *, tail: str = "", lead: 
     Raises:
         UnparsableReply: something could; the reason says what.
     """
-    behind = re.compile(tail, re.IGNORECASE | re.ASCII)
+    behind = form(tail)
     for place, match in enumerate(found):
         begin = found[place - 1].end() if place else max(0, match.start() - 2_000)
         before = sentence_before(_INTRODUCED.sub(": ", said[begin : match.start()]))
@@ -161,7 +162,7 @@ def _without_blocks(text: str) -> str:
         name = "-->" if tag["comment"] else f"</{tag['name']}>"
         if tag["end"]:
             raise UnparsableReply(f"{short(tag[0])} closes what was not opened: repeat the reply without it")
-        closing = re.compile(re.escape(name), re.IGNORECASE | re.ASCII).search(text, tag.end())
+        closing = form(re.escape(name)).search(text, tag.end())
         if closing is None:
             raise UnparsableReply(f"the reply ends before its {short(tag[0])} does")
         kept.append(LEFT_OUT if tag["comment"] or name.casefold() in ("</s>", "</del>", "</strike>") else "\n")

@@ -3,6 +3,7 @@
 import re
 
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import double, form
 from dokimasia.parsing.own import LEFT_OUT, is_empty_talk, own, plainly
 from dokimasia.parsing.reply import matches, short
 
@@ -11,14 +12,13 @@ FLAGS = re.IGNORECASE | re.ASCII
 _SIGNS = {"&gt;": ">", "&#62;": ">", "&lt;": "<", "&#60;": "<", "\u226b": ">>", "\u226a": "<<"}
 _SIGN = re.compile("|".join(map(re.escape, _SIGNS)), re.IGNORECASE)
 _ORDER = r"([AB])\s{0,9}(>>?|<<?|=)\s{0,9}([AB])"
-_VERDICT = re.compile(rf"\[\[\s{{0,9}}{_ORDER}\s{{0,9}}\]\]", FLAGS)
-_MEANT = re.compile(
+_VERDICT = form(double(_ORDER))
+_MEANT = form(
     r"\[\[(?:[^\[\]<>=]{0,60}[<>=][^\[\]]{0,60}|\s{0,9}(?:(?:assistant|response|model)\s{1,9})?[A-Z]\s{0,9}"
-    r"|[^\[\]\nC-Z0-9]{0,60}|\s{0,9}(?:tie|draw|equal|both|neither|none|no verdict)\s{0,9})\]\]",
-    FLAGS,
+    r"|[^\[\]\nC-Z0-9]{0,60}|\s{0,9}(?:tie|draw|equal|both|neither|none|no verdict)\s{0,9})\]\]"
 )
 """What stands in double brackets and was meant as a verdict, whether or not it is one."""
-_LOOSE = re.compile(rf"(?:\[\s{{0,9}}|\bverdict\b[^\n\[\]<>=]{{0,40}}?\b){_ORDER}(?![A-Za-z0-9<>=])", FLAGS)
+_LOOSE = form(rf"(?:\[\s{{0,9}}|\bverdict\b[^\n\[\]<>=]{{0,40}}?\b){_ORDER}(?![A-Za-z0-9<>=])")
 """A verdict without its double brackets, which may not differ from the one in them."""
 VALUES = {">>": 2, ">": 1, "=": 0, "<": -1, "<<": -2}
 

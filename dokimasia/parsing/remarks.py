@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.reply import short
 
 _QUOTED = re.compile(r"\"[^\"]{0,400}\"|“[^”]{0,400}”|«[^»]{0,400}»|(?<!\w)'(?! )[^']{0,400}'(?!\w)")
@@ -42,10 +43,7 @@ _OF_ITSELF = (
 
 
 def _read(patterns: Sequence[str]) -> list[re.Pattern[str]]:
-    return [
-        re.compile(pattern if pattern.startswith("\\A") else f"\\b{pattern}", re.IGNORECASE | re.ASCII)
-        for pattern in patterns
-    ]
+    return [form(pattern if pattern.startswith("\\A") else f"\\b{pattern}") for pattern in patterns]
 
 
 _OF_REVIEWS_READ, _OF_ITSELF_READ = _read(_OF_REVIEWS), _read(_OF_ITSELF)

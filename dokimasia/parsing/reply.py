@@ -6,6 +6,7 @@ from itertools import islice
 from typing import ParamSpec, TypeVar
 
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import form
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -25,7 +26,7 @@ NAMED = 10
 DECORATION = str.maketrans("", "", "*`\u200b\ufeff")
 """What emphasis and code add to a line, and signs that do not show, to be taken out of it."""
 
-_THINKING = re.compile(r"\s*<(think|thinking)>", re.IGNORECASE | re.ASCII)
+_THINKING = form(r"\s*<(think|thinking)>")
 
 
 def spoken(text: str) -> str:
@@ -43,7 +44,7 @@ def spoken(text: str) -> str:
     opening = _THINKING.match(text)
     if opening is None:
         return text
-    closing = re.compile(rf"</{opening[1]}>", re.IGNORECASE | re.ASCII).search(text, opening.end())
+    closing = form(rf"</{opening[1]}>").search(text, opening.end())
     if closing is None:
         raise UnparsableReply("the reply ends before its thinking does: it says nothing after <think>")
     return text[closing.end() :]
@@ -110,6 +111,17 @@ def tried(faults: list[str], read: Callable[P, T], *args: P.args, **kwargs: P.kw
     except UnparsableReply as fault:
         faults.append(fault.reason)
         return None
+
+
+def refuse(faults: Iterable[str]) -> None:
+    """Refuse a reply for what is wrong with it, of which the first ten are named; let one without faults pass.
+
+    Raises:
+        UnparsableReply: there are faults.
+    """
+    named = list(faults)[:NAMED]
+    if named:
+        raise UnparsableReply("; ".join(named))
 
 
 def listed(numbers: Iterable[int]) -> str:

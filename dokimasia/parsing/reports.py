@@ -43,15 +43,15 @@ def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Pa
     Raises:
         UnparsableReply: there is no sentence, or there are too many words. The reason says so.
     """
-    said = spoken(text)
-    if len(said) > MOST_CHARACTERS and not cut:
-        raise UnparsableReply(f"the report has {len(said):,} characters; write at most {limit:,} words")
-    body = said[:MOST_CHARACTERS]
+    reply = spoken(text)
+    if len(reply) > MOST_CHARACTERS and not cut:
+        raise UnparsableReply(f"the report has {len(reply):,} characters; write at most {limit:,} words")
+    body = reply[:MOST_CHARACTERS]
     sentences: list[WrittenSentence] = []
     words = 0
     kept_words = 0
     paragraph = 0
-    full = len(said) > MOST_CHARACTERS
+    full = len(reply) > MOST_CHARACTERS
     for line in body.splitlines():
         if not line.strip():
             paragraph += bool(sentences) and sentences[-1].paragraph == paragraph
@@ -81,7 +81,7 @@ def parse_picks(text: str) -> list[str]:
     """
     body = spoken(text)[:MOST_CHARACTERS]
     pieces = (piece.strip().strip("`") for match in _BRACKETS.finditer(body) for piece in match[1].split(";"))
-    found = list(dict.fromkeys(one for piece in pieces if _ROW.fullmatch(piece) for one in _each(piece)))
+    found = list(dict.fromkeys(reference for piece in pieces if _ROW.fullmatch(piece) for reference in _each(piece)))
     if not found:
         raise UnparsableReply(
             f"'{short(body)}' lists no row; name each as a reference in brackets such as [leaves/name:3], one a line"

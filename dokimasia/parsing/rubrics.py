@@ -1,7 +1,7 @@
 """Rubrics as judges write them: must-right, easy-wrong and mended ones as JSON, and a panel's verdicts line by line."""
 
 import re
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, ClassVar, cast
 
 from pydantic import BeforeValidator, Field
@@ -20,9 +20,10 @@ from dokimasia.domain.rubric import (
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Sentence, checked, only_value, read_fields, read_numbered
 from dokimasia.parsing.examples import FormExample
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json
 from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, listed, short, spoken, tried
+from dokimasia.parsing.reply import DECORATION, listed, refuse, short, spoken, tried
 
 MAX_STATEMENT = 1_000
 """Characters of a statement; what is longer is no atomic one."""
@@ -51,14 +52,9 @@ _FIELDS = ("passes", "atomic", "decidable")
 _EARLIER = {"true": "passes"}
 """What a field was called in earlier versions of the form."""
 
-_VERDICT = re.compile(r"\b(?:passes|true|atomic|decidable)\b", re.IGNORECASE | re.ASCII)
-_LINE = re.compile(
-    r"(?:rubric\s{0,4})?\(?(?P<number>[0-9]{1,6})\)?(?![0-9])[\s|:.)]{0,12}(?P<rest>.*)", re.IGNORECASE | re.ASCII
-)
-_ANSWER = re.compile(
-    r"\b(?P<field>passes|true|atomic|decidable)\s{0,4}[:=]\s{0,4}[\[<]?(?P<said>[A-Za-z]{1,20})[\]>]?",
-    re.IGNORECASE | re.ASCII,
-)
+_VERDICT = form(r"\b(?:passes|true|atomic|decidable)\b")
+_LINE = form(r"(?:rubric~)?\(?(?P<number>[0-9]{1,6})\)?(?![0-9])[\s|:.)]{0,12}(?P<rest>.*)")
+_ANSWER = form(r"\b(?P<field>passes|true|atomic|decidable)~[:=]~[\[<]?(?P<said>[A-Za-z]{1,20})[\]>]?")
 
 
 def _atomic(statement: str, _about: object) -> str:
@@ -170,7 +166,7 @@ def parse_repaired(
         return _written(row, number, n_responses if number in mined else 0)
 
     mended, problems = read_numbered(_only(text), sorted(named), "rubric", read)
-    _raise_all(problems)
+    refuse(problems)
     return mended
 
 
@@ -198,8 +194,8 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
         try:
             if not 1 <= number <= expected:
                 raise UnparsableReply(f"there is a line for rubric {number}, but the rubrics are 1 to {expected}")
-            said = _answers(match["rest"], number)
-            if found.setdefault(number, said) != said:
+            answers = _answers(match["rest"], number)
+            if found.setdefault(number, answers) != answers:
                 raise UnparsableReply(f"rubric {number} has two lines, which differ")
         except UnparsableReply as problem:
             problems[problem.reason] = None
@@ -207,26 +203,26 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
     if missing and not problems:
         problems[f"there is no line for rubric {listed(missing)}"] = None
     problems.update(dict.fromkeys(beside(rest)))
-    _raise_all(problems)
+    refuse(problems)
     return tuple(found[number] for number in range(1, expected + 1))
 
 
 def _answers(rest: str, number: int) -> CheckedRubric:
-    said: dict[str, bool] = {}
+    answers: dict[str, bool] = {}
     for match in _ANSWER.finditer(rest):
         field, word = match["field"].casefold(), match["said"].casefold()
         field = _EARLIER.get(field, field)
         if word not in {"yes", "no"}:
             raise UnparsableReply(f"rubric {number}: {field} is '{short(word)}', neither yes nor no")
-        if said.setdefault(field, word == "yes") != (word == "yes"):
+        if answers.setdefault(field, word == "yes") != (word == "yes"):
             raise UnparsableReply(f"rubric {number}: {field} is both yes and no")
     other = _ANSWER.sub(" ", rest)
     if not is_empty_talk(other):
         raise UnparsableReply(f"rubric {number} has '{short(other.strip(' |'))}' beside its answers")
-    missing = [field for field in _FIELDS if field not in said]
+    missing = [field for field in _FIELDS if field not in answers]
     if missing:
         raise UnparsableReply(f"rubric {number} has no answer to: {', '.join(missing)}")
-    return CheckedRubric(**said)
+    return CheckedRubric(**answers)
 
 
 def _only(text: str) -> list[Any]:
@@ -251,14 +247,8 @@ def _rows(value: Any) -> list[Any] | None:
 def _all_written(rows: list[Any], n_responses: int, problems: list[str]) -> tuple[WrittenRubric, ...]:
     """Return all rubrics of a reply, unless there are problems, whose reasons are added to those that are known."""
     found = [tried(problems, _written, row, number, n_responses) for number, row in enumerate(rows, start=1)]
-    _raise_all(problems)
+    refuse(problems)
     return tuple(rubric for rubric in found if rubric is not None)
-
-
-def _raise_all(problems: Iterable[str]) -> None:
-    named = list(problems)[:NAMED]
-    if named:
-        raise UnparsableReply("; ".join(named))
 
 
 def _written(row: object, number: int, n_responses: int) -> WrittenRubric:

@@ -1,12 +1,12 @@
 """Scores and verdicts from the JSON object that an output schema asks for, as strictly as from plain text."""
 
-import re
 from collections.abc import Iterator
 from typing import Any, cast
 
 from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.criterion_scores import HIGHEST, LOWEST, SILENT, parse_criterion_scores, scores_of
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json_and_rest
 from dokimasia.parsing.own import beside, own
 from dokimasia.parsing.reply import matches, short
@@ -14,9 +14,9 @@ from dokimasia.parsing.verdicts import EQUIVALENCE, parse_equivalence
 
 _VERDICTS = {"same": True, "different": False}
 _FIELDS = frozenset({"scores", "score", "verdict", "n", "stated"})
-_ANOTHER = re.compile(r"score|verdict|rating|grade|correct|revis|final|updat", re.IGNORECASE | re.ASCII)
+_ANOTHER = form(r"score|verdict|rating|grade|correct|revis|final|updat")
 """What a field is called that states a score or a verdict once more."""
-_SCORE_LINE = re.compile(r"score\s{0,4}[:=]?\s{0,4}\[", re.IGNORECASE | re.ASCII)
+_SCORE_LINE = form(r"score~[:=]?~\[")
 """What a line of the form `N | score: [S]` holds and no JSON object does: there a quotation mark ends the word."""
 
 
@@ -43,10 +43,10 @@ def parse_structured_scores(text: str, expected: int) -> list[CriterionScore]:
     """
     if expected < 1:
         raise ValueError("at least one criterion is expected")
-    said = own(text)
-    found, rest = find_json_and_rest(said, lambda value: _holds(value, "scores", list))
+    reply = own(text)
+    found, rest = find_json_and_rest(reply, lambda value: _holds(value, "scores", list))
     if not found:
-        if _SCORE_LINE.search(said):
+        if _SCORE_LINE.search(reply):
             return parse_criterion_scores(text, expected)
         raise UnparsableReply('there is no complete JSON object of the form {"scores": [{"n": 1, "score": S}, ...]}')
     if any(other["scores"] != found[0]["scores"] for other in found[1:]):
@@ -54,9 +54,9 @@ def parse_structured_scores(text: str, expected: int) -> list[CriterionScore]:
     rows = cast("list[Any]", found[0]["scores"])
     missing = "there is no score for criterion"
     scores = scores_of(rows, expected, lambda row: _number(row, expected), _score, missing=missing)
-    for one in found:
-        _nothing_else(one, "")
-    if not _SCORE_LINE.search(said):
+    for row in found:
+        _nothing_else(row, "")
+    if not _SCORE_LINE.search(reply):
         _nothing_else({}, rest)
     elif parse_criterion_scores(rest, expected) != scores:
         raise UnparsableReply("the scores stand in the reply twice, as an object and as lines, and differ")
@@ -72,21 +72,21 @@ def parse_structured_equivalence(text: str) -> bool:
     Raises:
         UnparsableReply: there is no verdict, or another one than these two, or there are both.
     """
-    said = own(text)
-    found, rest = find_json_and_rest(said, lambda value: _holds(value, "verdict", str))
+    reply = own(text)
+    found, rest = find_json_and_rest(reply, lambda value: _holds(value, "verdict", str))
     if not found:
-        if EQUIVALENCE.search(said):
+        if EQUIVALENCE.search(reply):
             return parse_equivalence(text)
         raise UnparsableReply('there is no complete JSON object of the form {"verdict": "same"} or "different"')
-    stated = {cast("str", one["verdict"]).strip().casefold() for one in found}
+    stated = {cast("str", row["verdict"]).strip().casefold() for row in found}
     if len(stated) > 1:
         raise UnparsableReply("there is more than one verdict, and they differ")
     word = stated.pop()
     if word not in _VERDICTS:
         raise UnparsableReply(f"the verdict is '{short(word)}', neither 'same' nor 'different'")
-    for one in found:
-        _nothing_else(one, "")
-    agrees = {match[1].casefold() for match in matches(EQUIVALENCE, said)} <= {word}
+    for row in found:
+        _nothing_else(row, "")
+    agrees = {match[1].casefold() for match in matches(EQUIVALENCE, reply)} <= {word}
     if EQUIVALENCE.search(rest):
         agrees = parse_equivalence(rest) is _VERDICTS[word] and agrees
     else:

@@ -1,12 +1,13 @@
 """Texts between tags, read without a parser of XML: what a model wrote between them may be anything."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.own import is_doubtful, is_empty_talk, sentence_before
-from dokimasia.parsing.reply import DECORATION, matches, short
+from dokimasia.parsing.grammar import ROOM, form
+from dokimasia.parsing.own import is_doubtful, is_empty_talk, own, sentence_before
+from dokimasia.parsing.reply import DECORATION, matches, refuse, short, tried
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,9}", re.ASCII)
 _ANY = re.compile(r"</?[A-Za-z][^<>\n]{0,100}>", re.ASCII)
@@ -50,11 +51,11 @@ def without(text: str, name: str) -> str:
     return "\n".join([*kept, text[start:]])
 
 
-def nothing_beside(said: str, *names: str, aside: Sequence[str] = ()) -> None:
+def nothing_beside(reply: str, *names: str, aside: Sequence[str] = ()) -> None:
     """Refuse words beside what stands between tags that could change it.
 
     Args:
-        said: the reply's own words.
+        reply: the reply's own words.
         names: the tags that hold the statement. Before the first of them, in its sentence, may stand what introduces it;
             between them and after them nothing but other tags and words that say nothing.
         aside: tags whose contents are reasons.
@@ -63,17 +64,17 @@ def nothing_beside(said: str, *names: str, aside: Sequence[str] = ()) -> None:
         UnparsableReply: there are such words.
     """
     for name in aside:
-        said = without(said, name)
-    openings = [tag.start() for name in names for tag in matches(_tags(name), said)[:1]]
+        reply = without(reply, name)
+    openings = [tag.start() for name in names for tag in matches(_tags(name), reply)[:1]]
     if not openings:
         return
     first = min(openings)
-    before = sentence_before(_ANY.sub("\n", said[max(0, first - 2_000) : first]))
+    before = sentence_before(_ANY.sub("\n", reply[max(0, first - 2_000) : first]))
     if is_doubtful(before):
         raise UnparsableReply(
             f"before <{names[0]}> stands '{short(before)}': reply in the form, and with nothing around it"
         )
-    rest = said[first:]
+    rest = reply[first:]
     for name in names:
         rest = without(rest, name)
     rest = _ANY.sub("\n", rest)
@@ -95,7 +96,7 @@ def only(found: list[str], what: str) -> str:
     """
     if not found:
         raise UnparsableReply(f"{what} is missing or not closed")
-    if len({one.strip() for one in found}) > 1:
+    if len({text.strip() for text in found}) > 1:
         raise UnparsableReply(f"{what} stands there more than once, with different contents")
     return found[0]
 
@@ -114,15 +115,27 @@ def written(stated: str) -> str:
 
 @cache
 def _tags(name: str) -> re.Pattern[str]:
-    return re.compile(rf"<(/?)\s{{0,9}}{re.escape(name)}\s{{0,9}}>", re.IGNORECASE | re.ASCII)
+    return form(rf"<(/?){ROOM}{re.escape(name)}{ROOM}>")
 
 
-def rating(reply: str, name: str, lowest: int, highest: int) -> int:
-    """Return the whole number that stands as `<name>...<score>7</score></name>`, beside nothing but its reasoning.
+def ratings(text: str, names: Iterable[str], lowest: int, highest: int) -> dict[str, int]:
+    """Return the whole numbers that stand as `<name>...<score>7</score></name>`, by name.
+
+    Nothing but the reasoning stands in a tag beside its score, and nothing that could change them beside the tags.
 
     Raises:
-        UnparsableReply: it is missing, stands more than once with different values, or is no whole number of the scale.
+        UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number of the
+            scale. The reason names all that is wrong.
     """
+    reply = own(text)
+    faults: list[str] = []
+    stated = {name: tried(faults, _rating, reply, name, lowest, highest) for name in names}
+    refuse(faults)
+    nothing_beside(reply, *stated)
+    return {name: score for name, score in stated.items() if score is not None}
+
+
+def _rating(reply: str, name: str, lowest: int, highest: int) -> int:
     sections = tagged(reply, name)
     if not sections:
         raise UnparsableReply(f"<{name}> is missing or not closed")

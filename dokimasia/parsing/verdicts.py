@@ -3,6 +3,7 @@
 import re
 
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import choice
 from dokimasia.parsing.own import own, plainly
 from dokimasia.parsing.reply import matches, short
 
@@ -14,7 +15,7 @@ _DOUBT = re.compile(
     re.IGNORECASE,
 )
 """What may not stand before a rating in its sentence: the rating is denied, doubted, conditional, or somebody else's."""
-EQUIVALENCE = re.compile(r"\[\[\s{0,9}(same|different)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
+EQUIVALENCE = choice("same", "different")
 
 
 def parse_rating(text: str, low: float, high: float) -> float:
@@ -56,17 +57,17 @@ def parse_equivalence(text: str) -> bool:
     Raises:
         UnparsableReply: there is no verdict, or both of them.
     """
-    return either(EQUIVALENCE, text, "same", "different")
+    return either(text, "same", "different")
 
 
-def either(pattern: re.Pattern[str], text: str, yes: str, no: str) -> bool:
-    """Return which of two words a judge says, whose verdicts the pattern finds: whether it is the first.
+def either(text: str, yes: str, no: str) -> bool:
+    """Return whether a judge says the first of two words in double brackets, rather than the second.
 
     Raises:
         UnparsableReply: there is no verdict, or both of them, or one that is none of the judge's own.
     """
     said = own(text)
-    verdicts = matches(pattern, said)
+    verdicts = matches(choice(yes, no), said)
     found = {match[1].casefold() for match in verdicts}
     if not found:
         raise UnparsableReply(f"there is no verdict of the form [[{yes}]] or [[{no}]] outside of quotes and code")

@@ -6,15 +6,16 @@ from itertools import islice
 
 from dokimasia.domain.review import Ballot, CandidateComparison
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import ROOM, form, tag
 from dokimasia.parsing.own import own
 from dokimasia.parsing.remarks import remarks
 from dokimasia.parsing.reply import MAX_MATCHES, NAMED, listed, short, spoken, tried
 from dokimasia.parsing.tags import bare, nothing_beside, only, tagged, without, written
 
-_NAMED = re.compile(r"(?:([0-9]{1,9})[.):]\s{0,9})?(?:candidate\s{0,9})?#?([0-9]{1,9})\.?", re.IGNORECASE | re.ASCII)
-_CRITIQUE = re.compile(r"<\s{0,9}candidate_([0-9]{1,9})_critique\s{0,9}>", re.IGNORECASE | re.ASCII)
-_REWRITE = re.compile(r"<\s{0,9}rewrite\s{0,9}>", re.IGNORECASE | re.ASCII)
-_END = re.compile(r"<\s{0,9}/\s{0,9}rewrite\s{0,9}>", re.IGNORECASE | re.ASCII)
+_NAMED = form(r"(?:([0-9]{1,9})[.):]\s{0,9})?(?:candidate\s{0,9})?#?([0-9]{1,9})\.?")
+_CRITIQUE = tag("candidate_([0-9]{1,9})_critique")
+_REWRITE = tag("rewrite")
+_END = tag(f"/{ROOM}rewrite")
 _LEFT = re.compile(
     r"(?:none|nothing|n/?a|left out|-|\u2013|\u2014|\.\.\.|\u2026|else the better description, whole"
     r"|the number of the candidate that you ranked first, if it stays as it is)?\.?",
@@ -38,9 +39,9 @@ def parse_vote(text: str, n: int) -> int:
         ValueError: no candidate was shown.
     """
     _check(n)
-    said = without(own(text), "analysis")
-    stated = only(tagged(said, "best_candidate_id"), "<best_candidate_id>")
-    nothing_beside(said, "best_candidate_id", aside=("equally_good", "rationale"))
+    reply = without(own(text), "analysis")
+    stated = only(tagged(reply, "best_candidate_id"), "<best_candidate_id>")
+    nothing_beside(reply, "best_candidate_id", aside=("equally_good", "rationale"))
     return _number(stated, n, "the vote")
 
 
@@ -63,7 +64,7 @@ def parse_ballot(text: str, n: int) -> Ballot:
     rationale = tried(faults, _rationale, text)
     if critiques is None or best is None or equal is None or rationale is None:
         raise UnparsableReply("; ".join(faults))
-    others = tuple(fromkey for fromkey in dict.fromkeys(equal) if fromkey != best)
+    others = tuple(number for number in dict.fromkeys(equal) if number != best)
     return Ballot(critiques=critiques, best=best, equal=others, rationale=rationale)
 
 
@@ -173,7 +174,7 @@ def _off_the_image(rewrite: str, keep: int, shown: Sequence[str]) -> list[str]:
     found = remarks(rewrite or kept, shown)
     if not found:
         return []
-    named = ", ".join(f"'{one}'" for one in found[:NAMED])
+    named = ", ".join(f"'{remark}'" for remark in found[:NAMED])
     if kept:
         return [f"candidate {keep} cannot be kept as it is, since not all of it is about the image: {named}"]
     return [f"not all of the rewrite is about the image: {named}"]
@@ -210,7 +211,7 @@ def _ranking(around: str, n: int) -> tuple[int, ...]:
 
 def _equal(text: str, n: int) -> tuple[int, ...]:
     """Return the candidates that are as good as the best; none where that is not said."""
-    stated = [bare(one) for one in tagged(without(own(text), "analysis"), "equally_good") if written(one)]
+    stated = [bare(body) for body in tagged(without(own(text), "analysis"), "equally_good") if written(body)]
     names = [] if not stated else _BETWEEN.split(only(stated, "<equally_good>")[: 100 * (n + 1)])
     if [bare(name).rstrip(".").casefold() for name in names] == ["none"]:
         return ()
@@ -218,10 +219,10 @@ def _equal(text: str, n: int) -> tuple[int, ...]:
 
 
 def _rationale(text: str) -> str:
-    said = [reason for one in tagged(without(spoken(text), "analysis"), "rationale") if (reason := written(one))]
-    if not said:
+    reasons = [reason for body in tagged(without(spoken(text), "analysis"), "rationale") if (reason := written(body))]
+    if not reasons:
         raise UnparsableReply("<rationale> is missing, not closed, or empty")
-    return said[0]
+    return reasons[0]
 
 
 def _critiques(reply: str, n: int) -> tuple[str, ...]:
@@ -233,8 +234,7 @@ def _critiques(reply: str, n: int) -> tuple[str, ...]:
             continue
         found[number] = ""
         end = reply.find("</", opening.end())
-        tag = re.compile(rf"<\s{{0,9}}/\s{{0,9}}candidate_{opening[1]}_critique\s{{0,9}}>", re.IGNORECASE | re.ASCII)
-        closing = tag.search(reply, end) if end >= 0 else None
+        closing = tag(f"/{ROOM}candidate_{opening[1]}_critique").search(reply, end) if end >= 0 else None
         if closing is not None:
             found[number] = written(reply[opening.end() : closing.start()])
     missing = [number for number in range(1, n + 1) if not found.get(number)]

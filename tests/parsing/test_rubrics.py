@@ -39,6 +39,11 @@ def test_the_published_form_is_read() -> None:
     assert {one.kind for one in found} == {None}
 
 
+def test_a_field_without_a_name_is_overlooked() -> None:
+    """An object may hold a field whose name is empty, as other fields that nobody asked for."""
+    assert len(parse_must_right(json.dumps([row(), row("say more", **{"": "x"}), row("name a car")]))) == 3
+
+
 def test_polarity_is_read_off_a_statement() -> None:
     """A ban is a ban in any spelling, with or without its subject; a `not` inside a demand is none."""
     assert polarity_of("The response must never mention people.") == "negative"

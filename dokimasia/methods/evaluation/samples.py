@@ -1,9 +1,7 @@
 """The view of a sample of an evaluation: chain, criteria, and every answer with its scores, as JSON and as blocks."""
 
 from collections.abc import Iterator, Sequence
-from typing import TypeVar
-
-from pydantic import JsonValue
+from typing import Any, TypeVar
 
 from dokimasia.domain.criterion import CriteriaSet, CriterionFault, ReferenceChain
 from dokimasia.domain.identity import Value
@@ -44,7 +42,7 @@ from dokimasia.storage.runs import Run, SqliteValueStore
 V = TypeVar("V", bound=Value)
 
 
-async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, JsonValue]:
+async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
     """Return everything that a run has on a sample, ready for JSON."""
     sample = samples_of(home, run.id, [sample_id])[sample_id]
     rows, corrected = ordered_rows(home, run, sample_id), corrections_of(home, run.id)

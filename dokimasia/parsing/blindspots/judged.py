@@ -6,10 +6,11 @@ from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from dokimasia.domain.blindspots import Choice
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json_and_rest
 from dokimasia.parsing.own import beside, is_empty_talk, own
 from dokimasia.parsing.phrases import passage, unquoted
-from dokimasia.parsing.reply import DECORATION, MAX_LINE, NAMED, matches, short, tried
+from dokimasia.parsing.reply import DECORATION, MAX_LINE, matches, refuse, short, tried
 from dokimasia.parsing.verdicts import either
 
 T = TypeVar("T", int, Choice)
@@ -23,14 +24,13 @@ _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
 _AXIS = r"[A-Za-z][A-Za-z _\-]{0,40}?"
 _CHOICES: dict[str, Choice] = {"a": "first", "b": "second", "tie": "tie"}
 _TAIL = " \t\r|.;,"
-_OUT_OF = re.compile(r"\s{0,3}(?:/|out of)\s{0,3}10\Z", re.IGNORECASE | re.ASCII)
-_NAMED = re.compile(r"\[\[\s{0,9}(yes|no)\s{0,9}\]\]", re.IGNORECASE | re.ASCII)
+_OUT_OF = form(r"\s{0,3}(?:/|out of)\s{0,3}10\Z")
 _WORDS = re.compile(
     r"^[ \t*_>-]{0,9}words[ \t*_]{0,9}:[ \t*_]{0,9}(?P<words>[^\n]{0,2000})$", re.IGNORECASE | re.MULTILINE
 )
 _NO_WORDS = ("", "-", "none", "(none)", "nothing", "n/a")
-_LEAD = re.compile(r"\A[\s*_#]{0,9}justification[\s*_]{0,9}:[\s*_]{0,9}", re.IGNORECASE | re.ASCII)
-_ANOTHER = re.compile(r"score|better|verdict|rating|choice|winner", re.IGNORECASE | re.ASCII)
+_LEAD = form(r"\A[\s*_#]{0,9}justification[\s*_]{0,9}:[\s*_]{0,9}")
+_ANOTHER = form(r"score|better|verdict|rating|choice|winner")
 
 
 class ReadByAxis(NamedTuple, Generic[T]):
@@ -47,7 +47,7 @@ class ReadNotice(NamedTuple):
     words: str
 
 
-class _Form(NamedTuple, Generic[T]):
+class _Scale(NamedTuple, Generic[T]):
     """How values are written: the word before the bracket, the object's field, what a value reads as, and how it is named."""
 
     word: str
@@ -58,10 +58,9 @@ class _Form(NamedTuple, Generic[T]):
     @property
     def lines(self) -> re.Pattern[str]:
         """Finds a line that states a value, or was meant to."""
-        return re.compile(
-            rf"(?:[0-9]{{1,2}}[.)]\s{{1,4}})?(?P<axis>{_AXIS})\s{{0,9}}[|:]\s{{0,9}}{self.word}\s{{0,4}}[:=]?\s{{0,4}}"
-            rf"(?:\[(?P<double>\[)?\s{{0,4}}(?P<value>[^\[\]\n]{{0,60}}?)\s{{0,4}}\](?(double)\]))?(?P<rest>.*)",
-            re.IGNORECASE | re.ASCII,
+        return form(
+            rf"(?:[0-9]{{1,2}}[.)]\s{{1,4}})?(?P<axis>{_AXIS})\s{{0,9}}[|:]\s{{0,9}}{self.word}~[:=]?~"
+            rf"(?:\[(?P<double>\[)?~(?P<value>[^\[\]\n]{{0,60}}?)~\](?(double)\]))?(?P<rest>.*)"
         )
 
 
@@ -75,8 +74,8 @@ def _choice(stated: str) -> Choice | None:
     return _CHOICES.get(plain)
 
 
-_SCORES = _Form("score", "scores", _points, f"a whole number from {LOWEST} to {HIGHEST}")
-_BETTER = _Form("better", "better", _choice, "A, B or tie")
+_SCORES = _Scale("score", "scores", _points, f"a whole number from {LOWEST} to {HIGHEST}")
+_BETTER = _Scale("better", "better", _choice, "A, B or tie")
 
 
 def parse_axis_scores(text: str, axes: Sequence[str]) -> ReadByAxis[int]:
@@ -136,9 +135,9 @@ def parse_notice(text: str, justification: str) -> ReadNotice:
             justification, or words are given though nothing names it. The reason names all that is wrong.
     """
     faults: list[str] = []
-    named = tried(faults, either, _NAMED, _WORDS.sub("", text), "yes", "no")
-    said = tried(faults, own, text) or ""
-    lines = matches(_WORDS, said)
+    named = tried(faults, either, _WORDS.sub("", text), "yes", "no")
+    reply = tried(faults, own, text) or ""
+    lines = matches(_WORDS, reply)
     quoted = "" if not lines else unquoted(lines[0]["words"])[0].strip(" \t*_.\"'")
     words = "" if quoted.casefold() in _NO_WORDS else passage(quoted, justification)
     if len(lines) != 1:
@@ -154,19 +153,19 @@ def parse_notice(text: str, justification: str) -> ReadNotice:
     return ReadNotice(named, words)
 
 
-def _read_lines(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T]:
+def _read_lines(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[T]:
     known = _known(axes)
-    said = own(text)
+    reply = own(text)
     values: dict[str, T] = {}
     faults: dict[str, None] = {}
     before: list[str] = []
     rest: list[str] = []
     seen: set[str] = set()
-    for line in said.split("\n"):
+    for line in reply.split("\n"):
         plain = line[:MAX_LINE].translate(DECORATION).strip(_BULLETS)
-        match = form.lines.fullmatch(plain) if form.word in plain.casefold() else None
+        match = scale.lines.fullmatch(plain) if scale.word in plain.casefold() else None
         axis = None if match is None else _key(match["axis"])
-        bare = match is not None and match["value"] is None and form.read(match["rest"].strip(_TAIL)) is not None
+        bare = match is not None and match["value"] is None and scale.read(match["rest"].strip(_TAIL)) is not None
         if match is None or axis is None or (match["value"] is None and not bare and axis not in known):
             (rest if seen else before).append(line)
         elif axis not in known:
@@ -175,13 +174,13 @@ def _read_lines(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T]
             faults[f"{known[axis]} has more than one line"] = None
         else:
             seen.add(axis)
-            value = form.read(match["rest"].strip(_TAIL) if bare else match["value"] or "")
+            value = scale.read(match["rest"].strip(_TAIL) if bare else match["value"] or "")
             if bare and value is not None:
                 values[known[axis]] = value
             elif match["value"] is None:
-                faults[f"{known[axis]} has nothing in brackets: write '{known[axis]} | {form.word}: [...]'"] = None
+                faults[f"{known[axis]} has nothing in brackets: write '{known[axis]} | {scale.word}: [...]'"] = None
             elif value is None:
-                faults[f"{known[axis]} has '{short(match['value'])}', not {form.wanted}"] = None
+                faults[f"{known[axis]} has '{short(match['value'])}', not {scale.wanted}"] = None
             elif _OUT_OF.sub("", match["rest"].rstrip(_TAIL)).strip(_TAIL):
                 faults[f"{known[axis]} has '{short(match['rest'].strip())}' behind its bracket: end the line there"] = (
                     None
@@ -189,28 +188,28 @@ def _read_lines(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T]
             else:
                 values[known[axis]] = value
     if missing := [name for key, name in known.items() if key not in seen]:
-        faults[f"there is no line of the form 'AXIS | {form.word}: [...]' for {', '.join(missing)}"] = None
+        faults[f"there is no line of the form 'AXIS | {scale.word}: [...]' for {', '.join(missing)}"] = None
     faults |= dict.fromkeys(beside(rest))
     return _result(values, "\n".join(before), known, faults)
 
 
-def _read_object(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T]:
+def _read_object(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[T]:
     known = _known(axes)
-    said = own(text)
-    found, rest = find_json_and_rest(said, lambda value: isinstance(value, dict) and form.field in value)
+    reply = own(text)
+    found, rest = find_json_and_rest(reply, lambda value: isinstance(value, dict) and scale.field in value)
     if not found:
-        return _read_lines(text, axes, form)
+        return _read_lines(text, axes, scale)
     faults: dict[str, None] = {}
     if any(other != found[0] for other in found[1:]):
         faults["there is more than one JSON object, and they differ"] = None
     if not is_empty_talk(rest):
         faults[f"beside the object stands '{short(rest)}': reply with the object and nothing else"] = None
-    one = cast("dict[str, Any]", found[0])
-    other = [key for key in one if key not in ("justification", form.field) and _ANOTHER.search(key)]
+    fields = cast("dict[str, Any]", found[0])
+    other = [key for key in fields if key not in ("justification", scale.field) and _ANOTHER.search(key)]
     if other:
         faults[f"the field '{short(other[0])}' beside those that were asked for states something else"] = None
     values: dict[str, T] = {}
-    rows = cast("dict[str, Any]", one[form.field]) if isinstance(one[form.field], dict) else {}
+    rows = cast("dict[str, Any]", fields[scale.field]) if isinstance(fields[scale.field], dict) else {}
     seen: set[str] = set()
     for field, stated in rows.items():
         axis = _key(field)
@@ -220,31 +219,30 @@ def _read_object(text: str, axes: Sequence[str], form: _Form[T]) -> ReadByAxis[T
             faults[f"{known[axis]} stands there more than once"] = None
         else:
             seen.add(axis)
-            value = form.read(str(stated).strip()) if type(stated) in (int, str) else None
+            value = scale.read(str(stated).strip()) if type(stated) in (int, str) else None
             if value is None:
-                faults[f"{known[axis]} has {short(repr(stated))}, not {form.wanted}"] = None
+                faults[f"{known[axis]} has {short(repr(stated))}, not {scale.wanted}"] = None
             else:
                 values[known[axis]] = value
     if missing := [name for key, name in known.items() if key not in seen]:
-        faults[f"'{form.field}' has nothing for {', '.join(missing)}"] = None
-    told = one.get("justification")
-    return _result(values, told if isinstance(told, str) else "", known, faults)
+        faults[f"'{scale.field}' has nothing for {', '.join(missing)}"] = None
+    justification = fields.get("justification")
+    return _result(values, justification if isinstance(justification, str) else "", known, faults)
 
 
-def _result(values: dict[str, T], told: str, known: dict[str, str], faults: dict[str, None]) -> ReadByAxis[T]:
+def _result(values: dict[str, T], text: str, known: dict[str, str], faults: dict[str, None]) -> ReadByAxis[T]:
     """Return what was read, in the order that was asked for.
 
     Raises:
         UnparsableReply: anything is wrong.
     """
-    justification = _LEAD.sub("", told).strip()
+    justification = _LEAD.sub("", text).strip()
     if not any(map(str.isalpha, justification)) or is_empty_talk(justification):
         faults["there is no justification before the lines: say in a few sentences why you judge so"] = None
     elif len(justification) > MAX_JUSTIFICATION:
         faults[f"the justification has {len(justification):,} characters; a few sentences were asked for"] = None
     faults |= dict.fromkeys(_otherwise(justification, values))
-    if faults:
-        raise UnparsableReply("; ".join(list(faults)[:NAMED]))
+    refuse(faults)
     return ReadByAxis({name: values[name] for name in known.values()}, justification)
 
 
@@ -252,10 +250,10 @@ def _otherwise(justification: str, values: Mapping[str, object]) -> Iterator[str
     """Yield what is wrong where a justification gives an axis other points, of ten, than its line does."""
     for name, value in values.items():
         words = r"[ _\-]".join(map(re.escape, name.split("_")))
-        said = re.compile(
+        points = re.compile(
             rf"\b{words}\b[^\n.!?;0-9]{{0,30}}\b([0-9]{{1,2}})\s{{0,3}}(?:/|out of)\s{{0,3}}10\b", re.IGNORECASE
         )
-        for match in matches(said, justification.translate(DECORATION)):
+        for match in matches(points, justification.translate(DECORATION)):
             if isinstance(value, int) and int(match[1]) != value:
                 yield f"the justification gives {name} {match[1]} of 10, and its line {value}"
 

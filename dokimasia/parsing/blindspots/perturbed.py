@@ -13,7 +13,7 @@ from dokimasia.parsing.declared import JsonReply, Sentence, Words, checked, read
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.perturbation import ChangeReply, made_changes
 from dokimasia.parsing.refusals import looks_like_refusal
-from dokimasia.parsing.reply import short, spoken, tried
+from dokimasia.parsing.reply import refuse, short, spoken, tried
 
 MOST_CHANGED = 0.5
 """The largest share of a gold answer's words that changed passages may take, or put in."""
@@ -103,8 +103,7 @@ def _answered(text: str, gold: GoldText) -> str:
     faults: list[str] = []
     for check in (_still_the_answer, _same_numbers) if gold.neutral else (_still_the_answer,):
         tried(faults, check, text, gold.text)
-    if faults:
-        raise UnparsableReply("; ".join(faults))
+    refuse(faults)
     return text.strip()
 
 

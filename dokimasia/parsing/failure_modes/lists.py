@@ -8,7 +8,8 @@ from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.failure_modes.notes import NONE, UNSEEN, WORD, said_lines
-from dokimasia.parsing.reply import NAMED, listed, short
+from dokimasia.parsing.grammar import form
+from dokimasia.parsing.reply import listed, refuse, short
 
 NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)
 """What is let pass is a little more than what is asked for, so that a word too many sends no reply back."""
@@ -31,10 +32,10 @@ reword | 28 | Gives a value to its neighbour | The answer gives the value of one
 Values that occur nowhere in the image do not belong to this mode."""
 )
 
-_UNDER = re.compile(r"mode\s{0,4}(?P<mode>[0-9]{1,6})\b[^|\n]{0,200}\|\s{0,4}(?P<notes>.*)", re.IGNORECASE)
-_NEW = re.compile(r"new\s{0,4}[|:]?\s{0,4}(?P<kind>commission|omission)\s{0,4}\|(?P<rest>.+)", re.IGNORECASE)
-_LOOSE = re.compile(r"loose\s{0,4}[|:]\s{0,4}(?P<notes>.*)", re.IGNORECASE)
-_CHANGE = re.compile(r"(?P<how>merge|reword)\s{0,4}[|:]\s{0,4}(?P<rest>.+)", re.IGNORECASE)
+_UNDER = form(r"mode~(?P<mode>[0-9]{1,6})\b[^|\n]{0,200}\|~(?P<notes>.*)", re.UNICODE)
+_NEW = form(r"new~[|:]?~(?P<kind>commission|omission)~\|(?P<rest>.+)", re.UNICODE)
+_LOOSE = form(r"loose~[|:]~(?P<notes>.*)", re.UNICODE)
+_CHANGE = form(r"(?P<how>merge|reword)~[|:]~(?P<rest>.+)", re.UNICODE)
 _NUMBERS = re.compile(
     r"(?:notes?|modes?|numbers?)?[:\s]{0,4}[0-9]{1,6}(?:(?:\s|,|;|&|and){1,9}[0-9]{1,6}){0,999}[\s.]{0,4}"
 )
@@ -79,10 +80,10 @@ def parse_sorting(
     under: dict[int, tuple[int, ...]] = {}
     new: list[NewMode] = []
     names = {name.casefold() for _, name in modes}
-    said = False
+    has_lines = False
     for line in said_lines(text):
         if match := _UNDER.fullmatch(line):
-            said = True
+            has_lines = True
             mode, numbers = int(match["mode"]), faults.taken(match["notes"], line)
             if not 1 <= mode <= len(modes):
                 faults.add(f"there is no mode {mode}" + (f": they are numbered 1 to {len(modes)}" if modes else " yet"))
@@ -90,7 +91,7 @@ def parse_sorting(
             kept = faults.of_kind(numbers, notes, modes[mode - 1][0], f"mode {mode}")
             under[mode] = (*under.get(mode, ()), *kept)
         elif match := _NEW.fullmatch(line):
-            said = True
+            has_lines = True
             kind: ModeKind = "commission" if match["kind"].casefold() == "commission" else "omission"
             name, definition, last = _worded(match["rest"])
             SORTING_EXAMPLE.refuse(name, "the name of a new mode")
@@ -102,14 +103,14 @@ def parse_sorting(
             ]
             if len(numbers) < FEWEST_NOTES:
                 wrong.append("a new mode is made of two notes or more; a note that nothing goes with is loose")
-            faults.add(*(f"'{short(name)}': {one}" for one in wrong))
+            faults.add(*(f"'{short(name)}': {fault}" for fault in wrong))
             if not wrong:
                 names.add(name.casefold())
                 new.append(NewMode(kind, name, definition, numbers))
         elif match := _LOOSE.fullmatch(line):
-            said = True
+            has_lines = True
             faults.taken(match["notes"], line)
-    if not said:
+    if not has_lines:
         raise UnparsableReply(
             "there is no line of the form 'mode N | notes', 'new KIND | name | definition | notes' or 'loose | notes'"
         )
@@ -127,15 +128,15 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
     """
     faults = _Faults("mode", len(modes))
     found: list[NewMode] = []
-    said = False
+    has_lines = False
     for line in said_lines(text, "none"):
         if NONE.fullmatch(line):
-            said = True
+            has_lines = True
             continue
         match = _CHANGE.fullmatch(line)
         if match is None:
             continue
-        said = True
+        has_lines = True
         first, _, rest = match["rest"].partition("|")
         name, _, definition = (part.strip() for part in rest.partition("|"))
         MERGING_EXAMPLE.refuse(name, "the name of a mode")
@@ -144,7 +145,7 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
         wrong = list(_wording(name, definition))
         kinds: list[ModeKind] = list(dict.fromkeys(modes[number - 1][0] for number in numbers))
         others = {other.casefold() for at, (_, other) in enumerate(modes, start=1) if at not in numbers}
-        if name.casefold() in others | {one.name.casefold() for one in found}:
+        if name.casefold() in others | {mode.name.casefold() for mode in found}:
             wrong.append("another mode bears that name")
         if len(kinds) > 1:
             wrong.append("a commission and an omission cannot become one")
@@ -152,10 +153,10 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
             wrong.append("merging takes two modes or more")
         if match["how"].casefold() == "reword" and len(numbers) != 1:
             wrong.append("one mode is reworded at a time")
-        faults.add(*(f"'{short(line)}': {one}" for one in wrong))
+        faults.add(*(f"'{short(line)}': {fault}" for fault in wrong))
         if not wrong:
             found.append(NewMode(kinds[0], name, definition, numbers))
-    if not said:
+    if not has_lines:
         raise UnparsableReply("there is no line of the form 'merge | N, N | name | definition', and not the word none")
     faults.raise_if(strict)
     return tuple(found)
@@ -206,21 +207,21 @@ class _Faults:
     def of_kind(self, numbers: Iterable[int], kinds: Sequence[ModeKind], kind: ModeKind, whose: str) -> tuple[int, ...]:
         """Return those of some notes that are of a mode's kind."""
         given = tuple(numbers)
-        other = [one for one in given if kinds[one - 1] != kind]
+        other = [number for number in given if kinds[number - 1] != kind]
         if other:
             self.add(f"{whose} is a mode of {kind}, and note {listed(other)} is of the other kind")
-        return tuple(one for one in given if one not in other)
+        return tuple(number for number in given if number not in other)
 
     def missing(self) -> None:
         """Take in what stands nowhere."""
-        absent = [one for one in range(1, self._count + 1) if one not in self._seen]
+        absent = [number for number in range(1, self._count + 1) if number not in self._seen]
         if absent:
             self.add(f"there is no place for {self._thing} {listed(absent)}")
 
     def raise_if(self, strict: bool) -> None:
         """Raise what was found, where the reply is read strictly."""
-        if strict and self._found:
-            raise UnparsableReply("; ".join(self.all[:NAMED]))
+        if strict:
+            refuse(self._found)
 
 
 def _worded(rest: str) -> tuple[str, str, str]:

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, TypeVar
 from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.own import own
 from dokimasia.parsing.phrases import MISQUOTED, passage, unquoted, without_quote
 from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
@@ -37,13 +38,9 @@ UNSEEN = re.compile(
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 NONE = re.compile(r"(?:<?none>?|no mode|nothing|-)[\s.|]{0,9}", re.IGNORECASE)
 _EDGE = " \t\r>#\u2022\u00b7-"
-_POINT = re.compile(
-    r"(?:point|criterion|no\.?)?\s{0,4}[(<\[]?(?P<n>[0-9]{1,6})[)>\]]?\s{0,4}[|:]\s{0,4}(?P<rest>.+)", re.IGNORECASE
-)
-_KIND = re.compile(r"[<\[]?(?P<kind>commission|omission|nothing)\b[>\]]?\s{0,4}\|?\s{0,4}(?P<rest>.*)", re.IGNORECASE)
-_MODE = re.compile(
-    r"[(<\[]?(?:mode\s{0,4}|m)?(?P<mode>[0-9]{1,6})(?![0-9.,])[)>\]]?\s{0,4}\|?\s{0,4}(?P<rest>.*)", re.IGNORECASE
-)
+_POINT = form(r"(?:point|criterion|no\.?)?~[(<\[]?(?P<n>[0-9]{1,6})[)>\]]?~[|:]~(?P<rest>.+)", re.UNICODE)
+_KIND = form(r"[<\[]?(?P<kind>commission|omission|nothing)\b[>\]]?~\|?~(?P<rest>.*)", re.UNICODE)
+_MODE = form(r"[(<\[]?(?:mode~|m)?(?P<mode>[0-9]{1,6})(?![0-9.,])[)>\]]?~\|?~(?P<rest>.*)", re.UNICODE)
 
 
 class Noted(NamedTuple):
@@ -168,10 +165,10 @@ def _points(
             problems.setdefault(number, f"the points are 1 to {expected}")
             continue
         try:
-            said = read(number, match["rest"].strip())
-            if number in found and found[number] != said:
+            reading = read(number, match["rest"].strip())
+            if number in found and found[number] != reading:
                 raise ValueError("there are several lines for it, and they differ")
-            found[number] = said
+            found[number] = reading
         except ValueError as problem:
             found.pop(number, None)
             problems[number] = str(problem)

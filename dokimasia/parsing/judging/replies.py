@@ -4,9 +4,10 @@ import re
 from typing import Any, NamedTuple, cast
 
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.json_finder import find_json_and_rest
 from dokimasia.parsing.own import LEFT_OUT, beside, own, plainly, split_lines
-from dokimasia.parsing.reply import DECORATION, NAMED, field_text, listed, matches, short
+from dokimasia.parsing.reply import DECORATION, field_text, listed, matches, refuse, short
 
 FEWEST_CRITERIA, MOST_CRITERIA = 2, 8
 HEAVIEST = 10
@@ -15,12 +16,11 @@ LOWEST, HIGHEST = 1, 5
 
 _RANKING = re.compile(r"\[\[([^\[\]\n]{1,9000})\]\]")
 _RANKED = re.compile(r"[0-9]{1,4}(?:\s{0,4}[>=]\s{0,4}[0-9]{1,4})*", re.ASCII)
-_NUMBERED_RESPONSE = re.compile(r"\b(?:response|candidate)s?\s{0,4}(?:no\.?|number|#)?\s{0,4}[0-9]", re.IGNORECASE)
-_SCORE = re.compile(r"\bscore\b", re.IGNORECASE | re.ASCII)
+_NUMBERED_RESPONSE = form(r"\b(?:response|candidate)s?~(?:no\.?|number|#)?~[0-9]", re.UNICODE)
+_SCORE = form(r"\bscore\b")
 _BULLET = re.compile(r"\s{0,9}(?:[-\u2022+]\s{1,9}|[0-9]{1,3}[.)]\s{1,9})?")
-_ASPECT = re.compile(
-    r"(?P<aspect>[^|\n]{1,120}?)\s{0,9}\|\s{0,9}score\s{0,4}[:=]?\s{0,4}\[{1,2}\s{0,4}(?P<score>[^\[\]\n]{0,40}?)\s{0,4}\]{1,2}[\s.]{0,9}",
-    re.IGNORECASE | re.ASCII,
+_ASPECT = form(
+    r"(?P<aspect>[^|\n]{1,120}?)\s{0,9}\|\s{0,9}score~[:=]?~\[{1,2}~(?P<score>[^\[\]\n]{0,40}?)~\]{1,2}[\s.]{0,9}"
 )
 
 
@@ -83,7 +83,7 @@ def parse_compared_criteria(text: str) -> tuple[tuple[str, int], ...]:
         if criterion.casefold() in criteria:
             problems[f"criterion {number} stands there twice"] = None
         criteria[criterion.casefold()] = (criterion, weight)
-    _refuse(problems)
+    refuse(problems)
     return tuple(criteria.values())
 
 
@@ -117,7 +117,7 @@ def parse_aspect_scores(text: str) -> tuple[AspectScore, ...]:
             scores[aspect.casefold()] = AspectScore(aspect, int(stated))
     if not FEWEST_ASPECTS <= len(lines) <= MOST_ASPECTS:
         problems[f"there are {len(lines)} aspects, not {FEWEST_ASPECTS} to {MOST_ASPECTS}"] = None
-    _refuse(problems)
+    refuse(problems)
     return tuple(scores.values())
 
 
@@ -133,7 +133,7 @@ def _places(stated: str, n: int) -> tuple[int, ...]:
         problems[f"more than once ranked: {listed(twice)}"] = None
     if missing := set(range(1, n + 1)) - set(numbers):
         problems[f"not ranked: {listed(missing)}"] = None
-    _refuse(problems)
+    refuse(problems)
     place = {number: at for at, group in enumerate(groups, start=1) for number in group}
     return tuple(place[number] for number in range(1, n + 1))
 
@@ -156,8 +156,3 @@ def _criterion(row: dict[str, Any], number: int) -> tuple[str, int]:
     if type(weight) is not int or not 1 <= weight <= HEAVIEST:
         raise UnparsableReply(f"{whose}: the weight {short(repr(weight))} is not an integer from 1 to {HEAVIEST}")
     return criterion, weight
-
-
-def _refuse(problems: dict[str, None]) -> None:
-    if problems:
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))

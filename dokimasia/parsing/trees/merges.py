@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.own import own
-from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
+from dokimasia.parsing.reply import DECORATION, lines_with, refuse, short
 from dokimasia.parsing.trees.proposals import capability_name
 
 EXAMPLE = FormExample(
@@ -15,11 +16,11 @@ vague: 36 | Counting Reflected Objects
 vague: 39"""
 )
 
-_KEYWORD = re.compile(r"\b(?:same|vague|none)\b", re.IGNORECASE | re.ASCII)
-_LINE = re.compile(r"(?P<kind>same|vague)\s{0,4}[:=|-]\s{0,4}(?P<numbers>[0-9].{0,4000})", re.IGNORECASE | re.ASCII)
+_KEYWORD = form(r"\b(?:same|vague|none)\b")
+_LINE = form(r"(?P<kind>same|vague)~[:=|-]~(?P<numbers>[0-9].{0,4000})")
 _NUMBERS = re.compile(r"[0-9]{1,6}(?:[\s,;=&+]{1,6}[0-9]{1,6}){0,999}[\s.]{0,4}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
-_NONE = re.compile(r"(?:(?:same|vague)\s{0,4}[:=|-]\s{0,4})?<?none>?[\s.]{0,4}", re.IGNORECASE | re.ASCII)
+_NONE = form(r"(?:(?:same|vague)~[:=|-]~)?<?none>?[\s.]{0,4}")
 _NAME = re.compile(r"\s{0,4}(?:[|:\u2192]|[-=]{1,2})\s{0,4}(?=[^\s\d])")
 _BRACKETS = str.maketrans("", "", "<>")
 _EDGE = " \t\r|#>\u2022\u00b7-"
@@ -56,16 +57,16 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
     names: dict[int, str] = {}
     problems: dict[str, None] = {}
     seen: set[int] = set()
-    said = False
+    has_lines = False
     for line in lines_with(_KEYWORD, own(text)):
         stripped = line.translate(DECORATION).translate(_BRACKETS).strip(_EDGE)
         if _NONE.fullmatch(stripped):
-            said = True
+            has_lines = True
             continue
         match = _LINE.fullmatch(stripped)
         if match is None:
             continue
-        said = True
+        has_lines = True
         about_vague = match["kind"].casefold() == "vague"
         written, *named = _NAME.split(match["numbers"], maxsplit=1) if about_vague else [match["numbers"]]
         if not _NUMBERS.fullmatch(written):
@@ -94,10 +95,10 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
             continue
         seen.update(group)
         same.append(tuple(group))
-    if not said:
+    if not has_lines:
         raise UnparsableReply("there is no line of the form 'same: 3, 7' or 'vague: 5', and not the word none")
-    if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
+    if strict:
+        refuse(problems)
     return Merges(tuple(same), tuple(vague), tuple(names.items()))
 
 

@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterator
 
 from dokimasia.domain.capability import CapabilityPath, Proposal, plain_name
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.grammar import form
 from dokimasia.parsing.own import own
-from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, matches, path_key, short
+from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, matches, path_key, refuse, short
 from dokimasia.parsing.tags import without
 
 MAX_PROPOSALS = 50
@@ -22,20 +23,18 @@ _PLACEHOLDERS = frozenset(
 
 
 _PATH = r"(?:<[^<>\n]{1,200}>\s{0,4}){1,9}"
-_ADD = re.compile(r"<\s{0,4}ADD\s{0,4},", re.IGNORECASE | re.ASCII)
-_ADDITION = re.compile(
-    rf"<\s{{0,4}}ADD\s{{0,4}},\s{{0,4}}\[?\s{{0,4}}(?P<path>{_PATH}|[^<,\n\]]{{1,400}})\s{{0,4}}\]?\s{{0,4}},"
-    r"\s{0,4}(?P<name>[^<>\n]{0,400}|<[^<>\n]{0,400}>)\s{0,4}>",
-    re.IGNORECASE | re.ASCII,
+_ADD = form(r"<~ADD~,")
+_ADDITION = form(
+    rf"<~ADD~,~\[?~(?P<path>{_PATH}|[^<,\n\]]{{1,400}})~\]?~,"
+    r"~(?P<name>[^<>\n]{0,400}|<[^<>\n]{0,400}>)~>"
 )
 _BULLETS = " \t\r|#\u2022\u00b7\u2013\u2014-+"
-_NUMBERED = re.compile(r"[0-9][^\n<]{0,12}<|[0-9][^\n]{0,12}\bnone\b", re.IGNORECASE | re.ASCII)
-_LINE = re.compile(
-    r"(?:(?:criterion|no\.?)\s{0,4})?\(?(?P<number>[0-9]{1,6})\)?(?![0-9])[\s|:.)\-=\u2013\u2014>]{0,12}(?P<rest>.*)",
-    re.IGNORECASE | re.ASCII,
+_NUMBERED = form(r"[0-9][^\n<]{0,12}<|[0-9][^\n]{0,12}\bnone\b")
+_LINE = form(
+    r"(?:(?:criterion|no\.?)~)?\(?(?P<number>[0-9]{1,6})\)?(?![0-9])[\s|:.)\-=\u2013\u2014>]{0,12}(?P<rest>.*)"
 )
 _LEAF = re.compile(rf"(?P<path>{_PATH})(?P<after>.*)", re.ASCII)
-_NONE = re.compile(r"<?\s{0,4}none\s{0,4}>?[.\s]{0,4}", re.IGNORECASE | re.ASCII)
+_NONE = form(r"<?~none~>?[.\s]{0,4}")
 
 
 def parse_proposals(text: str, *, strict: bool = True) -> tuple[Proposal, ...]:
@@ -63,8 +62,8 @@ def parse_proposals(text: str, *, strict: bool = True) -> tuple[Proposal, ...]:
             problems[str(problem)] = None
     if len(found) > MAX_PROPOSALS:
         raise UnparsableReply(f"there are {len(found)} different proposals, more than {MAX_PROPOSALS}")
-    if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
+    if strict:
+        refuse(problems)
     return tuple(found)
 
 
@@ -163,13 +162,13 @@ def _placed(
         except ValueError as problem:
             problems[str(problem)] = None
     if not found:
-        form = "'N | <category><parent><capability>'"
-        raise UnparsableReply("; ".join([f"no line of the form {form} places a criterion", *list(problems)[:NAMED]]))
+        nothing = "no line of the form 'N | <category><parent><capability>' places a criterion"
+        raise UnparsableReply("; ".join([nothing, *list(problems)[:NAMED]]))
     missing = [number for number in range(1, expected + 1) if number not in tried]
     if missing:
         problems[f"there is no line for criterion {listed(missing)}"] = None
-    if strict and problems:
-        raise UnparsableReply("; ".join(list(problems)[:NAMED]))
+    if strict:
+        refuse(problems)
     return tuple(found.get(number) for number in range(1, expected + 1))
 
 

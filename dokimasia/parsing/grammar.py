@@ -1,0 +1,34 @@
+"""The notation in which parsers declare the lines, verdicts and tags that they look for."""
+
+import re
+from functools import cache
+
+GAP = r"\s{0,4}"
+ROOM = r"\s{0,9}"
+
+
+def form(pattern: str, flag: re.RegexFlag = re.ASCII) -> re.Pattern[str]:
+    """Return a regular expression in which letters are of either case and `~` is a gap: up to four signs of white space.
+
+    Examples:
+        >>> form("(same|vague)~[:=]~([0-9])").fullmatch("Same:  3").groups()
+        ('Same', '3')
+    """
+    return re.compile(pattern.replace("~", GAP), re.IGNORECASE | flag)
+
+
+def double(inner: str) -> str:
+    """Return the pattern of a verdict: what stands in double brackets."""
+    return rf"\[\[{ROOM}{inner}{ROOM}\]\]"
+
+
+@cache
+def choice(*words: str) -> re.Pattern[str]:
+    """Return what finds a verdict that is one of some words, such as `[[same]]`."""
+    return form(double(f"({'|'.join(words)})"))
+
+
+@cache
+def tag(name: str) -> re.Pattern[str]:
+    """Return what finds a tag by the pattern of its name, such as `<rewrite>`."""
+    return form(f"<{ROOM}{name}{ROOM}>")
