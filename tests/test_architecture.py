@@ -68,11 +68,11 @@ THIRD_PARTY_ROOMS: dict[str, tuple[str, ...]] = {
 MODULES_IN_CIRCLES = 0
 """Modules that import each other, imports for type checkers counted; there shall be none."""
 
-DUPLICATE_CLASSES = 4
-CONDITIONAL_EXPRESSIONS = 23.6
+DUPLICATE_CLASSES = 0
+CONDITIONAL_EXPRESSIONS = 23.5
 """Per 1,000 lines; this and the next may only fall."""
-COMPREHENSIONS = 41.0
-ANY_NAMES = 1200
+COMPREHENSIONS = 40.9
+ANY_NAMES = 1223
 FRAMES = 25
 FILES_THAT_NAME_A_METHOD = 113
 """Summed over the methods; a method that is made from the template is named by its catalogue line alone."""

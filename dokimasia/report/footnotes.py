@@ -28,33 +28,47 @@ def shortened(text: str, write: Callable[[str, str], str] = lambda short, detail
     return _THIN.sub(lambda match: write(TOO_FEW, match["details"]), text)
 
 
-def noted(table: Table) -> tuple[Table, list[str]]:
-    """Return a table in which why there is no interval is a raised number, and what the numbers stand for, in order.
+class Footnotes:
+    """Reasons why intervals are missing, numbered in the order in which they are marked.
 
     Reasons that differ in their figures alone are one note, with the least and the greatest of each figure.
     """
-    reasons: dict[str, list[str]] = {}
 
-    def mark(match: re.Match[str]) -> str:
+    def __init__(self) -> None:
+        self._reasons: dict[str, list[str]] = {}
+
+    def mark(self, text: str) -> str:
+        """Return a text in which `none` with a raised number stands in the place of each reason."""
+        return _REASON.sub(self._mark, text)
+
+    def _mark(self, match: re.Match[str]) -> str:
         reason = match[1].rstrip()
-        alike = reasons.setdefault(_NUMBER.sub("0", reason), [])
+        alike = self._reasons.setdefault(_NUMBER.sub("0", reason), [])
         alike.append(reason)
-        return f"none {str(list(reasons.values()).index(alike) + 1).translate(_RAISED)}{match[1][len(reason) :]}"
+        number = list(self._reasons.values()).index(alike) + 1
+        return f"none {str(number).translate(_RAISED)}{match[1][len(reason) :]}"
+
+    def lines(self) -> list[str]:
+        """Return what the numbers stand for, a line each."""
+        return [
+            f"{str(number).translate(_RAISED)} {NO_INTERVAL}{_explained(alike)}"
+            for number, alike in enumerate(self._reasons.values(), start=1)
+        ]
+
+
+def noted(table: Table) -> tuple[Table, list[str]]:
+    """Return a table in which why there is no interval is a raised number, and what the numbers stand for, in order."""
+    footnotes = Footnotes()
 
     def short(cell: Cell) -> Cell:
         return tuple(
-            _REASON.sub(mark, piece) if isinstance(piece, str) else replace(piece, text=_REASON.sub(mark, piece.text))
+            footnotes.mark(piece) if isinstance(piece, str) else replace(piece, text=footnotes.mark(piece.text))
             for piece in spans(cell)
         )
 
     rows = [[short(cell) for cell in row] for row in table.rows]
-    if not reasons:
-        return table, []
-    notes = [
-        f"{str(number).translate(_RAISED)} {NO_INTERVAL}{_explained(alike)}"
-        for number, alike in enumerate(reasons.values(), start=1)
-    ]
-    return replace(table, rows=rows), notes
+    lines = footnotes.lines()
+    return (replace(table, rows=rows), lines) if lines else (table, [])
 
 
 def _explained(alike: list[str]) -> str:

@@ -12,6 +12,7 @@ from rich.text import Text
 from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import console, json_option, print_json
 from dokimasia.report.figures import several
+from dokimasia.report.footnotes import Footnotes
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -93,7 +94,10 @@ def print_tree(tree_shown: "ScoredTree", models: Sequence[str] = (), *, where: s
         out.print(f"[red]without a place: {escape(counted(tree_shown.unplaced))}[/red]")
     nodes = [node for node in tree_shown.nodes if everything or node.below or node.layer <= 1]
     models_shown = tree_shown.models if models else ()
-    out.print(_table(nodes, models_shown))
+    footnotes = Footnotes()
+    out.print(_table(nodes, models_shown, footnotes))
+    for line in footnotes.lines():
+        out.print(Text(line, style="dim"))
     if models_shown:
         out.print(
             "[dim]score: mean of the criteria at and below a node, 0 to 100, with its 95 % interval, clustered by images; "
@@ -104,7 +108,7 @@ def print_tree(tree_shown: "ScoredTree", models: Sequence[str] = (), *, where: s
         out.print(f"[dim]scores: {escape(verb)}, of {escape(', '.join(tree_shown.models))}[/dim]", soft_wrap=True)
 
 
-def _table(nodes: Sequence["TreeNode"], models: Sequence[str]) -> Table:
+def _table(nodes: Sequence["TreeNode"], models: Sequence[str], footnotes: Footnotes) -> Table:
     table = plain_table()
     table.add_column("capability", overflow="fold", ratio=1 if len(models) < 2 else None)
     table.add_column("criteria", justify="right", no_wrap=True)
@@ -121,7 +125,7 @@ def _table(nodes: Sequence["TreeNode"], models: Sequence[str]) -> Table:
         if not models:
             cells.append(_support_bar(node, most))
         for name in models:
-            cells += _score(node.scores.get(name), bar=len(models) == 1)
+            cells += _score(node.scores.get(name), footnotes, bar=len(models) == 1)
         table.add_row(*cells)
     return table
 
@@ -155,13 +159,13 @@ def _support_bar(node: "TreeNode", most: int) -> Text:
     return Text(BAR * max(length, 1 if node.below else 0), style="cyan" if node.layer == 1 else "dim cyan")
 
 
-def _score(score: "NodeScore | None", *, bar: bool) -> list[Any]:
+def _score(score: "NodeScore | None", footnotes: Footnotes, *, bar: bool) -> list[Any]:
     if score is None or score.mean is None:
         return ["–", "", *([""] if bar else [])]
     from dokimasia.report.figures import limits_text
 
     mean, colour = score.mean, "red" if score.mean < LOW else "green" if score.mean >= HIGH else "yellow"
-    cells: list[Any] = [Text(f"{mean:.1f}", style="bold"), limits_text(score, "{:.0f}".format)]
+    cells: list[Any] = [Text(f"{mean:.1f}", style="bold"), footnotes.mark(limits_text(score, "{:.0f}".format))]
     if bar:
         length = round(mean / 100 * BAR_WIDTH)
         cells.append(Text(BAR * length, style=colour).append(REST * (BAR_WIDTH - length), style="bright_black"))

@@ -25,7 +25,7 @@ _UNIT = re.compile(r" \((?:points|samples|criteria)[^()]*\)$")
 _OTHER = ("reasons", "ranks", "stability", "failures")
 
 
-class AssetRow(NamedTuple):
+class ShownRow(NamedTuple):
     """A row of a shown table: the table's id, the row's number, and its cells by column."""
 
     table: str
@@ -87,9 +87,9 @@ def plan_report(profile: JudgeProfile, subject: str, tables: str, draws: Draws) 
     return report or [PlannedSentence("The tables that were picked hold nothing to report.")]
 
 
-def read_tables(text: str) -> list[AssetRow]:
+def read_tables(text: str) -> list[ShownRow]:
     """Return the rows of tables as a judge is shown them."""
-    rows: list[AssetRow] = []
+    rows: list[ShownRow] = []
     for block in text.split("\n\n"):
         lines = block.splitlines()
         if len(lines) < 4 or not lines[0].startswith("asset "):
@@ -99,11 +99,11 @@ def read_tables(text: str) -> list[AssetRow]:
         for line in lines[3:]:
             number, *cells = line.split(" | ")
             if number.isdigit() and len(cells) == len(columns) + 1:
-                rows.append(AssetRow(table, number, dict(zip(columns, cells, strict=False))))
+                rows.append(ShownRow(table, number, dict(zip(columns, cells, strict=False))))
     return rows
 
 
-def _pick_rows(rows: Sequence[AssetRow]) -> list[AssetRow]:
+def _pick_rows(rows: Sequence[ShownRow]) -> list[ShownRow]:
     """Return what a rule marks first, own tables before others, then the overall results."""
     marked = [row for row in rows if row.verdict in _VERDICTS]
     order = ("leaves", "pairs", "contrasts", "nodes")
@@ -113,7 +113,7 @@ def _pick_rows(rows: Sequence[AssetRow]) -> list[AssetRow]:
     return [*marked[: MOST_PICKS - 4], *overall[:3], *other][:MOST_PICKS] or list(rows[:1])
 
 
-def _row_sentences(subject: str, row: AssetRow, rows: Sequence[AssetRow]) -> list[str]:
+def _row_sentences(subject: str, row: ShownRow, rows: Sequence[ShownRow]) -> list[str]:
     """Return what is said of a row; in each sentence at least one place prints a figure."""
     family = row.table.partition("/")[0]
     name = next(iter(row.cells.values()), "")
@@ -145,7 +145,7 @@ def _row_sentences(subject: str, row: AssetRow, rows: Sequence[AssetRow]) -> lis
     return [form.format(model=model, place=row.place(column))] if row.value(column) else []
 
 
-def _pair_sentence(pair: AssetRow, rows: Sequence[AssetRow]) -> list[str]:
+def _pair_sentence(pair: ShownRow, rows: Sequence[ShownRow]) -> list[str]:
     """Return how two models compare, where both have a row among the overall results."""
     first, second = pair.cells.get("first", ""), pair.cells.get("second", "")
     overall = {row.cells.get("model", ""): row for row in rows if row.table == "models"}
@@ -157,7 +157,7 @@ def _pair_sentence(pair: AssetRow, rows: Sequence[AssetRow]) -> list[str]:
     ]
 
 
-def _with_own_number(text: str, rows: Sequence[AssetRow], draws: Draws, *key: str | int) -> str:
+def _with_own_number(text: str, rows: Sequence[ShownRow], draws: Draws, *key: str | int) -> str:
     """Return the sentence with a number of the writer's own in the place of a figure: the table's, or one near it."""
     match = draws.pick(list(_FIGURE.finditer(text)), "which", *key)
     row = next(row for row in rows if (row.table, row.number) == (match["table"], match["row"]))
@@ -167,7 +167,7 @@ def _with_own_number(text: str, rows: Sequence[AssetRow], draws: Draws, *key: st
     return f"{text[: match.start()]}{number + off:.1f}{text[match.end() :]}"
 
 
-def _with_untested_comparison(text: str, rows: Sequence[AssetRow]) -> str:
+def _with_untested_comparison(text: str, rows: Sequence[ShownRow]) -> str:
     """Return the sentence with a comparison of its figure with that of another row, which no test compares."""
     match = next(_FIGURE.finditer(text))
     same = (row for row in rows if row.table == match["table"] and row.value(match["column"]))

@@ -16,7 +16,7 @@ from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
 Pairs = Iterable[tuple[Scene, SceneQuestion]]
 
 
-class _Scale(NamedTuple):
+class _StepScores(NamedTuple):
     """The mean score that a judge gives to a step that is right, hedged, or wrong or missing."""
 
     right: float
@@ -143,7 +143,7 @@ def _expected_steps(
     return expected
 
 
-def _scale(judge: JudgeProfile) -> _Scale:
+def _scale(judge: JudgeProfile) -> _StepScores:
     top, bottom = 5 - judge.jitter, 1 + judge.jitter
 
     def mean(fives: float, threes: float = 0.0) -> float:
@@ -152,7 +152,7 @@ def _scale(judge: JudgeProfile) -> _Scale:
         stays_three = threes * (1 - judge.flicker)
         return after * top + stays_three * 3 + (1 - after - stays_three) * bottom
 
-    return _Scale(
+    return _StepScores(
         right=mean(1 - judge.false_alarm),
         hedged=mean(1 - judge.detects_hedged, judge.detects_hedged),
         missing=mean(1 - judge.detects_missing),

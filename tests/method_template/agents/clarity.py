@@ -6,8 +6,7 @@ from dokimasia.agents.asking import Ask
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Provenance
 from dokimasia.domain.sample import Sample
-from dokimasia.parsing.own import own
-from dokimasia.parsing.tags import nothing_beside, rating
+from dokimasia.parsing.tags import ratings
 
 LOWEST, HIGHEST = 1, 5
 
@@ -32,7 +31,4 @@ def parse_clarity(text: str) -> int:
     Raises:
         UnparsableReply: there is no rating, there are two different ones, or it is no whole number from 1 to 5.
     """
-    reply = own(text)
-    clarity = rating(reply, "clarity", LOWEST, HIGHEST)
-    nothing_beside(reply, "clarity")
-    return clarity
+    return ratings(text, ["clarity"], LOWEST, HIGHEST)["clarity"]
