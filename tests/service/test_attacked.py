@@ -15,6 +15,7 @@ from structlog.testing import capture_logs
 
 from dokimasia.cli.output import export_form
 from dokimasia.errors import ConfigError, InputError
+from dokimasia.methods.tree.validity import TreeValidity
 from dokimasia.operations.operation import FileReply
 from dokimasia.operations.results import zipped
 from dokimasia.runs.forking import ForkRequest
@@ -241,7 +242,7 @@ async def test_readings_that_take_long_leave_threads_for_the_others(
     go_on, at_work, most = threading.Event(), 0, 0
     counting = threading.Lock()
 
-    def slow(*_: object, **__: object) -> dict[str, Any]:
+    def slow(*_: object, **__: object) -> TreeValidity:
         nonlocal at_work, most
         with counting:
             at_work += 1
@@ -249,7 +250,7 @@ async def test_readings_that_take_long_leave_threads_for_the_others(
         go_on.wait(PATIENCE)
         with counting:
             at_work -= 1
-        return {}
+        return TreeValidity.model_construct()
 
     monkeypatch.setattr("dokimasia.operations.trees.evaluation_of", lambda home, run: (run, None))
     monkeypatch.setattr("dokimasia.operations.trees.validity_of", slow)
