@@ -8,7 +8,7 @@ ROOM = r"\s{0,9}"
 
 
 def form(pattern: str, flag: re.RegexFlag = re.ASCII) -> re.Pattern[str]:
-    """Return a regular expression in which letters are of either case and `~` is a gap: up to four signs of white space.
+    """Return a regular expression in which letters are of either case and `~` is a gap of up to four white-space characters.
 
     Examples:
         >>> form("(same|vague)~[:=]~([0-9])").fullmatch("Same:  3").groups()
