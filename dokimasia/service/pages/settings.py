@@ -39,7 +39,7 @@ def asset(request: Request, name: Literal["page.css", "page.js", "plotly.js"]) -
 
 @router.get("/login")
 def login(request: Request, next: str = "/") -> Response:
-    """Ask for a token."""
+    """Show the form for a token."""
     return page(request, "login.html", next=local_path(next), fault="")
 
 
@@ -112,7 +112,7 @@ def metrics(request: Request, person: Reader) -> Response:
 
 
 LONGEST = 60
-"""Characters of a person's name."""
+"""Maximum number of characters of a person's name."""
 
 _REVIEW = re.compile(r"/review(/[0-9A-Za-z]+){0,2}")
 """Pages that ask for a name, and to which the form returns."""
