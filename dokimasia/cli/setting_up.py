@@ -1,4 +1,4 @@
-"""What there is before any run: `dokimasia init` writes a configuration, `schema` and `plugins` say what is at hand."""
+"""Verbs to set up: `dokimasia init` writes a configuration; `schema` and `plugins` show what is available."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,7 +129,7 @@ def schema(method: str | None) -> None:
         print_json(passport_schema())
         return
     if method is not None:
-        near = next(
+        named_method = next(
             (
                 method_entry.name
                 for method_entry in methods_with_schema()
@@ -137,9 +137,9 @@ def schema(method: str | None) -> None:
             ),
             None,
         )
-        if near is not None and near != method:
+        if named_method is not None and named_method != method:
             raise ConfigError(
-                f"no method {method!r}, which is what runs of {near!r} are called: `dokimasia schema {near}`"
+                f"no method {method!r}, which is what runs of {named_method!r} are called: `dokimasia schema {named_method}`"
             )
         print_json(figures_schema(method_named(method)))
         return

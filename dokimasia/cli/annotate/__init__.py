@@ -1,4 +1,4 @@
-"""`dokimasia annotate`: hand things out to people, blind, take in what they say, and measure how far they and judges agree."""
+"""`dokimasia annotate`: hand items out to people, blinded, read their ratings, and measure their agreement with judges."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -95,7 +95,7 @@ command.add_command(correct)
 
 
 class DrawOptions(NamedTuple):
-    """What is handed out to whom, and how it is drawn."""
+    """The options of `annotate draw`: what is handed out to whom, and how it is drawn."""
 
     annotators: tuple[str, ...]
     output: Path
@@ -274,10 +274,10 @@ def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output:
     from dokimasia.people.annotation import written
     from dokimasia.runs.reading.exporting import write_whole
 
-    before = read_annotations(annotations)
-    adjudicated = decided(before, decisions)
+    ratings = read_annotations(annotations)
+    adjudicated = decided(ratings, decisions)
     write_whole(output, written(adjudicated, output))
-    click.echo(f"{len(adjudicated) - len(before)} decisions taken in: {output}", err=True)
+    click.echo(f"{len(adjudicated) - len(ratings)} decisions taken in: {output}", err=True)
 
 
 @command.command()
@@ -306,8 +306,8 @@ def agreement(
 
     if runs:
         with Home.open(settings.home, write=False) as home:
-            found_runs = [resolve_run(home, text) for text in runs]
-            figures = compare(home, annotations, runs=found_runs, judged=judged, scale=scale)
+            run_rows = [resolve_run(home, text) for text in runs]
+            figures = compare(home, annotations, runs=run_rows, judged=judged, scale=scale)
     else:
         figures = compare(None, annotations, judged=judged, scale=scale)
     if as_json:
