@@ -33,8 +33,8 @@ def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Bl
 
     yield from notes(diagnosis.simulated, diagnosis.notes)
     ground = f"{diagnosis.tree}@{diagnosis.position}" if diagnosis.tree else "the data's categories"
-    counted = f"{several(len(diagnosis.models), 'model')} · {several(len(diagnosis.assets), 'table')}"
-    yield Paragraph(Span(f"run {diagnosis.run} · {ground} · {counted}", "strong"))
+    counts = f"{several(len(diagnosis.models), 'model')} · {several(len(diagnosis.assets), 'table')}"
+    yield Paragraph(Span(f"run {diagnosis.run} · {ground} · {counts}", "strong"))
     for asset in diagnosis.assets:
         if asset.id in FIRST and (asset.rows or asset.id == "stability"):
             yield from asset_blocks(asset)
@@ -97,8 +97,8 @@ def behind_figure(diagnosis: "Diagnosis", behind: "Evidence", files: Mapping[str
     """Yield the atoms behind a figure: question, truth, score, answer, and the paths of images."""
     yield from notes(diagnosis.simulated, ())
     about = f"{behind.node or 'all atoms'} · {', '.join(behind.models)}"
-    counted = f"{behind.scored} of {behind.atoms} atoms scored, {len(behind.shown)} shown"
-    yield Paragraph((Span(behind.target, "strong"), f" · {about} · {counted}"))
+    counts = f"{behind.scored} of {behind.atoms} atoms scored, {len(behind.shown)} shown"
+    yield Paragraph((Span(behind.target, "strong"), f" · {about} · {counts}"))
     for atom in behind.shown:
         score = score_of(atom)
         repeat = f" · repeat {atom.repeat + 1}" if atom.repeat else ""

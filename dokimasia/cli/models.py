@@ -179,12 +179,12 @@ def _price(price: dict[str, Any]) -> str:
     if price["source"] is None:
         return "[yellow]unknown[/yellow]"
     figures = ["?" if price[side] is None else f"{price[side]:g}" for side in ("input", "output")]
-    shown = f"{figures[0]}, {figures[1]}"
+    price_text = f"{figures[0]}, {figures[1]}"
     if price.get("image") is not None:
-        shown = f"{price['image']:g} an image"
+        price_text = f"{price['image']:g} an image"
     if "hour" in price:
-        shown = f"{price['hour'] or 0:g} an hour"
-    return f"{shown}\n[dim]{SOURCES[price['source']]}[/dim]"
+        price_text = f"{price['hour'] or 0:g} an hour"
+    return f"{price_text}\n[dim]{SOURCES[price['source']]}[/dim]"
 
 
 def _capabilities(model: dict[str, Any]) -> str:

@@ -139,13 +139,13 @@ def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
             yield f"passport {escape(passport.file)}, {figures.measures[name].what}{rates_text}"
     if mix is not None:
         shares = ", ".join(f"{escape(name)} {share:.0%}" for name, share in mix.shares.items())
-        counted = f", counted among {several(mix.errors, 'error')}" if mix.errors is not None else ""
-        yield f"mix of errors by {escape(mix.source)}{counted}: {shares}"
+        count_text = f", counted among {several(mix.errors, 'error')}" if mix.errors is not None else ""
+        yield f"mix of errors by {escape(mix.source)}{count_text}: {shares}"
     if human is not None:
-        drawn = "" if human.drawn in figures.warnings else f", {human.drawn}"
+        draw_text = "" if human.drawn in figures.warnings else f", {human.drawn}"
         yield (
             f"{several(human.labels, 'label')} on {several(human.samples, 'sample')} by "
-            f"{several(human.people, 'person', 'people')}{drawn}"
+            f"{several(human.people, 'person', 'people')}{draw_text}"
         )
     for measure in figures.measures.values():
         yield _rates(measure, figures)

@@ -115,7 +115,7 @@ class RemoteBackend:
         """Return the run that a user means, with the fields that lists have; `last` is the newest usable one."""
         if run != LAST or usable is None:
             return _row(self.call(operations.runs.one_run, run=run))
-        runs = [_row(shown) for shown in self.entries(operations.runs.list_of_runs, lambda page: page.runs)]
+        runs = [_row(entry) for entry in self.entries(operations.runs.list_of_runs, lambda page: page.runs)]
         newest = next((run for run in runs if usable(run)), runs[0] if runs else None)
         return newest or _row(self.call(operations.runs.one_run, run=run))
 
@@ -163,8 +163,8 @@ class RemoteBackend:
         out = console()
         colour = bool(out.is_terminal and out.color_system)
         width = max(40, min(out.width, 500))
-        drawn = self.call(operations.results.report, run=run, format="terminal", width=width, colour=colour)
-        _print(with_target_flags(drawn.data.decode()), colour=colour)
+        reply = self.call(operations.results.report, run=run, format="terminal", width=width, colour=colour)
+        _print(with_target_flags(reply.data.decode()), colour=colour)
 
     def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
         """Return the configured models of the service, or the named ones among them and the simulated models.

@@ -124,8 +124,8 @@ class ProgressLine:
         if event.kind == "limit":
             self._limits[event.endpoint] = event.reason
         elif event.kind == "failed_try":
-            again = "" if event.delay is None else f", next try in {event.delay:.0f} s"
-            self._failing[event.model] = f"try {event.number}: {_brief(event.reason)}{again}"
+            next_try = "" if event.delay is None else f", next try in {event.delay:.0f} s"
+            self._failing[event.model] = f"try {event.number}: {_brief(event.reason)}{next_try}"
         elif event.kind == "answered":
             self._failing.pop(event.model, None)
         level = logging.INFO if event.kind in {"limit", "gave_up", "left", "failed_try", "draining"} else logging.DEBUG
@@ -145,10 +145,10 @@ class ProgressLine:
         if self.standing is None:
             return "nothing was asked: the run was complete"
         stats = self.standing.stats
-        sent = f"{several(stats.answered, 'call')} answered by models, {stats.cached} by the ledger"
+        calls = f"{several(stats.answered, 'call')} answered by models, {stats.cached} by the ledger"
         tries = f", {several(stats.failed_tries, 'try', 'tries')} failed" if stats.failed_tries else ""
         earlier = f" ({cost_text(self.before)} of it before the run went on)" if self.before else ""
-        return f"{sent}{tries}; paid now: {self._spent(stats)}{earlier} in {time.monotonic() - self._started:.1f} s"
+        return f"{calls}{tries}; paid now: {self._spent(stats)}{earlier} in {time.monotonic() - self._started:.1f} s"
 
     def _note(self, progress: Standing) -> str:
         stats = progress.stats

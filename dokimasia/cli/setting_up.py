@@ -155,20 +155,20 @@ def plugins(settings: "Settings", as_json: bool) -> None:
     """List the plug-ins that are installed, each with its distribution, and say which cannot be used and why."""
     from dokimasia.plugins import GROUPS, listing
 
-    listed = listing()
+    entries = listing()
     if as_json:
-        print_json([plugin._asdict() for plugin in listed])
+        print_json([plugin._asdict() for plugin in entries])
         return
     out = console()
-    if not listed:
+    if not entries:
         out.print(f"no plug-ins are installed; a distribution announces them in {', '.join(GROUPS.values())}")
         return
     table = grid("kind", "name", "distribution", "what")
-    for plugin in listed:
+    for plugin in entries:
         state = "[green]" if plugin.problem is None else "[red]"
         owner = f"{plugin.distribution} {plugin.version}".strip()
         table.add_row(plugin.kind, f"{state}{escape(plugin.name)}[/]", escape(owner), escape(plugin.value))
     out.print(table)
-    for plugin in listed:
+    for plugin in entries:
         if plugin.problem is not None:
             out.print(escape(plugin.problem), style="red")

@@ -74,9 +74,9 @@ class RunSize(BaseModel):
 def corrections(context: OperationContext, run: str, limit: Limit = 50, after: After = None) -> CorrectionsShown:
     """List what people corrected by hand in a run, what was taken back, too."""
     all_events = correction_events(context.home, context.run(run).id)
-    page, later = counted_page(all_events, limit=limit, after=after)
+    page, next_key = counted_page(all_events, limit=limit, after=after)
     entries = [CorrectionShown.model_validate(correction.shown()) for correction in page]
-    return CorrectionsShown(total=len(all_events), next=later, corrections=entries)
+    return CorrectionsShown(total=len(all_events), next=next_key, corrections=entries)
 
 
 @operation("POST", "/runs/{run}/corrections", tag="results", right="review", status=201)

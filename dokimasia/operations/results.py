@@ -53,9 +53,9 @@ def items(
     row = context.run(run)
     context.cache(row)
     all_items = list(items_of_run(context.home, row, sample))
-    entries, later = counted_page(all_items, limit=limit, after=after)
+    entries, next_key = counted_page(all_items, limit=limit, after=after)
     visible = _for_person(context, row, {"items": list(entries)})
-    return Items(total=len(all_items), next=later, items=visible["items"])
+    return Items(total=len(all_items), next=next_key, items=visible["items"])
 
 
 @operation("GET", "/runs/{run}/samples/{sample:path}", tag="results")

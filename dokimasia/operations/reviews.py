@@ -169,7 +169,7 @@ class HandedOut(BaseModel):
 def reviews(context: OperationContext, limit: Limit = 50, after: After = None) -> Reviews:
     """List the runs with anything that people decide on, those where something waits first."""
     all_reviews = review_queue(context.home)
-    page, later = page_of(all_reviews, lambda review: review.run.id, limit=limit, after=after)
+    page, next_key = page_of(all_reviews, lambda review: review.run.id, limit=limit, after=after)
     entries = [
         ReviewShown(
             run=review.run.id,
@@ -183,7 +183,7 @@ def reviews(context: OperationContext, limit: Limit = 50, after: After = None) -
         )
         for review in page
     ]
-    return Reviews(total=len(all_reviews), next=later, reviews=entries)
+    return Reviews(total=len(all_reviews), next=next_key, reviews=entries)
 
 
 @operation("GET", "/reviews/{run}", tag=TAG)
@@ -203,7 +203,7 @@ def one_review(
         item for item in review_items(context.home, row) if not due or is_due(item, context.person, second=second)
     ]
     standings.sort(key=lambda standing: standing.state != "waiting")
-    page, later = page_of(standings, lambda standing: standing.item.id, limit=limit, after=after)
+    page, next_key = page_of(standings, lambda standing: standing.item.id, limit=limit, after=after)
     samples_by_item = samples_asked(context.home, [standing.item for standing in page])
     items = [
         ItemListed(
@@ -217,7 +217,7 @@ def one_review(
         )
         for standing in page
     ]
-    return ReviewItems(total=len(standings), next=later, run=row.id, person=context.person, items=items)
+    return ReviewItems(total=len(standings), next=next_key, run=row.id, person=context.person, items=items)
 
 
 @operation("GET", "/reviews/{run}/agreement", tag=TAG, figures=True)

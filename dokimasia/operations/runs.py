@@ -169,13 +169,13 @@ def list_of_runs(
 
     context.cache()
     entries = labelled_runs(context.home, tags=tuple(tag or ()), wanted=wanted, text=q)
-    page, later = page_of(entries, lambda entry: entry[0].id, limit=limit, after=after)
+    page, next_key = page_of(entries, lambda entry: entry[0].id, limit=limit, after=after)
     waiting, reasons = waiting_questions(context.home), end_reasons(context.home, (run for run, _ in page))
     runs = [
         RunShown.model_validate(run_summary(run, label, questions=waiting[run.id], why=reasons.get(run.id, "")))
         for run, label in page
     ]
-    return RunsListed(total=len(entries), next=later, runs=runs)
+    return RunsListed(total=len(entries), next=next_key, runs=runs)
 
 
 @operation("GET", "/runs/{run}", tag="runs")

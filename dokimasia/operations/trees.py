@@ -113,8 +113,8 @@ class Imported(Body):
 def trees(context: OperationContext, limit: Limit = 50, after: After = None) -> Trees:
     """List the trees; `dokimasia tree list --json` prints the same."""
     all_trees = list_of_trees(context.home)
-    page, later = page_of(all_trees, lambda tree: tree.tree, limit=limit, after=after)
-    return Trees(total=len(all_trees), next=later, trees=[as_json(tree) for tree in page])
+    page, next_key = page_of(all_trees, lambda tree: tree.tree, limit=limit, after=after)
+    return Trees(total=len(all_trees), next=next_key, trees=[as_json(tree) for tree in page])
 
 
 @operation("POST", "/trees", tag="trees", right="run", creates=True, figures=True)

@@ -199,7 +199,8 @@ def _among(values: Mapping[str, str], filterable: FilterableRun, model: str) -> 
         if (name := f"{GROUP}{grouping.name}") in values
     ]
     sample_sets = [
-        frozenset(sample for sample, whose in group.members if not model or whose in ("", model)) for group in groups
+        frozenset(sample for sample, answerer in group.members if not model or answerer in ("", model))
+        for group in groups
     ]
     if "corrected" in values:
         sample_sets.append(filterable.corrected.get(values["corrected"], frozenset()))

@@ -160,8 +160,8 @@ def _unknown_address(request: Request) -> str:
         return f"there is no route {_path(request)}; /api/openapi.json describes all"
     if path.startswith("/static/"):
         return f"there is no file {_path(request)}"
-    first = path.split("/")[1]
-    matches = get_close_matches(first, BEGINNINGS, n=1) if first not in BEGINNINGS else []
+    segment = path.split("/")[1]
+    matches = get_close_matches(segment, BEGINNINGS, n=1) if segment not in BEGINNINGS else []
     return f"there is no page {_path(request)}{f'; did you mean `/{matches[0]}`?' if matches else ''}"
 
 

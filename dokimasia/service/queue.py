@@ -447,6 +447,8 @@ def checked_changes(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
     try:
         changed = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}") from None
+        details = error.errors()[0]
+        raise InputError(
+            f"{'.'.join(map(str, details['loc']))}: {details['msg'].removeprefix('Value error, ')}"
+        ) from None
     return {name: getattr(changed, name) for name in changes}

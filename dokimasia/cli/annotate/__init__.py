@@ -156,7 +156,7 @@ def draw(settings: "Settings", source: Path, **values: Any) -> None:
         raise click.UsageError("--by goes with --criteria; responses are drawn by the data's categories")
     if options.cases is not None and options.per is not None:
         raise click.UsageError("--per draws cases of each category, --cases of all: name one of them")
-    how = {
+    hand_out_options = {
         "annotators": options.annotators,
         "folder": options.output.absolute(),
         "key": options.key,
@@ -167,19 +167,19 @@ def draw(settings: "Settings", source: Path, **values: Any) -> None:
     }
     if source.is_file():
         blobs = MemoryBlobs()
-        drawn = hand_out(_of_file(source, options, blobs), source=source.name, blobs=blobs, **how)
+        summary = hand_out(_of_file(source, options, blobs), source=source.name, blobs=blobs, **hand_out_options)
     else:
         with Home.open(settings.home, write=False) as home:
             run, subjects = _of_run(home, str(source), options)
-            drawn = hand_out(subjects, source=run, blobs=home.blobs, **how)
+            summary = hand_out(subjects, source=run, blobs=home.blobs, **hand_out_options)
     click.echo(
-        f"drew {several(drawn.cases, 'case')}, {several(drawn.items, 'item')} for "
+        f"drew {several(summary.cases, 'case')}, {several(summary.items, 'item')} for "
         f"{'each of ' if len(options.annotators) > 1 else ''}{several(len(options.annotators), 'annotator')}: "
         f"{options.output}/NAME/annotate.html, or fill in NAME/form.csv",
         err=True,
     )
-    click.echo(f"the key is {drawn.key}: keep it from those who annotate", err=True)
-    for name, count in drawn.naming.items():
+    click.echo(f"the key is {summary.key}: keep it from those who annotate", err=True)
+    for name, count in summary.naming.items():
         click.echo(f"{count} responses contain {name.rpartition('/')[2]!r}, the name of a model", err=True)
 
 

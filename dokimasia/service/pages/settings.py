@@ -124,14 +124,14 @@ A_YEAR = 365 * 24 * 3600
 def settings(request: Request, service: TheService, person: Reader) -> Response:
     """Show the configuration as read when the service started."""
     specs = chosen_models(service.settings, simulated=True)
-    listed = list_models(service.settings, specs)
+    models = list_models(service.settings, specs)
     library = default_library()
     files, size = _size(service.home.path)
     return page(
         request,
         "settings.html",
-        reached=[model for model in listed if "about" not in model],
-        simulated=[model for model in listed if "about" in model],
+        reached=[model for model in models if "about" not in model],
+        simulated=[model for model in models if "about" in model],
         prompts=[library.get(name) for name in library.names()],
         home=service.home.path,
         size=size,

@@ -101,16 +101,16 @@ def _labels(nodes: Sequence[TreeNode], whole: int) -> dict[str, tuple[str, ...]]
     """
     room = [int((outer - inner - 10) / LETTER) for inner, outer in RINGS]
     across = [pi * (inner + outer) / whole for inner, outer in RINGS]
-    drawn = [
+    labelled_nodes = [
         (node.id, node.name, room[node.layer - 1], node.below * across[node.layer - 1] >= 2 * NARROW)
         for node in nodes
         if node.layer
     ]
     labels_by_node: dict[str, tuple[str, ...]] = {}
     for cut in (_end_cut, _middle_cut):
-        labels = {id: _lines(name, letters, cut, two=two) for id, name, letters, two in drawn}
+        labels = {id: _lines(name, letters, cut, two=two) for id, name, letters, two in labelled_nodes}
         names: dict[tuple[str, ...], set[str]] = {}
-        for id, name, _, _ in drawn:
+        for id, name, _, _ in labelled_nodes:
             names.setdefault(labels[id], set()).add(name)
         for id, label in labels.items():
             if len(names[label]) == 1:
@@ -123,7 +123,9 @@ def _lines(name: str, letters: int, cut: Callable[[str, int], str], *, two: bool
     if _width(name) <= letters:
         return (name,)
     words = name.split()
-    halves = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))] if two else []
+    halves = (
+        [(" ".join(words[:position]), " ".join(words[position:])) for position in range(1, len(words))] if two else []
+    )
     if not halves:
         return (cut(name, letters),)
     best = min(halves, key=lambda half: max(map(_width, half)))
@@ -220,8 +222,10 @@ def history_of_node(home: Home, node: str, history: Sequence[ListedVersion]) -> 
         closest = max(renames, key=lambda edit: len(edit.into or ""), default=None)
         for edit in version.edits:
             if edit is closest or current_id in (edit.node, edit.into):
-                shown = edit_shown(edit)
-                edits.append(NodeEdit(**dict(shown), position=version_row.position, who=shown.model or version_row.by))
+                edit_view = edit_shown(edit)
+                edits.append(
+                    NodeEdit(**dict(edit_view), position=version_row.position, who=edit_view.model or version_row.by)
+                )
         if closest is not None:
             current_id = closest.node + current_id.removeprefix(closest.into or "")
             former.append(current_id)
@@ -324,9 +328,9 @@ def _change(kind: str, node: str, into: str, reason: str, criteria: Sequence[str
     try:
         return TreeChange.model_validate(fields)
     except ValidationError as problem:
-        first = problem.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{where}: {first['msg']}. Nothing was changed.") from None
+        details = problem.errors()[0]
+        location = ".".join(map(str, details["loc"]))
+        raise InputError(f"{location}: {details['msg']}. Nothing was changed.") from None
 
 
 def _tree(

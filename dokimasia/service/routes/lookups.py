@@ -184,12 +184,12 @@ def samples(
         if around is None:
             raise InputError(f"after: the list has no entry {after[:80]!r} (any more): begin again without `after`")
         offset = around.place
-    listed = find_samples(home, row.id, filterable.kind, query, limit=limit, offset=offset)
-    counts = counts_by_sample(home, row.id, [id for _, id in listed.samples])
+    sample_page = find_samples(home, row.id, filterable.kind, query, limit=limit, offset=offset)
+    counts = counts_by_sample(home, row.id, [id for _, id in sample_page.samples])
     entries = [
         SampleShown(sample=id, results=results, failed=failures, waiting=waiting)
-        for _, id in listed.samples
+        for _, id in sample_page.samples
         for results, failures, waiting in (counts.get(id, (0, 0, 0)),)
     ]
-    later = entries[-1].sample if entries and offset + len(entries) < listed.total else None
-    return Samples(total=listed.total, next=later, samples=entries)
+    next_key = entries[-1].sample if entries and offset + len(entries) < sample_page.total else None
+    return Samples(total=sample_page.total, next=next_key, samples=entries)

@@ -119,8 +119,8 @@ async def upload(service: TheService, person: Starter, request: Request, respons
 def uploads(service: TheService, person: Reader, limit: Limit = 50, after: After = None) -> UploadsListed:
     """List the uploads, the newest first."""
     all_uploads = _uploads(service).all()
-    shown, later = page_of(all_uploads, lambda upload: upload.id, limit=limit, after=after)
-    return UploadsListed(total=len(all_uploads), next=later, uploads=[_shown_upload(upload) for upload in shown])
+    entries, next_key = page_of(all_uploads, lambda upload: upload.id, limit=limit, after=after)
+    return UploadsListed(total=len(all_uploads), next=next_key, uploads=[_shown_upload(upload) for upload in entries])
 
 
 @router.get("/uploads/{id}", dependencies=[IN_TURN])
