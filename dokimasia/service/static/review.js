@@ -120,19 +120,19 @@
       return;
     }
     const order = [...form.querySelectorAll(".order select")];
-    const open = order.find((one) => !one.value);
-    if (open && order.some((one) => one.options[Number(key)]) && !places.disabled) {
+    const open = order.find((select) => !select.value);
+    if (open && order.some((select) => select.options[Number(key)]) && !places.disabled) {
       const free = open.options[Number(key)]?.value;
-      if (free && !order.some((one) => one.value === free)) {
+      if (free && !order.some((select) => select.value === free)) {
         open.value = free;
-        const left = order.filter((one) => !one.value);
-        if (left.length === 1) left[0].value = [...open.options].map((one) => one.value).find((one) => one && !order.some((other) => other.value === one));
+        const empty = order.filter((select) => !select.value);
+        if (empty.length === 1) empty[0].value = [...open.options].map((option) => option.value).find((value) => value && !order.some((other) => other.value === value));
         open.dispatchEvent(new Event("input", { bubbles: true }));
       }
       return;
     }
     const measures = [...form.querySelectorAll('.measure:not([data-place="several"], [data-place="order"])')];
-    const measure = measures.find((one) => one.contains(document.activeElement)) ?? measures.find((one) => !one.querySelector(":checked")) ?? measures[0];
+    const measure = measures.find((item) => item.contains(document.activeElement)) ?? measures.find((item) => !item.querySelector(":checked")) ?? measures[0];
     const radio = measure?.querySelectorAll("input")[Number(key) - 1];
     if (radio && !radio.matches(":disabled")) {
       radio.checked = true;
