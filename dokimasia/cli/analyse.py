@@ -61,7 +61,9 @@ def command(
 
     with reading(settings, run, of_method("audit")) as (home, row):
         other = resolve_run(home, against, comparable_with(row)) if against else None
-        figures = analyse(home, row, ratings=ratings, against=other, benchmarks=_named(benchmarks), passports=passports)
+        figures = analyse(
+            home, row, ratings=ratings, against=other, benchmarks=_files_by_name(benchmarks), passports=passports
+        )
         if output is not None:
             asyncio.run(write_report(home, row, output=output, redact=redact, figures=figures))
     print_run(LocalBackend(settings), row.id, as_json=as_json, figures=figures)
@@ -69,12 +71,12 @@ def command(
         click.echo(f"wrote {output}", err=True)
 
 
-def _named(benchmarks: tuple[str, ...]) -> dict[str, Path]:
+def _files_by_name(benchmarks: tuple[str, ...]) -> dict[str, Path]:
     """Return the files of other benchmarks by their names."""
-    folders: dict[str, Path] = {}
+    files: dict[str, Path] = {}
     for benchmark in benchmarks:
         name, equals, path = benchmark.partition("=")
-        if not (name and equals and path) or name in folders:
+        if not (name and equals and path) or name in files:
             raise click.BadParameter(f"{benchmark!r}: write NAME=FILE, each name once", param_hint="--benchmark")
-        folders[name] = Path(path)
-    return folders
+        files[name] = Path(path)
+    return files

@@ -21,7 +21,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 Backend: TypeAlias = "LocalBackend | RemoteBackend"
-"""Where a verb does its work; verbs know of neither."""
+"""Where a verb does its work; verbs use both in the same way."""
 
 
 def with_backend(function: Callable[..., R]) -> Callable[..., R]:
@@ -33,14 +33,14 @@ def with_backend(function: Callable[..., R]) -> Callable[..., R]:
         if explicit and server:
             raise click.UsageError("--home and --server are two places: name one")
         settings = replace(settings, server="") if explicit else server_settings(settings, server or "", token_file)
-        where = f" --server {settings.server}" if settings.server else ""
-        if where and token_file:
-            where += f" --server-token-file {shlex.quote(str(token_file))}"
+        target_flags = f" --server {settings.server}" if settings.server else ""
+        if target_flags and token_file:
+            target_flags += f" --server-token-file {shlex.quote(str(token_file))}"
         if server:
-            remember_target_flags(where)
+            remember_target_flags(target_flags)
         if settings.server:
             redacting(settings)
-        options["backend"] = backend_of(settings, where=where)
+        options["backend"] = backend_of(settings, where=target_flags)
 
     url_help = "Have the service at this address do it (DOKIMASIA_SERVER)."
     file_help = "The service's token, in a file (or DOKIMASIA_SERVER_TOKEN)."
@@ -61,7 +61,7 @@ def detachable(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def backend_of(settings: "Settings", *, where: str = "") -> Backend:
-    """Return the service that the settings name, which `where` finds again, or else the home."""
+    """Return the backend of the service that the settings name, with the options `where` that name it, or else of the home."""
     if settings.server:
         from dokimasia.cli.remote_backend import RemoteBackend
 
@@ -75,7 +75,7 @@ def server_settings(settings: "Settings", server: str, token_file: Path | None) 
     """Return settings with another service, and its token from a file that others may not read.
 
     Raises:
-        ConfigError: the address is none, or the file cannot be read, or others may read it; no message holds a token.
+        ConfigError: the address is invalid, the file cannot be read, or others may read it; no message contains a token.
     """
     server = (server or settings.server).rstrip("/")
     parts = urlsplit(server)
@@ -85,11 +85,11 @@ def server_settings(settings: "Settings", server: str, token_file: Path | None) 
         return replace(settings, server=server)
     try:
         token = token_file.read_text(encoding="utf-8").strip()
-        open_to = token_file.stat().st_mode & 0o077
+        others_rights = token_file.stat().st_mode & 0o077
     except (OSError, UnicodeDecodeError) as problem:
         reason = getattr(problem, "strerror", "no UTF-8 text")
         raise ConfigError(f"--server-token-file {token_file} cannot be read: {reason}") from None
-    if open_to:
+    if others_rights:
         raise ConfigError(
             f"--server-token-file {token_file}: other users of this machine may read it; run chmod 600 {token_file}"
         )

@@ -69,8 +69,8 @@ def command(
 
         files = backend.check_files(run, export.name, who=person, others=not who)
         count = files[export.name].count(b"\n")
-        beside = [path for path in write_files(files, export)[1:] if path.suffix == ".html"]
-        page = f", and a page for {person} to label them on to {beside[0]}" if beside else ""
+        pages = [path for path in write_files(files, export)[1:] if path.suffix == ".html"]
+        page = f", and a page for {person} to label them on to {pages[0]}" if pages else ""
         if page and not who:
             page += " (--who NAME makes it for another person)"
         click.echo(f"wrote {several(count, 'item')} to {export}{page}", err=True)

@@ -1,4 +1,4 @@
-"""Going through what waits for a person in the terminal: an item at a time, each decision kept at once."""
+"""Decisions in the terminal: a person goes through waiting items one at a time, and each decision is stored at once."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -35,57 +35,57 @@ KEYS: dict[Kind, str] = {
     "perturbation": " · ".join([*(f"{key} {label.replace('_', ' ')}" for key, label in LABEL_KEYS.items()), _MOVES]),
 }
 STEPS = {"s": 1, "b": -1, "q": None}
-"""By key that decides nothing: the step to the next item, or None to stop."""
+"""Steps to another item, by the key that makes them; None to stop."""
 
 
 Pictures = Sequence[tuple[str, Path]]
-"""The pictures of an item as files, by what they are called."""
+"""The pictures of an item, each as its name and file."""
 
 
 def go_through(backend: "Backend", run: str, *, who: str, second: bool) -> int:
-    """Show each item that waits and ask what to do with it, until there is none or the person stops; return how many.
+    """Show waiting items and ask for decisions until none waits or the person stops; return the number of decisions.
 
-    The home is held only while a decision is written, so that runs can go on beside. The end of the input, Ctrl-C and
-    a closed terminal stop it; what was decided is kept, and so is an edit that the editor had saved.
+    The home is locked only while a decision is written, so that runs can continue meanwhile. The end of the input, Ctrl-C
+    and a closed terminal stop it; decisions are kept, and so is an edit that the editor had saved.
 
     Raises:
-        Unreachable: the service went away; the message says how to go on.
+        Unreachable: the service does not answer any more; the message says how to continue.
     """
     due = backend.due_items(run, who=who, second=second)
     out = console()
-    if others := _told_of_others(due.asked, who):
+    if others := _questions_to_others(due.asked, who):
         out.print(escape(others))
     if not due.items:
         out.print("nothing waits" + (f" for a second opinion of {escape(who)}" if second else f" for {escape(who)}"))
         return 0
-    decided = at = 0
+    count = position = 0
     kind: Kind | None = None
     with TemporaryDirectory(prefix="dokimasia-check-") as folder:
         try:
-            while at < len(due.items):
-                screen = backend.show_item(due.run, due.items[at], who=who)
+            while position < len(due.items):
+                screen = backend.show_item(due.run, due.items[position], who=who)
                 if kind is None:
                     out.print(f"[bold]{len(due.items)} to check as {escape(who)}[/bold] · {KEYS[screen.item.kind]}")
                 elif screen.item.kind != kind:
                     out.print(f"\n{KEYS[screen.item.kind]}")
                 kind = screen.item.kind
                 pictures = _pictures(backend, screen, Path(folder))
-                _show(screen, at + 1, len(due.items), pictures)
+                _show(screen, position + 1, len(due.items), pictures)
                 step, newly_decided = _ask(backend, screen, who, pictures, second=second)
-                decided += newly_decided
-                at = max(0, at + step) if step is not None else len(due.items)
+                count += newly_decided
+                position = max(0, position + step) if step is not None else len(due.items)
         except (click.Abort, EOFError, KeyboardInterrupt):
             out.print()
-        except Unreachable as gone:
-            out.print(f"{decided} decided in this invocation")
-            again = f"dokimasia check {due.run} --who {who}{' --second' if second else ''}{backend.where}"
-            raise Unreachable(f"{gone}; what was decided is kept. Go on with: {again}") from None
-    out.print(f"{decided} decided in this invocation")
-    return decided
+        except Unreachable as problem:
+            out.print(f"{count} decided in this invocation")
+            command = f"dokimasia check {due.run} --who {who}{' --second' if second else ''}{backend.where}"
+            raise Unreachable(f"{problem}; what was decided is kept. Go on with: {command}") from None
+    out.print(f"{count} decided in this invocation")
+    return count
 
 
-def _told_of_others(counts: Mapping[str, int], who: str) -> str:
-    """Return a sentence on the questions that wait for other people; empty where none does."""
+def _questions_to_others(counts: Mapping[str, int], who: str) -> str:
+    """Return a sentence on the questions that wait for other people; empty if there are none."""
     questions = [
         f"{several(count, 'question')} to {person} (--who {person})"
         for person, count in counts.items()
@@ -96,8 +96,8 @@ def _told_of_others(counts: Mapping[str, int], who: str) -> str:
 
 def _show(screen: "CheckScreen", number: int, count: int, pictures: Pictures) -> None:
     out, item = console(), screen.item
-    of = f"by the prompt {item.detail}" if item.kind == "question" else f"of {escape(item.sample_id)}"
-    out.print(f"\n[bold]{number} of {count}[/bold] · {item.kind} {of} · item {item.id}")
+    origin = f"by the prompt {item.detail}" if item.kind == "question" else f"of {escape(item.sample_id)}"
+    out.print(f"\n[bold]{number} of {count}[/bold] · {item.kind} {origin} · item {item.id}")
     for name, picture in pictures:
         out.print(f"[dim]{name}: {escape(str(picture))}[/dim]", soft_wrap=True)
     if item.kind == "question":
@@ -112,7 +112,7 @@ def _show(screen: "CheckScreen", number: int, count: int, pictures: Pictures) ->
 
 
 def _show_perturbation(perturbation: Mapping[str, Any]) -> None:
-    """Print what was asked, the gold answer, what was changed in it, and what the change was meant as."""
+    """Print the question, the gold answer, the change in it, and the kind of error that the change was meant as."""
     rows: list[tuple[str, Cell]] = [
         ("asked", perturbation["prompt"]),
         ("gold", perturbation["gold"]),
@@ -140,10 +140,10 @@ def _ask(
         if key in STEPS:
             return STEPS[key], 0
         try:
-            action, text = _decided(backend, screen, who, key, argument.strip())
+            action, text = _action_and_text(backend, screen, who, key, argument.strip())
             if action is not None:
                 outcome = backend.decide(item, action, text=text, who=who, shown=since, seen=decisions_seen)
-                return 1, _said(outcome)
+                return 1, _print_decision(outcome)
         except DecidedMeanwhile as problem:
             out.print(f"[red]{escape(str(problem))}[/red]; s goes on, and check --second gives a second opinion")
         except (InputError, ValueError) as problem:
@@ -153,11 +153,13 @@ def _ask(
                 click.launch(str(picture))
 
 
-def _decided(backend: "Backend", screen: "CheckScreen", who: str, key: str, argument: str) -> tuple[Action | None, str]:
-    """Return what a key with what stands behind it decides on an item, and the text; None where it decides nothing.
+def _action_and_text(
+    backend: "Backend", screen: "CheckScreen", who: str, key: str, argument: str
+) -> tuple[Action | None, str]:
+    """Return the action of a key and its argument on an item, and the text; None if the key decides nothing.
 
     Raises:
-        InputError: it cannot be decided so.
+        InputError: the item does not take this decision.
         ValueError: there is no such sentence.
     """
     item = screen.item
@@ -190,27 +192,27 @@ def _decided(backend: "Backend", screen: "CheckScreen", who: str, key: str, argu
 
 
 def _action(item: CheckItem, key: str) -> Action | None:
-    """What a key alone decides on an item; None where it needs more, or decides nothing.
+    """Return the action of a key without argument on an item; None if it needs more, or decides nothing.
 
     Raises:
-        InputError: the key decides on a text, and a perturbation is labelled.
+        InputError: the item does not take the key's action.
     """
     actions: dict[str, Action] = {"a": "accept", "r": "reject", "e": "edit", "d": "edit"}
     if key in actions and (refusal := item.refusal(actions[key])):
         raise InputError(refusal)
-    alone: dict[Kind, dict[str, Action]] = {"perturbation": {**LABEL_KEYS}, "question": {"z": "undo"}}
-    return alone.get(item.kind, {"a": "accept", "r": "reject"}).get(key)
+    actions_by_kind: dict[Kind, dict[str, Action]] = {"perturbation": {**LABEL_KEYS}, "question": {"z": "undo"}}
+    return actions_by_kind.get(item.kind, {"a": "accept", "r": "reject"}).get(key)
 
 
 def _explain(item: CheckItem) -> None:
-    """Print the keys, and of labels what they mean."""
+    """Print the keys, and the meanings of labels."""
     console().print(KEYS[item.kind])
     if item.kind == "perturbation":
         for key, label in LABEL_KEYS.items():
             console().print(f"{key}  {label.replace('_', ' ')}: {MEANINGS[label]}")
 
 
-def _said(decision: Decision | None) -> int:
+def _print_decision(decision: Decision | None) -> int:
     if decision is None:
         console().print("[yellow]another process writes to the home: it takes the decision in[/yellow]")
     elif decision.difference:
@@ -222,16 +224,16 @@ def _said(decision: Decision | None) -> int:
 
 
 def _pictures(backend: "Backend", screen: "CheckScreen", folder: Path) -> Pictures:
-    """Put an item's images into a folder, under names that programs for pictures know, and return them."""
+    """Write an item's images to a folder, with file extensions that image viewers know, and return them."""
     images = [(str(image["name"]), str(image["sha256"])) for image in screen.shown["images"]]
     if screen.item.kind == "question":
         parts = [part for message in screen.shown["messages"] for part in message["parts"]]
-        shown_already = [str(part["image"]) for part in parts if "image" in part]
-        images = [(f"image {number}", sha256) for number, sha256 in enumerate(shown_already, 1)]
-    return [(name, _copied(backend, sha256, folder)) for name, sha256 in images]
+        hashes = [str(part["image"]) for part in parts if "image" in part]
+        images = [(f"image {number}", sha256) for number, sha256 in enumerate(hashes, 1)]
+    return [(name, _copy_image(backend, sha256, folder)) for name, sha256 in images]
 
 
-def _copied(backend: "Backend", sha256: str, folder: Path) -> Path:
+def _copy_image(backend: "Backend", sha256: str, folder: Path) -> Path:
     earlier_copy = next(folder.glob(f"{sha256[:12]}.*"), None)
     if earlier_copy is not None:
         return earlier_copy

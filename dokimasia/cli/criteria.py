@@ -85,21 +85,21 @@ def coverage(settings: "Settings", run: str, as_json: bool) -> None:
     out.print(
         f"[bold]run {row.id}[/bold] · criteria touch {share:.0%} of the sentences of the references of {len(samples)} samples"
     )
-    missed = [sample for sample in samples if sample.uncovered]
-    if not missed:
+    incomplete = [sample for sample in samples if sample.uncovered]
+    if not incomplete:
         return
     table = grid()
     table.add_column("sample", overflow="fold", min_width=12)
     for name in ("criteria", "sentences", "covered"):
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("touched by no criterion", overflow="fold", ratio=1)
-    for category in sorted(missed, key=lambda category: category.share):
-        sentences = "\n".join(f"- {sentence}" for sentence in category.uncovered)
+    for sample in sorted(incomplete, key=lambda sample: sample.share):
+        sentences = "\n".join(f"- {sentence}" for sentence in sample.uncovered)
         table.add_row(
-            escape(category.sample),
-            str(category.criteria),
-            str(category.sentences),
-            f"{category.share:.0%}",
+            escape(sample.sample),
+            str(sample.criteria),
+            str(sample.sentences),
+            f"{sample.share:.0%}",
             escape(sentences),
         )
     out.print(table)

@@ -95,8 +95,8 @@ def _categories(report: "DataReport") -> str:
     if not report.categories:
         return "none"
     largest = sorted(report.categories.items(), key=lambda item: (-item[1], item[0]))
-    listed = ", ".join(f"{category} {count:,}" for category, count in largest[:12])
-    return f"{len(largest)} ({listed}{', …' if len(largest) > 12 else ''})"
+    counts = ", ".join(f"{category} {count:,}" for category, count in largest[:12])
+    return f"{len(largest)} ({counts}{', …' if len(largest) > 12 else ''})"
 
 
 def _places(problems: "list[Problem]") -> str:

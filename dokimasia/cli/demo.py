@@ -1,4 +1,4 @@
-"""`dokimasia demo`: the main job, offline, on a world whose truth is known, so that one can see it measured right."""
+"""`dokimasia demo`: the main workflow, offline, on a simulated world whose truth is known, to compare figures with."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -64,7 +64,7 @@ def tree_step(
 ) -> dict[str, Any]:
     """Grow a tree from a run's criteria, print it and where each model is significantly weak, and return the figures.
 
-    Beside each weak node stands the mean planted skill at its criteria and at all others, from the models' profiles.
+    Each weak node is shown with the mean planted skill at its criteria and at all others, from the models' profiles.
     """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
@@ -138,8 +138,8 @@ def _weak(
             skills = f"{planted.here:.2f}, {planted.elsewhere:.2f}"
             rows.append([name, row.name, measured, str(row.n), difference, skills])
         if not weakness.weak:
-            none = Span(weakness.reason or f"none is significant among {weakness.looked_at}", "muted")
-            rows.append([Span(name, "muted"), none, *[figures.NOTHING] * 4])
+            note = Span(weakness.reason or f"none is significant among {weakness.looked_at}", "muted")
+            rows.append([Span(name, "muted"), note, *[figures.NOTHING] * 4])
     titles = ("score", "criteria", "against the rest", "planted skill: here, elsewhere")
     columns = [Column(title, numeric=False) for title in ("model", "capability")] + [Column(title) for title in titles]
     yield Paragraph(Span("where each model is significantly weak", "strong"))
@@ -163,9 +163,9 @@ def diagnosis_step(
     models: Sequence[str],
     as_json: bool,
 ) -> dict[str, Any]:
-    """Diagnose the run, have a writer that is planted to err put it into words, print both, and return the figures.
+    """Diagnose the run, have a writer that is planted to err describe it, print both, and return the figures.
 
-    Beside each leaf where a model is significantly worse than the others stand its mean planted skill there, and theirs.
+    Each leaf at which a model is significantly worse than the others is shown with its mean planted skill there, and theirs.
     """
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
@@ -253,13 +253,13 @@ def _marked_blocks(marked: Sequence[MarkedLeaf]) -> "Iterator[Block]":
         yield Table(columns, rows, "Leaves where a model is significantly worse than the others")
     else:
         yield Paragraph("no model is significantly worse than the others at any leaf: the sample is small")
-    right = sum((leaf.planted.here < leaf.planted.others) == (leaf.mark == "worse") for leaf in marked)
-    marks = f"of {len(marked)} leaves marked better or worse, {right} go the way that is planted"
+    agreeing = sum((leaf.planted.here < leaf.planted.others) == (leaf.mark == "worse") for leaf in marked)
+    marks = f"of {len(marked)} leaves marked better or worse, {agreeing} go the way that is planted"
     yield Paragraph(f"points of 100; {marks}.", "note")
 
 
 def _word_blocks(words: "DiagnosisFigures", planted: float) -> "Iterator[Block]":
-    """Yield what a writer that is planted to err got wrong, with a sentence that stands and one that is struck."""
+    """Yield what a writer that is planted to err got wrong, with a verified and an unverified sentence."""
     from dokimasia.report.blocks import Paragraph, Span
 
     totals = words.totals
@@ -288,7 +288,7 @@ DIMENSIONS = ("entity_substitution", "numerical_errors", "logical_inconsistency"
 
 
 def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, Any]:
-    """Perturb answers to a few pictures, probe a judge with them, print what it misses and what is planted; the figures."""
+    """Perturb answers to a few pictures, probe a judge with them, print its misses beside the planted rates; return figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.perturb import PerturbRequest, perturb
@@ -301,8 +301,10 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
 
     data = settings.home / f"gold-{SCENES}-{seed}.jsonl"
     write_gold(data, SCENES, seed)
-    asked = PerturbRequest(data=data.absolute(), perturber=PERTURBER, dimensions=DIMENSIONS, checker=NOBODY, seed=seed)
-    perturbed = run_to_end(partial(perturb, asked), settings, method="perturb")
+    perturb_request = PerturbRequest(
+        data=data.absolute(), perturber=PERTURBER, dimensions=DIMENSIONS, checker=NOBODY, seed=seed
+    )
+    perturbed = run_to_end(partial(perturb, perturb_request), settings, method="perturb")
     request = ProbeRequest(
         data=Path(str(perturbed.run)), judges=(PROBED_JUDGE,), evaluators=EVALUATORS, unchecked=True, seed=seed
     )
@@ -321,7 +323,7 @@ def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, A
 
 
 def _expected(task: "ProbedTask", evaluator: "Evaluator") -> dict[str, float]:
-    """Return what is planted to go undetected by dimension, and over all errors that were judged."""
+    """Return the planted rate of undetected errors by dimension and, under an empty name, over all judged errors."""
     from dokimasia.simulation.profiles import as_judge, find_profile
     from dokimasia.simulation.truths.judges import expected_probe
 
@@ -336,7 +338,7 @@ def _expected(task: "ProbedTask", evaluator: "Evaluator") -> dict[str, float]:
 JUDGE = "sim/judge-noisy"
 CANDIDATES = ("sim/strong", "sim/steady", "sim/hasty", "sim/nearsighted", "sim/weak")
 REFINED = ("sim/hasty", "sim/weak")
-"""Those whose failures are taken up; all others may give them hints, and so may each other."""
+"""Models whose failures are refined; all others may give them hints, and so may each other."""
 
 
 @click.command()
@@ -375,7 +377,7 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
 
 
 def page_step(settings: "Settings", run: str) -> Path:
-    """Write the evaluation's page, with tree and diagnosis on it, and return its path from here."""
+    """Write the report of the evaluation, with tree and diagnosis, and return its path from the working folder."""
     from dokimasia.runs.reading.reporting import write_report
 
     with reading(settings, run) as (home, row):
@@ -411,7 +413,7 @@ def evaluation_step(
 def refinement_step(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
 ) -> dict[str, Any]:
-    """Let models mend what they got wrong, print what came of it beside what is planted, and return the figures."""
+    """Let models refine wrong answers, print the results beside the planted rates, and return the figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
     from dokimasia.methods.refinement import RefinementRequest, refine

@@ -1,4 +1,4 @@
-"""`dokimasia diagnose`: what a run says of its models, in tables first, and down to the atoms behind each figure."""
+"""`dokimasia diagnose`: where a run's models are weak and strong, as tables, down to the atoms behind each figure."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -65,7 +65,7 @@ def command(
     if not (write or (fingerprint and matches is None)):
         backend.only_here("diagnose without --write or --fingerprint")
     if matches is not None:
-        _take_in(settings, asked, matches, dry_run=dry_run, as_json=as_json)
+        _import_matches(settings, asked, matches, dry_run=dry_run, as_json=as_json)
     elif fingerprint:
         return _match(backend, asked, dry_run=dry_run, as_json=as_json)
     elif write:
@@ -98,8 +98,8 @@ def _match(backend: Backend, asked: dict[str, Any], *, dry_run: bool, as_json: b
     return run_verb(METHOD, backend, made(FingerprintRequest, asked), dry_run=dry_run, as_json=as_json)
 
 
-def _take_in(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run: bool, as_json: bool) -> None:
-    """Take a person's matches in, and print what the test came to; with a folder, also write all of it there."""
+def _import_matches(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run: bool, as_json: bool) -> None:
+    """Import a person's matches and print the results of the test; with a folder, also write all files there."""
     import asyncio
 
     from dokimasia.cli.drawing import print_run
@@ -123,20 +123,20 @@ def _take_in(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run
 
 _PAID = frozenset({"judge", "keep_checkpoints", "fresh", "prompts", "dry_run", *Invocation.model_fields})
 _HAND = frozenset({"matches", "by_hand", "responses", "trials"})
-_SAID = {
+_OPTIONS = {
     "": frozenset({"why", "against", "shown", "export"}),
     "--why": frozenset({"why", "top"}),
     "--write": _PAID,
     "--fingerprint": _PAID | _HAND | {"export"},
 }
-"""What is asked for, and the options that go with it; --tree, --seed and --json go with everything."""
+"""The options that go with each action; --tree, --seed and --json go with all."""
 
 
 def _check_together(*, write: bool, fingerprint: bool) -> None:
-    """Refuse options that would have no effect, rather than pass over them.
+    """Refuse options that would have no effect, rather than ignore them.
 
     Raises:
-        click.UsageError: an option does not go with what is asked for.
+        click.UsageError: an option does not go with the action.
     """
     if write and fingerprint:
         raise click.UsageError("--write and --fingerprint are two things: ask for one")
@@ -148,12 +148,12 @@ def _check_together(*, write: bool, fingerprint: bool) -> None:
     }
     action = "--write" if write else "--fingerprint" if fingerprint else "--why" if "why" in options else ""
     for name, option in options.items():
-        homes = [of for of, names in _SAID.items() if name in names and of]
-        if name in _SAID[action] or not any(name in names for names in _SAID.values()):
+        actions = [flag for flag, names in _OPTIONS.items() if name in names and flag]
+        if name in _OPTIONS[action] or not any(name in names for names in _OPTIONS.values()):
             continue
         if action in ("--write", "--fingerprint") or name not in _PAID | _HAND | {"top"}:
             raise click.UsageError(f"{option} does not go with {action}")
-        raise click.UsageError(f"{option} belongs to {' or '.join(homes)}")
+        raise click.UsageError(f"{option} belongs to {' or '.join(actions)}")
 
 
 def _tables(
@@ -178,7 +178,7 @@ def _tables(
             other, _ = evaluation_of(home, against)
             change = compare_diagnoses(home, evaluation, other, tree=tree, seed=seed)
     assets = assets_named(change.assets if change else diagnosis.assets, shown)
-    _keep(settings, evaluation, diagnosis)
+    _store(settings, evaluation, diagnosis)
     if folder is not None:
         files = export_diagnosis(diagnosis, folder, further=change.assets if change else ())
         click.echo(f"wrote {several(len(files), 'file')} to {folder}", err=True)
@@ -217,8 +217,8 @@ def _why(
         print_blocks(behind_figure(diagnosis, behind, files))
 
 
-def _keep(settings: "Settings", run: "Run", diagnosis: "Diagnosis") -> None:
-    """Keep the tables with the run; where another process writes to the home, say that they were not kept."""
+def _store(settings: "Settings", run: "Run", diagnosis: "Diagnosis") -> None:
+    """Store the tables with the run; if another process holds the home, print that they were not stored."""
     import asyncio
 
     from dokimasia.domain.identity import value_id
@@ -237,7 +237,7 @@ def _keep(settings: "Settings", run: "Run", diagnosis: "Diagnosis") -> None:
 
 
 def _as_json(diagnosis: "Diagnosis", change: "Changes | None", assets: "Sequence[Asset]") -> dict[str, Any]:
-    """Return the tables that were asked for; of two runs all of the first, and what changed."""
+    """Return the requested tables as JSON; for two runs, all tables of the first, and the changes."""
     tables = [asset.model_dump(mode="json") for asset in assets]
     if change is None:
         return diagnosis.model_dump(mode="json", exclude={"assets"}) | {"assets": tables}

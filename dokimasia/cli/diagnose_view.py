@@ -1,4 +1,4 @@
-"""How `diagnose` prints: what is marked for each model, any table with its intervals, and the atoms behind a figure."""
+"""The output of `diagnose`: the marks of each model, tables with their intervals, and the atoms behind a figure."""
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +20,7 @@ ANSWER = 400
 
 
 def notes(simulated: Sequence[str], sentences: Sequence[str]) -> Iterator[Block]:
-    """Yield what a reader must know first, with the commands in it unbroken."""
+    """Yield the warnings that a reader needs first; commands in them are not wrapped."""
     if simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     for note in sentences:
@@ -28,13 +28,13 @@ def notes(simulated: Sequence[str], sentences: Sequence[str]) -> Iterator[Block]
 
 
 def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Block]:
-    """Yield the tables that are short, what is marked, then which others there are, and where the words are."""
+    """Yield the short tables and the marked nodes, the names of the other tables, and commands for more."""
     from dokimasia.report.figures import several
 
     yield from notes(diagnosis.simulated, diagnosis.notes)
     ground = f"{diagnosis.tree}@{diagnosis.position}" if diagnosis.tree else "the data's categories"
-    counted = f"{several(len(diagnosis.models), 'model')} · {several(len(diagnosis.assets), 'table')}"
-    yield Paragraph(Span(f"run {diagnosis.run} · {ground} · {counted}", "strong"))
+    counts = f"{several(len(diagnosis.models), 'model')} · {several(len(diagnosis.assets), 'table')}"
+    yield Paragraph(Span(f"run {diagnosis.run} · {ground} · {counts}", "strong"))
     for asset in diagnosis.assets:
         if asset.id in FIRST and (asset.rows or asset.id == "stability"):
             yield from asset_blocks(asset)
@@ -58,29 +58,29 @@ def overview(diagnosis: "Diagnosis", *, words: str | None = None) -> Iterator[Bl
 
 
 def assets_named(assets: Sequence["Asset"], names: Sequence[str]) -> list["Asset"]:
-    """Return the tables of these ids or families, each once; all where none is named.
+    """Return the tables with these ids or families, each once; without names, all.
 
     Raises:
-        NotFound: there is none of a name; the message says which are near.
+        NotFound: no table has such a name; the message suggests similar names.
     """
     if not names:
         return list(assets)
-    chosen: dict[str, Asset] = {}
+    assets_by_id: dict[str, Asset] = {}
     for name in names:
         matching = [asset for asset in assets if name.strip() in (asset.id, asset.family)]
         if not matching:
             names_known = list(dict.fromkeys(name for asset in assets for name in (asset.family, asset.id)))
-            near = difflib.get_close_matches(name.strip(), names_known, n=3)
+            similar = difflib.get_close_matches(name.strip(), names_known, n=3)
             raise NotFound(
                 f"there is no table {name!r}; "
-                + (f"near: {', '.join(near)}" if near else f"there are {', '.join(asset.id for asset in assets)}")
+                + (f"near: {', '.join(similar)}" if similar else f"there are {', '.join(asset.id for asset in assets)}")
             )
-        chosen |= {asset.id: asset for asset in matching}
-    return list(chosen.values())
+        assets_by_id |= {asset.id: asset for asset in matching}
+    return list(assets_by_id.values())
 
 
 def compared(change: "Changes", assets: Sequence["Asset"]) -> Iterator[Block]:
-    """Yield what got better or worse."""
+    """Yield the tables of what got better or worse between two runs."""
     title = f"run {change.second} against {change.first} · {change.shared} shared samples"
     yield Paragraph(Span(title, "strong"))
     for asset in assets:
@@ -88,17 +88,17 @@ def compared(change: "Changes", assets: Sequence["Asset"]) -> Iterator[Block]:
 
 
 def asset_blocks(asset: "Asset", *, most: int | None = MOST_ROWS) -> Iterator[Block]:
-    """Yield one table under its title and its sentence; `most` cuts its rows."""
+    """Yield a table under its title and its sentence, with at most `most` rows."""
     yield Paragraph(Span(f"\n{asset.title}", "strong"))
     yield from table(asset, most=most)
 
 
 def behind_figure(diagnosis: "Diagnosis", behind: "Evidence", files: Mapping[str, str]) -> Iterator[Block]:
-    """Yield the atoms behind a figure: question, truth, score, the answer, and where the image lies."""
+    """Yield the atoms behind a figure: question, truth, score, answer, and the paths of images."""
     yield from notes(diagnosis.simulated, ())
     about = f"{behind.node or 'all atoms'} · {', '.join(behind.models)}"
-    counted = f"{behind.scored} of {behind.atoms} atoms scored, {len(behind.shown)} shown"
-    yield Paragraph((Span(behind.target, "strong"), f" · {about} · {counted}"))
+    counts = f"{behind.scored} of {behind.atoms} atoms scored, {len(behind.shown)} shown"
+    yield Paragraph((Span(behind.target, "strong"), f" · {about} · {counts}"))
     for atom in behind.shown:
         score = score_of(atom)
         repeat = f" · repeat {atom.repeat + 1}" if atom.repeat else ""

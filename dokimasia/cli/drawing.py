@@ -1,4 +1,4 @@
-"""What verbs print for people: a run of any kind, or blocks; the same that the report draws."""
+"""Output of verbs for people: runs of any method and blocks, as in the report, and previews of runs."""
 
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -26,16 +26,16 @@ def print_run(
     figures: RunFigures | None = None,
     planted: Mapping[str, Any] | None = None,
 ) -> None:
-    """Print what came of a run: JSON for machines, the sections of its report that a terminal shows for people.
+    """Print the results of a run: as JSON, or as the sections of its report that a terminal shows.
 
     Args:
         backend: where the run is.
-        run: the run's id, or as a user names it.
+        run: the run's id, or another name of it that users can give.
         as_json: print JSON.
-        sample: print this sample whole instead.
+        sample: print all results of this sample instead.
         raw: with `sample`, also the calls as they were sent.
-        figures: the run's figures, where the caller has them.
-        planted: what planted parameters make expected.
+        figures: the run's figures, if the caller has them.
+        planted: expected figures, computed from planted parameters.
 
     Raises:
         NotFound: there is no such run or sample, or the run has no samples to show.
@@ -57,19 +57,19 @@ def print_run(
 
 
 def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any], *, raw: bool = False) -> None:
-    """Print one sample of a run whole; with `raw` also the calls that it took (without it `calls` may be their number)."""
+    """Print all results of a sample; with `raw` also its calls (without it, `calls` may be their number)."""
     from dokimasia.report.blocks import Fold
     from dokimasia.report.sections import plain
     from dokimasia.report.sections.calls import calls, reduced_images
 
     draw = drawing.sample or plain.sample
-    drawn = draw(view.get("items", [view]), str)
-    sent = (*reduced_images(view), *(calls(view) if raw else ()))
-    print_blocks([Fold(f"sample {sample}", (*drawn, *sent))], whole=True)
+    sample_blocks = draw(view.get("items", [view]), str)
+    call_blocks = (*reduced_images(view), *(calls(view) if raw else ()))
+    print_blocks([Fold(f"sample {sample}", (*sample_blocks, *call_blocks))], whole=True)
 
 
 def print_blocks(blocks: "Iterable[Block]", *, whole: bool = False) -> None:
-    """Print blocks; with `whole` also what is in folds."""
+    """Print blocks; with `whole` also the contents of folds."""
     from dokimasia.report.terminal import draw_blocks
 
     draw_blocks(console(), list(blocks), redact=lambda text: with_target_flags(redact(text)), whole=whole)
@@ -110,7 +110,7 @@ class PreviewShown(BaseModel):
 
 
 def print_preview(preview: Mapping[str, Any], *, as_json: bool) -> None:
-    """Print a run's prompts, and below them, where they are in sight, what it would ask and cost."""
+    """Print a run's prompts and then, where they remain visible, its calls and their cost."""
     if as_json:
         print_json(preview)
     else:
@@ -130,7 +130,7 @@ def _print_preview(preview: PreviewShown) -> None:
 
 
 def print_cost(preview: PreviewShown, *, style: str = "") -> None:
-    """Print how many calls a run would take of each model, and what they would cost."""
+    """Print the calls of a run to each model, and their estimated cost."""
     from dokimasia.report.figures import cost_text
 
     out = console()
@@ -145,9 +145,9 @@ def print_cost(preview: PreviewShown, *, style: str = "") -> None:
             f"run {preview.run} is finished: the same command prints what came of it and asks nothing", style=style
         )
     elif preview.answered:
-        left = max(0, preview.calls - preview.answered)
+        remaining = max(0, preview.calls - preview.answered)
         answered = f"at least {several(preview.answered, 'call')} of run {preview.run} answered already"
-        out.print(f"{answered}, at most about {left:,} left", style=style)
+        out.print(f"{answered}, at most about {remaining:,} left", style=style)
     for name, model in preview.models.items():
         tokens = f"{model.input_tokens:,} tokens in, {model.output_tokens:,} out"
         side = preview.max_image_side.get(name)

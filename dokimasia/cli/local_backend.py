@@ -1,4 +1,4 @@
-"""The home on this machine: read as it lies; written by this process, or by the service that holds it."""
+"""The backend of a home on this machine: read directly; changed by this process, or by the service that holds it."""
 
 import asyncio
 import inspect
@@ -39,11 +39,11 @@ E = TypeVar("E")
 R = TypeVar("R")
 
 WHOLE = 2**31
-"""Entries of a list that is read at once."""
+"""A page limit with which a list is read on one page."""
 
 
 class LocalBackend:
-    """Carries out operations and runs in a home of this machine; what changes it goes through the service that holds it."""
+    """Carries out operations and runs in a home of this machine; a service that holds the home makes the changes."""
 
     remote = False
 
@@ -59,7 +59,7 @@ class LocalBackend:
 
     @property
     def named(self) -> str:
-        """What the home is called in a sentence."""
+        """The name of the home in messages."""
         return str(self.settings.home)
 
     def only_here(self, what: str) -> None:
@@ -78,9 +78,9 @@ class LocalBackend:
         self._detached = True
 
     def holder(self) -> "RemoteBackend | None":
-        """Return the service that holds the home, if one does and takes commands of this user.
+        """Return the service that holds the home, if there is one that accepts commands of this user.
 
-        What a service that was killed left behind counts for nothing: the lock is held by whoever is alive.
+        Files that a killed service left behind do not count: only a live process holds the lock.
         """
         access = access_to(self.settings.home)
         if access is None:
@@ -88,10 +88,10 @@ class LocalBackend:
         try:
             WriterLock.acquire(self.settings.home / "lock").release()
             return None
-        except HomeLocked as locked:
-            if locked.service != access.url:
+        except HomeLocked as problem:
+            if problem.service != access.url:
                 return None
-        except StorageError:  # whoever writes next is told
+        except StorageError:  # the next write reports it
             return None
         from dokimasia.cli.remote_backend import RemoteBackend
 
@@ -112,15 +112,15 @@ class LocalBackend:
 
         Args:
             function: the operation.
-            who: the person under whose name it is done.
-            arguments: its own; a body as a mapping.
+            who: the person in whose name it is carried out.
+            arguments: its arguments; a body as a mapping.
         """
-        declared = operation_of(function)
-        if declared.changes and (service := self.holder()):
+        operation = operation_of(function)
+        if operation.changes and (service := self.holder()):
             return service.call(function, who=who, **arguments)
         if "body" in arguments:
             arguments["body"] = _body(function, arguments["body"])
-        with Home.open(self.settings.home, write=declared.changes, create=declared.creates) as home:
+        with Home.open(self.settings.home, write=operation.changes, create=operation.creates) as home:
             result = function(
                 OperationContext(settings=self.settings, home=home, person=who, redact=redact), **arguments
             )
@@ -133,7 +133,7 @@ class LocalBackend:
         return list(entries_of(self.call(function, who=who, limit=WHOLE, **arguments)))
 
     def upload(self, path: Path) -> str:
-        """Return what names a file for an operation."""
+        """Return the name of a file for an operation, uploading it to the service that holds the home."""
         service = self.holder()
         return str(path) if service is None else service.upload(path)
 
@@ -143,30 +143,30 @@ class LocalBackend:
             return row
 
     def preview(self, method: AnyMethod, request: RunRequest) -> dict[str, Any]:
-        """Return what a run would be, ask and cost."""
+        """Return the id, the calls, the cost and the prompts that a run would have."""
         from dokimasia.runs.preview import preview
 
         return preview(method, request, settings=self.settings)
 
     def check_keys(self, preview: Mapping[str, Any]) -> None:
-        """Refuse a preview where a key is missing that the run would need."""
+        """Raise `ConfigError` if a key that the run would need is not set."""
         from dokimasia.runs.preview import check_keys
 
         check_keys(self.settings, preview)
 
     def run(self, method: AnyMethod, request: RunRequest) -> RunOutcome:
-        """Run the request to its end."""
+        """Run a request to its end."""
         from dokimasia.cli.running import run_to_end
         from dokimasia.client.files import without_written
         from dokimasia.runs.lifecycle import run
 
         if service := self.holder():
             return service.run(method, without_written(request))
-        flags = request.worker_flags  # what cannot be meant is refused before anything is kept
+        flags = request.worker_flags  # invalid combinations are refused before anything is stored
         return run_to_end(partial(run, method, request), self.settings, method=method.name, worker_flags=flags)
 
     def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> RunOutcome:
-        """Go on with a run, to its end."""
+        """Resume a run, to its end."""
         from dokimasia.cli.running import run_to_end
         from dokimasia.runs.lifecycle import resume
         from dokimasia.runs.outcome import retryable
@@ -180,14 +180,14 @@ class LocalBackend:
         return run_to_end(work, self.settings, method=run.method, worker_flags=flags)
 
     def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
-        """Return what a fork would be, ask and cost."""
+        """Return the id, the steps, the calls and the cost that a fork would have."""
         from dokimasia.runs.forking import prepare_fork
 
         with reading(self.settings, run.id) as (home, parent):
             return asyncio.run(prepare_fork(home, parent, request, settings=self.settings)).preview
 
     def fork(self, run: Run, request: ForkRequest) -> RunOutcome:
-        """Do a run again with changes, to its end."""
+        """Fork a run, to the end of the new run."""
         from dokimasia.cli.running import run_to_end
         from dokimasia.runs.forking import fork
 
@@ -197,14 +197,14 @@ class LocalBackend:
         return run_to_end(work, self.settings, method=run.method, worker_flags=request.worker_flags)
 
     def after(self, method: AnyMethod, run: str, request: RunRequest) -> Sequence[str]:
-        """Do what a method does once a run is done, and return lines to be printed of it."""
+        """Carry out the method's last step on this machine, such as writing files, and return the lines to print."""
         if method.after is None:
             return ()
         with reading(self.settings, run) as (home, row):
             return list(method.after(home, get_run(home, row.id), request))
 
     def view(self, run: str, *, figures: RunFigures | None = None) -> Mapping[str, Any]:
-        """Return a run's figures, with its items where it shows any."""
+        """Return a run's figures as JSON, with its items if its method shows them."""
         with reading(self.settings, run) as (home, row):
             method = method_of(row)
             view = as_json(method.figures(home, row) if figures is None else figures)
@@ -222,36 +222,36 @@ class LocalBackend:
             draw_run(console(), data, redact=lambda text: with_target_flags(redact(text)))
 
     def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
-        """Return the configured models, or those that are named, with the variables of their keys."""
+        """Return the configured or named models, with the environment variables of their keys."""
         from dokimasia.endpoints.models import chosen_models, list_models
 
         return list_models(self.settings, chosen_models(self.settings, names, simulated=simulated))
 
     def standing(self, run: str) -> "StandingFigures":
-        """Return the figures of what people decide on in a run."""
+        """Return the states of the items that people decide in a run, and their agreement."""
         from dokimasia.people.checks import open_for_people
         from dokimasia.people.checks.standing import standing_figures
 
-        every = open_for_people(self.settings, run)
+        standings = open_for_people(self.settings, run)
         with Home.open(self.settings.home, write=False) as home:
-            return standing_figures(home, every[0].item.run, every)
+            return standing_figures(home, standings[0].item.run, standings)
 
     def reviewer(self, run: str, who: str | None) -> str:
-        """Return under whose name decisions are made: the name that was given, or that of the user of this machine."""
+        """Return the name under which decisions are stored: `who`, or the name of the user of this machine."""
         return (who or user_name()).strip()
 
     def due_items(self, run: str, *, who: str, second: bool) -> DueItems:
-        """Return what a person can decide on in a run."""
+        """Return the items that a person can decide in a run."""
         from dokimasia.people.checks import is_due, open_for_people
         from dokimasia.people.checks.figures import check_figures
 
-        every = open_for_people(self.settings, run)
-        self._standings = {standing.item.id: standing for standing in every}
-        items = [standing.item.id for standing in every if is_due(standing, who, second=second)]
-        return DueItems(every[0].item.run, items, check_figures(every).asked)
+        standings = open_for_people(self.settings, run)
+        self._standings = {standing.item.id: standing for standing in standings}
+        items = [standing.item.id for standing in standings if is_due(standing, who, second=second)]
+        return DueItems(standings[0].item.run, items, check_figures(standings).asked)
 
     def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
-        """Return an item to be shown; that a question was shown is kept where the home can be written."""
+        """Return an item as a person sees it; record that a question was shown, unless the home is locked."""
         from dokimasia.people.checks import show_question, shown_item
         from dokimasia.storage.decisions import standing
 
@@ -261,7 +261,7 @@ class LocalBackend:
                 suppress(HomeLocked),
                 Home.open(self.settings.home, write=True, create=False, command="dokimasia check") as home,
             ):
-                asyncio.run(show_question(home, item))  # where it is locked, the answer carries the time along
+                asyncio.run(show_question(home, item))  # in a locked home, the time is stored with the answer
         with Home.open(self.settings.home, write=False) as home:
             with suppress(NotFound):  # a home that another process holds may have no row of it yet
                 item_standing = standing(home, item)
@@ -269,12 +269,12 @@ class LocalBackend:
             return CheckScreen(item_standing.item, shown_item(home, item_standing, who), unfinished, now())
 
     def image(self, sha256: str) -> bytes:
-        """Return an image; empty where it is gone."""
+        """Return the bytes of an image; empty if it is missing."""
         with Home.open(self.settings.home, write=False) as home:
             return home.blobs.get(sha256) if home.blobs.file(sha256).is_file() else b""
 
     def edit_text(self, item: CheckItem, begin: str, *, who: str) -> str:
-        """Open a text in $EDITOR; the file lies in the home, so that what was saved outlives a closed terminal."""
+        """Open a text in $EDITOR and return it; its file is in the home, so that saved text survives a closed terminal."""
         return edited_in(draft_file(self.settings.home, item.id, who), begin)
 
     def forget_text(self, item: CheckItem, *, who: str) -> None:
@@ -282,16 +282,16 @@ class LocalBackend:
         clear_draft(self.settings.home, item.id, who)
 
     def check_files(self, run: str, name: str, *, who: str, others: bool) -> Mapping[str, bytes]:
-        """Return the files in which a person is handed all items of a run, the first of this name."""
+        """Return the files with which a person checks all items of a run offline; the first has this name."""
         from dokimasia.people.checks import open_for_people
         from dokimasia.people.checks.files import check_files
 
-        every = open_for_people(self.settings, run)
+        standings = open_for_people(self.settings, run)
         with Home.open(self.settings.home, write=False) as home:
-            return check_files(home, every, name, who=who, others=others)
+            return check_files(home, standings, name, who=who, others=others)
 
     def take_in_checks(self, run: str, file: Path, *, who: str) -> "ImportResult":
-        """Take in the decisions of a file."""
+        """Import the decisions of a file."""
         from dokimasia.people.checks.filled import import_checks
 
         if service := self.holder():
@@ -308,7 +308,7 @@ class LocalBackend:
         shown: str = "",
         seen: int | None = None,
     ) -> Decision | None:
-        """Keep what a person decided on an item; None where it is left for the process that holds the home.
+        """Store and return a person's decision on an item; None if it is left for the process that holds the home.
 
         Raises:
             DecidedMeanwhile: there are more decisions on it by now than the person had `seen`; their text is kept unfinished.
@@ -323,19 +323,19 @@ class LocalBackend:
                 own_decisions = [decision for decision in standing(home, item.id).decisions if decision.who == who]
             return own_decisions[-1] if own_decisions else None
         with Home.open(self.settings.home, write=False) as home:
-            before = (get_question(home, item.id).reply or "") if action == "undo" else ""
+            earlier_reply = (get_question(home, item.id).reply or "") if action == "undo" else ""
             try:
                 decision = decide(item, action, who=who, text=text, shown=shown, seen=seen, settings=self.settings)
             except DecidedMeanwhile:
                 if text:
                     keep_draft(home, item.id, who, text)
                 raise
-            if before:
-                keep_draft(home, item.id, who, before)
+            if earlier_reply:
+                keep_draft(home, item.id, who, earlier_reply)
         return decision
 
 
-def _body(function: Callable[..., Any], sent: Mapping[str, Any]) -> BaseModel:
+def _body(function: Callable[..., Any], values: Mapping[str, Any]) -> BaseModel:
     """Return the body of an operation.
 
     Raises:
@@ -343,7 +343,7 @@ def _body(function: Callable[..., Any], sent: Mapping[str, Any]) -> BaseModel:
     """
     model: type[BaseModel] = inspect.signature(function).parameters["body"].annotation
     try:
-        return model.model_validate(dict(sent))
+        return model.model_validate(dict(values))
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
         raise InputError("; ".join(str(fault["msg"]).removeprefix("Value error, ") for fault in faults)) from None

@@ -1,4 +1,4 @@
-"""The command group: verbs are found by name and imported only when they are called; what is printed controls no terminal."""
+"""The command group, which imports a verb when it is called; control characters in all output are escaped."""
 
 import importlib
 import os
@@ -18,14 +18,14 @@ from dokimasia.runs.catalogue import OWN, plugin_methods
 class Guarded:
     """A text stream that escapes control characters in all that is written to it; bytes go to its `buffer` as they are.
 
-    Whoever writes escapes of its own, having escaped the texts between them, writes to `unguarded`.
+    Code that writes escape sequences, having escaped the texts between them itself, writes to `unguarded`.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self.unguarded = stream
 
     def write(self, text: str) -> int:
-        """Write the text escaped; a character that the stream's encoding lacks is escaped, too."""
+        """Write a text with control characters, and characters that the stream's encoding lacks, escaped."""
         encoding = self.unguarded.encoding or "utf-8"
         if not text.replace("\n", "").isprintable():
             from dokimasia.log import printable  # loaded when needed: it brings structlog along
@@ -49,7 +49,7 @@ class Guarded:
 
 @contextmanager
 def guarded() -> Iterator[None]:
-    """Guard standard output and error for the time inside."""
+    """Guard standard output and standard error in a `with` block."""
     streams = sys.stdout, sys.stderr
     sys.stdout, sys.stderr = (cast("TextIO", Guarded(stream)) for stream in streams)
     try:
@@ -59,60 +59,60 @@ def guarded() -> Iterator[None]:
 
 
 def check_once(command: click.Command, parent: click.Context, name: str, arguments: Sequence[str]) -> None:
-    """Check what a command is given, and what the verbs under it are.
+    """Check that a command and its subcommands are given each single-valued option only once.
 
-    Click itself takes the last of an option's values, so that what stood before it would be lost in silence.
+    Click would use the last value and silently ignore earlier ones.
 
     Raises:
-        click.UsageError: an option that takes one value is there several times.
+        click.UsageError: an option that takes one value is given several times.
     """
     context = command.context_class(command, info_name=name, parent=parent)
     try:
         _, remaining, given_parameters = command.make_parser(context).parse_args(list(arguments))
     except click.UsageError:
-        return  # the command says it when it reads them
+        return  # the command reports it when it reads its arguments
     times = Counter(
         parameter
         for parameter in given_parameters
         if isinstance(parameter, click.Option) and not (parameter.multiple or parameter.count)
     )
-    twice = [option.opts[0] for option, count in times.items() if count > 1 and not option.is_flag]
-    if twice:
-        raise click.UsageError(f"{' and '.join(twice)} can be given once only, and is given more than once", context)
+    repeated = [option.opts[0] for option, count in times.items() if count > 1 and not option.is_flag]
+    if repeated:
+        raise click.UsageError(f"{' and '.join(repeated)} can be given once only, and is given more than once", context)
     if isinstance(command, click.Group) and remaining:
-        below = command.get_command(context, remaining[0])
-        if below is not None:
-            check_once(below, context, remaining[0], remaining[1:])
+        subcommand = command.get_command(context, remaining[0])
+        if subcommand is not None:
+            check_once(subcommand, context, remaining[0], remaining[1:])
 
 
 def with_service(command: click.Command, parent: click.Context, name: str, arguments: Sequence[str]) -> list[str]:
-    """Return what a command is given, with the options that name a service handed on where they stand before the verb.
+    """Return a command's arguments, with the options that name a service added if they were given before the verb.
 
     Raises:
-        click.UsageError: they do, and the verb asks no service.
+        click.UsageError: they were, and the verb does not work on a service.
     """
     given_options = [
         (f"--{option.replace('_', '-')}", value)
         for option in ("server", "server_token_file")
         if (value := parent.params.get(option))
     ]
-    words, at = [name], 0
-    while given_options and isinstance(command, click.Group) and at < len(arguments):
-        below = command.get_command(parent, arguments[at])
-        if below is None:
+    words, index = [name], 0
+    while given_options and isinstance(command, click.Group) and index < len(arguments):
+        subcommand = command.get_command(parent, arguments[index])
+        if subcommand is None:
             break
-        command, at = below, at + 1
-        words.append(arguments[at - 1])
+        command, index = subcommand, index + 1
+        words.append(arguments[index - 1])
     if not given_options or (isinstance(command, click.Group) and not command.invoke_without_command):
         return list(arguments)
     taken_flags = {opt for option in command.params for opt in option.opts}
     if not {option for option, _ in given_options} <= taken_flags:
         refuse_remote(f"dokimasia {' '.join(words)}")
-    return [*arguments[:at], *(word for option in given_options for word in option), *arguments[at:]]
+    return [*arguments[:index], *(word for option in given_options for word in option), *arguments[index:]]
 
 
 BROKEN_PIPE = 128 + 13
-"""The exit code where nobody reads what is printed any more, as after `| head`: that of a program ended by SIGPIPE."""
+"""The exit code if the reader of the output is gone, as after `| head`: that of a program ended by SIGPIPE."""
 
 VERBS: dict[str, tuple[str, str]] = {
     "init": ("dokimasia.cli.setting_up:init", "Write a commented dokimasia.toml."),
@@ -146,15 +146,15 @@ VERBS: dict[str, tuple[str, str]] = {
     "plugins": ("dokimasia.cli.setting_up:plugins", "List the plug-ins that are installed."),
     "sim": ("dokimasia.cli.sim", "The planted world: make data, serve simulated models."),
 }
-"""By verb: the module that has it (as `command`, or `module:name`), or none for a method, whose verb is made from its
-request; and its line of help."""
+"""The module of each verb (with its `command`, or `module:name`), empty for a method, whose verb is made from its request;
+and its line of help."""
 
 
 class LazyGroup(click.Group):
-    """A group whose commands are in modules that are loaded when they are called; their help lines are known."""
+    """A group whose commands are imported when they are called; `VERBS` has their help lines."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The verbs, in the order of use."""
+        """Return the verbs, in the order of use."""
         return [*VERBS, *plugin_methods()]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
@@ -173,12 +173,12 @@ class LazyGroup(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the verb; a misspelt one is answered with the nearest, an option that is there twice refused."""
+        """Find the verb; for a misspelt one suggest the nearest, and refuse options that are given twice."""
         if args and args[0] not in self.list_commands(ctx) and not args[0].startswith("-"):
             import difflib
 
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
-            hint = f"; did you mean {near[0]!r}?" if near else ""
+            similar = difflib.get_close_matches(args[0], self.list_commands(ctx), n=1)
+            hint = f"; did you mean {similar[0]!r}?" if similar else ""
             raise click.UsageError(f"no command {args[0]!r}{hint} `dokimasia --help` lists all")
         name, command, remaining = super().resolve_command(ctx, args)
         if name is not None and command is not None:
@@ -221,9 +221,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
             stdout.flush()
         except (BrokenPipeError, SystemExit) as stop:
             closed = any(isinstance(error, BrokenPipeError) for error in (stop, stop.__context__))
-            if not closed and sys.stdout is stdout:  # click puts another stream there where it meets a closed pipe
+            if not closed and sys.stdout is stdout:  # click replaces the stream when it meets a closed pipe
                 raise
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())  # what is left is written nowhere
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stdout.fileno())  # discard the remaining output
             return BROKEN_PIPE
         return code
 
@@ -253,7 +253,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return problem.exit_code
     except BrokenPipeError:
         raise
-    except Exception as problem:  # the last stop: whatever it is, it leaves as one redacted line
+    except Exception as problem:  # any other error is printed as one redacted line
         from dokimasia.cli.shared import crash_report
 
         say(crash_report(problem))

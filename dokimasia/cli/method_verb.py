@@ -1,4 +1,4 @@
-"""The verb of a method, made from its request: options, dry run, progress, and what came of it."""
+"""The verb of a method, made from its request: options, dry run, progress and results."""
 
 from typing import Any
 
@@ -11,7 +11,7 @@ from dokimasia.runs.method import AnyMethod
 
 
 def verb_of(method: AnyMethod) -> click.Command:
-    """Return the command that asks for a run of a method, continues it, or prints what came of it."""
+    """Return the command that starts a run of a method, resumes it, or prints its results if it is done."""
 
     @click.command(help=method.request.__doc__)
     @request_options(method.request, leave_out=method.unmeasured)
@@ -33,10 +33,10 @@ def run_verb(
     dry_run: bool = False,
     as_json: bool,
 ) -> int:
-    """Do what a request asks and print what came of it, or with `dry_run` what it would ask and cost; return the exit code.
+    """Run a request and print its results, or with `dry_run` its calls and cost; return the exit code.
 
     Raises:
-        ConfigError: with `dry_run`, once all is printed: a key is not set.
+        ConfigError: with `dry_run`, after printing: a key is not set.
     """
     from dokimasia.cli.drawing import print_preview, print_run
     from dokimasia.cli.running import exit_code

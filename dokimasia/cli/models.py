@@ -1,4 +1,4 @@
-"""`dokimasia models`: what is configured, and, on request, what each model was found to do."""
+"""`dokimasia models`: list the configured models, and check on request what each can do."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -43,28 +43,28 @@ def command(backend: Backend, names: tuple[str, ...], check: bool, simulated: bo
             raise ConfigError(
                 "no model is configured; name one, write [models.NAME] into dokimasia.toml, or --simulated"
             )
-        checked = asyncio.run(check_models(specs, settings=backend.settings))
-        _print_checked(checked, as_json=as_json)
-        if not all(result.reachable for result in checked):
+        checks = asyncio.run(check_models(specs, settings=backend.settings))
+        _print_checked(checks, as_json=as_json)
+        if not all(result.reachable for result in checks):
             raise click.exceptions.Exit(1)
         return
-    listed = backend.models(names, simulated=simulated)
+    models = backend.models(names, simulated=simulated)
     if as_json:
-        print_json(listed)
-    elif not listed and backend.remote:
+        print_json(models)
+    elif not models and backend.remote:
         click.echo(f"no model is configured in {backend.named}; --simulated lists others")
-    elif not listed:
+    elif not models:
         click.echo(
             "no model is configured; `dokimasia init` writes a commented dokimasia.toml, --simulated lists others"
         )
     else:
-        _print_listed(listed)
+        _print_listed(models)
 
 
-def _print_listed(listed: list[dict[str, Any]]) -> None:
-    simulated = [model for model in listed if "about" in model]
-    if len(simulated) < len(listed):
-        _print_reached([model for model in listed if "about" not in model])
+def _print_listed(models: list[dict[str, Any]]) -> None:
+    simulated = [model for model in models if "about" in model]
+    if len(simulated) < len(models):
+        _print_reached([model for model in models if "about" not in model])
     if simulated:
         table = grid("simulated model", "what is planted in it")
         for model in simulated:
@@ -72,52 +72,52 @@ def _print_listed(listed: list[dict[str, Any]]) -> None:
         console().print(table)
 
 
-def _print_reached(listed: list[dict[str, Any]]) -> None:
+def _print_reached(models: list[dict[str, Any]]) -> None:
     table = grid()
     table.add_column("model", overflow="fold", min_width=20)
     for name in ("by", "key", "limits"):
         table.add_column(name, overflow="fold")
     table.add_column("$/M in, out", no_wrap=True)
     table.add_column("capabilities", no_wrap=True)
-    for model in listed:
-        way = model["transport"] or "[red]none[/red]"
+    for model in models:
+        transport = model["transport"] or "[red]none[/red]"
         table.add_row(
-            _named(model), way, _key(model["key"]), _limits(model), _price(model["price"]), _capabilities(model)
+            _named(model), transport, _key(model["key"]), _limits(model), _price(model["price"]), _capabilities(model)
         )
     out = console()
     out.print(table)
-    for model in listed:
+    for model in models:
         if model["problem"]:
             out.print(f"[red]{_plain(model['problem'])}[/red]")
 
 
-def _print_checked(checked: "list[ModelCheck]", *, as_json: bool) -> None:
+def _print_checked(checks: "list[ModelCheck]", *, as_json: bool) -> None:
     if as_json:
-        print_json([check.model_dump(mode="json") for check in checked])
+        print_json([check.model_dump(mode="json") for check in checks])
         return
     out = console()
     table = grid(
         "model", "by", "reached", "sees image", "JSON schema", "tools", "edits images", "usage", "ends", "latency"
     )
-    for result in checked:
+    for result in checks:
         reached = MARKS["yes" if result.reachable else "no"]
         table.add_row(f"[bold]{_plain(result.name)}[/bold]", result.transport or "–", reached, *_measured(result))
     out.print(table)
-    for model_check in checked:
-        name = f"[bold]{_plain(model_check.name)}[/bold]"
-        if model_check.person:
-            person = _plain(model_check.person)
+    for check in checks:
+        name = f"[bold]{_plain(check.name)}[/bold]"
+        if check.person:
+            person = _plain(check.person)
             sentence = (
                 f"{person}, a person: no endpoint is asked; questions wait for `dokimasia check RUN --who {person}`"
             )
             out.print(f"{name}: {sentence}")
-        if model_check.problem is not None:
-            out.print(f"{name}: [red]{_plain(model_check.problem.kind)}[/red]: ", end="")
-            out.print(_plain(model_check.problem.message))
-        for capability, finding in (model_check.profile.findings if model_check.profile else {}).items():
+        if check.problem is not None:
+            out.print(f"{name}: [red]{_plain(check.problem.kind)}[/red]: ", end="")
+            out.print(_plain(check.problem.message))
+        for capability, finding in (check.profile.findings if check.profile else {}).items():
             if finding.verdict != "yes":
                 out.print(f"{name}: {capability}: {_plain(finding.note)}")
-    out.print(_paid(checked), style="dim")
+    out.print(_paid(checks), style="dim")
 
 
 def _measured(check: "ModelCheck") -> list[str]:
@@ -133,12 +133,12 @@ def _measured(check: "ModelCheck") -> list[str]:
     ]
 
 
-def _paid(checked: "list[ModelCheck]") -> str:
+def _paid(checks: "list[ModelCheck]") -> str:
     from dokimasia.report.figures import cost_text, several
 
-    costs = [result.cost for result in checked]
+    costs = [result.cost for result in checks]
     known_cost = sum(cost or 0.0 for cost in costs)
-    calls = several(sum(result.calls for result in checked), "paid call")
+    calls = several(sum(result.calls for result in checks), "paid call")
     return (
         f"{calls}, cost {cost_text(None if None in costs else known_cost, known_cost)}; they stand in the ledger as `probe`. "
         "Profiles are kept for each model and endpoint."
@@ -146,7 +146,7 @@ def _paid(checked: "list[ModelCheck]") -> str:
 
 
 def _named(model: dict[str, Any]) -> str:
-    """The model's name, what it is asked as where that differs, and where it runs unless that is its provider's own."""
+    """Return the model's name, the name that is sent if that differs, and its endpoint unless it is the provider's own."""
     lines = [f"[bold]{_plain(model['name'])}[/bold]"]
     if model["model"] != model["name"]:
         lines.append(_plain(model["model"]))
@@ -156,7 +156,7 @@ def _named(model: dict[str, Any]) -> str:
 
 
 def _key(key: dict[str, Any] | str | None) -> str:
-    """Whether the key is set, below the name of its variable, which a service does not say."""
+    """Return whether the key is set, below the name of its environment variable, which a service does not reveal."""
     if key is None:
         return "[dim]–[/dim]"
     present = key == "set" if isinstance(key, str) else key["present"]
@@ -179,12 +179,12 @@ def _price(price: dict[str, Any]) -> str:
     if price["source"] is None:
         return "[yellow]unknown[/yellow]"
     figures = ["?" if price[side] is None else f"{price[side]:g}" for side in ("input", "output")]
-    shown = f"{figures[0]}, {figures[1]}"
+    price_text = f"{figures[0]}, {figures[1]}"
     if price.get("image") is not None:
-        shown = f"{price['image']:g} an image"
+        price_text = f"{price['image']:g} an image"
     if "hour" in price:
-        shown = f"{price['hour'] or 0:g} an hour"
-    return f"{shown}\n[dim]{SOURCES[price['source']]}[/dim]"
+        price_text = f"{price['hour'] or 0:g} an hour"
+    return f"{price_text}\n[dim]{SOURCES[price['source']]}[/dim]"
 
 
 def _capabilities(model: dict[str, Any]) -> str:

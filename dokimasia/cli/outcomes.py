@@ -1,4 +1,4 @@
-"""What backends return to verbs: how a run ended, what a person can decide on, and an item as it is shown to them."""
+"""Values that backends return to verbs: the outcome of a run, items that a person can decide, and an item as they see it."""
 
 import getpass
 from collections.abc import Mapping, Sequence
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 
 class RunOutcome(NamedTuple):
-    """A run that was brought as far as it came: its id, how it ended, why that is not as it was wanted, and its figures.
+    """The outcome of a run: its id, how it ended, a reason if that is not as wanted, and its figures.
 
-    `summary` is None where nobody has computed the figures yet.
+    `summary` is None if the figures have not been computed.
     """
 
     run: str
@@ -25,7 +25,7 @@ class RunOutcome(NamedTuple):
 
 
 class DueItems(NamedTuple):
-    """What a person can decide on in a run: the items' ids in order, and how many questions wait there for whom."""
+    """The items that a person can decide in a run, as ids in order, and the number of waiting questions by person."""
 
     run: str
     items: Sequence[str]
@@ -50,7 +50,7 @@ def user_name() -> str:
 
 
 def edited_in(path: Path, begin: str) -> str:
-    """Open a file in $EDITOR, with a text to begin with where there is none, and return what was saved."""
+    """Open a file in $EDITOR, created with an initial text if it is missing, and return what was saved."""
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(begin, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""What came of a run: `show` in the terminal, `export` as rows for other tools, `report` as one page; two compared by `diff`."""
+"""Verbs for results: `show` in the terminal, `export` as rows for other tools, `report` as a page, `diff` of two runs."""
 
 import sys
 from pathlib import Path
@@ -69,11 +69,11 @@ def export(backend: Backend, run: str, name: str | None, form: str | None, outpu
         return
     if output is not None and output.is_dir():
         raise click.UsageError(f"{output} is a folder; name a file with -o")
-    chosen = format_of(name, output)
-    if chosen == "parquet" and output is None and sys.stdout.isatty():
+    file_format = format_of(name, output)
+    if file_format == "parquet" and output is None and sys.stdout.isatty():
         raise click.UsageError("Parquet is no text for a terminal: name a file with -o, or redirect the output")
     row = backend.find(run)
-    exported = backend.call(operations.results.export, run=row.id, format=chosen)
+    exported = backend.call(operations.results.export, run=row.id, format=file_format)
     if row.status != "done":
         click.echo(f"run {row.id} is {row.status}: what has no result yet is not in the export", err=True)
     if output is None:
@@ -84,7 +84,7 @@ def export(backend: Backend, run: str, name: str | None, form: str | None, outpu
 
 
 def export_form(backend: Backend, run: str, form: str, output: Path | None, name: str | None) -> None:
-    """Write a run's files in the form of another program into a folder, which is made where there is none."""
+    """Write a run's files in the form of another program to a folder, which is created if it is missing."""
     from dokimasia import operations
     from dokimasia.errors import InputError
     from dokimasia.operations.results import unzipped
@@ -136,17 +136,17 @@ def report(backend: Backend, run: str, output: Path | None, name: str | None, sa
     from dokimasia.runs.reading.exporting import write_whole
     from dokimasia.runs.reading.reporting import format_of
 
-    printed = output == STANDARD_OUTPUT
-    if printed and as_json:
+    to_stdout = output == STANDARD_OUTPUT
+    if to_stdout and as_json:
         raise click.UsageError("--json prints where the report was written; with -o - it is written nowhere")
     row = backend.find(run)
-    if printed:
+    if to_stdout:
         stream(backend.call(operations.results.report, run=row.id, format=name or "md", samples=samples).data)
         return
     format = name or format_of(output)
     page = backend.call(operations.results.report, run=row.id, format=format, samples=samples)
     shown_count, total = (int(page.headers.get(f"dokimasia-{count}") or 0) for count in ("shown", "samples"))
-    path = output or _usual(backend, f"{row.id}.{format}")
+    path = output or _default_path(backend, f"{row.id}.{format}")
     write_whole(path, page.data)
     if as_json:
         print_json(
@@ -166,8 +166,8 @@ def report(backend: Backend, run: str, output: Path | None, name: str | None, sa
     click.echo(path)
 
 
-def _usual(backend: Backend, name: str) -> Path:
-    """Return where a report is written that no file was named for: in the home, or here where that is elsewhere."""
+def _default_path(backend: Backend, name: str) -> Path:
+    """Return the default path of a report: in the home, or in the working folder if the home is a service's."""
     from dokimasia.errors import InputError
 
     if backend.remote:

@@ -1,4 +1,4 @@
-"""The passport of a judge, made from probes and checked; and a run's rates, corrected for what its judge misses."""
+"""`dokimasia passport` makes or checks a judge's passport; `correct` corrects a run's rates for its judge's errors."""
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
@@ -124,7 +124,7 @@ def correct_command(
 
 
 def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
-    """Yield what is printed: what it was corrected by, a table a measure, the pairs, what was refused, and warnings."""
+    """Yield the lines and tables to print: sources of the correction, rates, pairs, refusals and warnings."""
     from dokimasia.report.data import SIMULATED_NOTE
 
     if figures.simulated:
@@ -139,13 +139,13 @@ def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
             yield f"passport {escape(passport.file)}, {figures.measures[name].what}{rates_text}"
     if mix is not None:
         shares = ", ".join(f"{escape(name)} {share:.0%}" for name, share in mix.shares.items())
-        counted = f", counted among {several(mix.errors, 'error')}" if mix.errors is not None else ""
-        yield f"mix of errors by {escape(mix.source)}{counted}: {shares}"
+        count_text = f", counted among {several(mix.errors, 'error')}" if mix.errors is not None else ""
+        yield f"mix of errors by {escape(mix.source)}{count_text}: {shares}"
     if human is not None:
-        drawn = "" if human.drawn in figures.warnings else f", {human.drawn}"
+        draw_text = "" if human.drawn in figures.warnings else f", {human.drawn}"
         yield (
             f"{several(human.labels, 'label')} on {several(human.samples, 'sample')} by "
-            f"{several(human.people, 'person', 'people')}{drawn}"
+            f"{several(human.people, 'person', 'people')}{draw_text}"
         )
     for measure in figures.measures.values():
         yield _rates(measure, figures)
@@ -175,10 +175,10 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
             _percent(raw.share, raw) + up_to,
         ]
         if rates.by_passport is not None:
-            over = rates.over_mixes
+            mixes = rates.over_mixes
             cells += [
                 _percent(rates.by_passport.rate, rates.by_passport),
-                NOTHING if over is None or over.low == over.high else f"{over.low:.0%} to {over.high:.0%}",
+                NOTHING if mixes is None or mixes.low == mixes.high else f"{mixes.low:.0%} to {mixes.high:.0%}",
             ]
         if rates.by_labels is not None:
             labelled = rates.by_labels
@@ -205,7 +205,7 @@ def _pairs(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
 
 
 def _refusals(measure: "CorrectedMeasure", refusals_shown: Collection[str]) -> Iterator[str]:
-    """Yield what was refused, each reason once with the models that it is of; without what is told elsewhere."""
+    """Yield the reasons for refused corrections, each once with its models, without those that are shown as warnings."""
     models_by_reason: dict[tuple[str, str], list[str]] = {}
     for name, rates in measure.models.items():
         for label, rate in (("by passport", rates.by_passport), ("by labels", rates.by_labels)):
@@ -221,7 +221,7 @@ def _refusals(measure: "CorrectedMeasure", refusals_shown: Collection[str]) -> I
 
 
 def _percent(value: float | None, ends: "Limited", *, signed: bool = False) -> str:
-    """Return a rate with its interval in percent, or that there is none."""
+    """Return a rate with its interval in percent, or `none`."""
     if value is None:
         return "[dim]none[/dim]"
     sign = "+" if signed else ""

@@ -1,4 +1,4 @@
-"""A service: elsewhere, or the one that holds a home of this machine; what verbs ask goes over HTTP."""
+"""The backend of a service, remote or holding a home of this machine; everything goes over HTTP."""
 
 import re
 import signal
@@ -48,7 +48,7 @@ _LIMITS = ("max_failures", "min_score", "min_accuracy")
 
 
 class RemoteBackend:
-    """Carries out operations and runs in a service.
+    """Carries out operations and runs on a service.
 
     Args:
         settings: its address and token.
@@ -68,15 +68,15 @@ class RemoteBackend:
 
     @property
     def named(self) -> str:
-        """What its home is called in a sentence."""
+        """The name of its home in messages."""
         return f"the home of {self.settings.server}"
 
     def only_here(self, what: str) -> None:
-        """Refuse, by a `click.UsageError`, what is done on a home of this machine alone."""
+        """Raise `click.UsageError` for a command that works only on a home of this machine."""
         refuse_remote(what)
 
     def detach(self) -> None:
-        """Leave the runs that are begun to the service."""
+        """Leave runs to the service once they are started."""
         self._detached = True
 
     @overload
@@ -86,7 +86,7 @@ class RemoteBackend:
     def call(self, function: Callable[..., R], *, who: str = "", **arguments: Any) -> R: ...
 
     def call(self, function: Callable[..., Any], *, who: str = "", **arguments: Any) -> Any:
-        """Have an operation carried out, under the name of `who` where the service takes it, and return what it returns."""
+        """Have the service carry out an operation, in the name of `who` if it accepts that, and return its reply."""
         if who:
             with self._client(who) as client:
                 reply = client.call(function, **arguments)
@@ -108,50 +108,50 @@ class RemoteBackend:
                 return entries
 
     def upload(self, path: Path) -> str:
-        """Send a file unless it is there, and return what names it for an operation."""
+        """Upload a file unless the service has it, and return its name for an operation."""
         return self.client.upload(path)
 
     def find(self, run: str, usable: Usable | None = None) -> Run:
-        """Return the run that a user means, as a list says it; `last` is the newest of those that are usable."""
+        """Return the run that a user means, with the fields that lists have; `last` is the newest usable one."""
         if run != LAST or usable is None:
             return _row(self.call(operations.runs.one_run, run=run))
-        runs = [_row(shown) for shown in self.entries(operations.runs.list_of_runs, lambda page: page.runs)]
+        runs = [_row(entry) for entry in self.entries(operations.runs.list_of_runs, lambda page: page.runs)]
         newest = next((run for run in runs if usable(run)), runs[0] if runs else None)
         return newest or _row(self.call(operations.runs.one_run, run=run))
 
     def preview(self, method: AnyMethod, request: RunRequest) -> dict[str, Any]:
-        """Return what a run would be, ask and cost."""
+        """Return the id, the calls, the cost and the prompts that a run would have."""
         return self.client.preview_of(method.name, request)
 
     def check_keys(self, preview: Mapping[str, Any]) -> None:
-        """Refuse nothing: keys are the service's."""
+        """Do nothing: the service has the keys."""
 
     def run(self, method: AnyMethod, request: RunRequest) -> RunOutcome:
-        """Run the request to its end."""
-        return self._followed(lambda: self.client.begin(method.name, request), request)
+        """Run a request to its end."""
+        return self._follow(lambda: self.client.begin(method.name, request), request)
 
     def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> RunOutcome:
-        """Go on with a run, to its end."""
+        """Resume a run, to its end."""
         limits = {name: value for name, value in changes.items() if value not in (None, False, ()) or name in LIMITS}
         client_run = ClientRun(self.client, run.model_dump())
         begin = (lambda: client_run.retry(retry, **limits)) if retry else (lambda: client_run.resume(**limits))
-        return self._followed(begin, Invocation.model_validate({name: changes.get(name) for name in _LIMITS}))
+        return self._follow(begin, Invocation.model_validate({name: changes.get(name) for name in _LIMITS}))
 
     def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
-        """Return what a fork would be, ask and cost."""
-        return ClientRun(self.client, run.model_dump()).fork_preview(**_given(request))
+        """Return the id, the steps, the calls and the cost that a fork would have."""
+        return ClientRun(self.client, run.model_dump()).fork_preview(**_set_fields(request))
 
     def fork(self, run: Run, request: ForkRequest) -> RunOutcome:
-        """Do a run again with changes, to its end."""
+        """Fork a run, to the end of the new run."""
         parent = ClientRun(self.client, run.model_dump())
-        return self._followed(lambda: parent.fork(**_given(request)), request)
+        return self._follow(lambda: parent.fork(**_set_fields(request)), request)
 
     def after(self, method: AnyMethod, run: str, request: RunRequest) -> Sequence[str]:
-        """Return nothing: a service writes no files on this machine, and says all in the run's report."""
+        """Return no lines: a service writes no files on this machine, and the run's report has everything."""
         return ()
 
     def view(self, run: str, *, figures: RunFigures | None = None) -> Mapping[str, Any]:
-        """Return a run's figures, with its items where it shows any."""
+        """Return a run's figures as JSON, with its items if its method shows them."""
         detail = self.call(operations.runs.one_run, run=run)
         view = as_json(detail.figures if figures is None else figures)
         if detail.items_shown:
@@ -163,44 +163,48 @@ class RemoteBackend:
         out = console()
         colour = bool(out.is_terminal and out.color_system)
         width = max(40, min(out.width, 500))
-        drawn = self.call(operations.results.report, run=run, format="terminal", width=width, colour=colour)
-        _print(with_target_flags(drawn.data.decode()), colour=colour)
+        reply = self.call(operations.results.report, run=run, format="terminal", width=width, colour=colour)
+        _print(with_target_flags(reply.data.decode()), colour=colour)
 
     def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
-        """Return what is known of the configured models, or of those of them and of the simulated that are named.
+        """Return the configured models of the service, or the named ones among them and the simulated models.
 
         Raises:
-            NotFound: the service has no model of a name.
+            NotFound: the service has no model with such a name.
         """
-        listed = [
+        all_models = [
             {name: value for name, value in model.items() if (name, value) != ("about", None)}
             for model in self.client.models(simulated=simulated or bool(names))
         ]
-        models = {model["name"]: model for model in listed}
+        models = {model["name"]: model for model in all_models}
         unknown = [name for name in names if name not in models]
         if unknown:
             raise NotFound(
                 f"no model is called {unknown[0]!r} in {self.named}; `dokimasia models{self.where} --simulated` lists all"
             )
-        return [models[name] for name in dict.fromkeys(names)] if names else listed
+        return [models[name] for name in dict.fromkeys(names)] if names else all_models
 
     def standing(self, run: str) -> "StandingFigures":
-        """Return the figures of what people decide on in a run; NotFound where they decide on nothing."""
+        """Return the states of the items that people decide in a run, and their agreement.
+
+        Raises:
+            NotFound: the run has no such items.
+        """
         from dokimasia.people.checks import nothing_to_check
 
-        figures = self.call(operations.reviews.agreement, run=self._checked(run))
+        figures = self.call(operations.reviews.agreement, run=self._reviewed_run(run))
         if not figures.items:
             raise nothing_to_check(figures.run)
         return figures
 
     def reviewer(self, run: str, who: str | None) -> str:
-        """Return as whom the service takes decisions.
+        """Return the name under which the service stores decisions.
 
         Raises:
-            InputError: its token is somebody else's than the name that was given.
+            InputError: the token belongs to another person than `who`.
         """
-        asking = (who or user_name()).strip()
-        reviewer = self.call(operations.reviews.one_review, who=asking, run=self._checked(run), limit=1).person
+        name = (who or user_name()).strip()
+        reviewer = self.call(operations.reviews.one_review, who=name, run=self._reviewed_run(run), limit=1).person
         if who and reviewer != who.strip():
             raise InputError(
                 f"the token is {reviewer}'s, and decides as {reviewer} alone: leave --who out, or use {who}'s token"
@@ -208,10 +212,10 @@ class RemoteBackend:
         return reviewer
 
     def due_items(self, run: str, *, who: str, second: bool) -> DueItems:
-        """Return what a person can decide on in a run.
+        """Return the items that a person can decide in a run.
 
         Raises:
-            NotFound: people decide on nothing there.
+            NotFound: the run has no items for people.
         """
         figures = self.standing(run)
         pending = self.entries(
@@ -226,7 +230,7 @@ class RemoteBackend:
         return DueItems(figures.run, items, figures.asked)
 
     def show_item(self, run: str, item: str, *, who: str) -> CheckScreen:
-        """Return an item to be shown; the service keeps that a question was shown."""
+        """Return an item as a person sees it; the service records that a question was shown."""
         item_shown = self.call(operations.reviews.one_item, who=who, run=run, item=item)
         self._drafts.pop(item, None)
         if item_shown.draft is not None:
@@ -235,17 +239,17 @@ class RemoteBackend:
         return CheckScreen(CheckItem.model_validate(item_shown.item), item_shown.shown, unfinished, now())
 
     def image(self, sha256: str) -> bytes:
-        """Return an image; empty where it is gone."""
+        """Return the bytes of an image; empty if it is missing."""
         try:
             return self.client.image(sha256)
         except NotFound:
             return b""
 
     def edit_text(self, item: CheckItem, begin: str, *, who: str) -> str:
-        """Open a text in $EDITOR, and have the service keep what was saved; where it is gone, a file here does.
+        """Open a text in $EDITOR, and store what was saved as a draft on the service.
 
         Raises:
-            Unreachable: it is; the message names the file.
+            Unreachable: the service does not answer; the message names a local file with the text.
         """
         draft = self._drafts.get(item.id, begin)
         with tempfile.TemporaryDirectory(prefix="dokimasia-check-") as folder:
@@ -255,10 +259,10 @@ class RemoteBackend:
         self._drafts[item.id] = text
         try:
             self._keep_draft(item, text, who)
-        except Unreachable as gone:
+        except Unreachable as problem:
             with tempfile.NamedTemporaryFile("w", suffix=f"-{item.id}.txt", delete=False, encoding="utf-8") as backup:
                 backup.write(text)
-            raise Unreachable(f"{gone}; your text lies in {backup.name}") from None
+            raise Unreachable(f"{problem}; your text lies in {backup.name}") from None
         return text
 
     def forget_text(self, item: CheckItem, *, who: str) -> None:
@@ -267,18 +271,18 @@ class RemoteBackend:
         self._keep_draft(item, "", who)
 
     def check_files(self, run: str, name: str, *, who: str, others: bool) -> Mapping[str, bytes]:
-        """Return the files in which a person is handed all items of a run, the first of this name."""
-        reply = self.call(operations.reviews.files, who=who, run=self._checked(run), name=name, others=others)
+        """Return the files with which a person checks all items of a run offline; the first has this name."""
+        reply = self.call(operations.reviews.files, who=who, run=self._reviewed_run(run), name=name, others=others)
         files = operations.results.unzipped(reply.data)
         return {file: files[file] for file in sorted(files, key=lambda file: file != name)}
 
     def take_in_checks(self, run: str, file: Path, *, who: str) -> "ImportResult":
-        """Have the service take in what a file decides; what it only shows is not sent."""
+        """Import the decisions of a file into the service; what the file only shows is not sent."""
         from dokimasia.people.checks.filled import ImportResult, read_checks
 
         lines = [line.model_dump(mode="json", exclude_defaults=True) for line in read_checks(file)]
         body = {"name": str(file), "lines": lines}
-        imported = self.call(operations.reviews.take_in, who=who, run=self._checked(run), body=body)
+        imported = self.call(operations.reviews.take_in, who=who, run=self._reviewed_run(run), body=body)
         return ImportResult(imported.decided, imported.known, 0, imported.empty)
 
     def _keep_draft(self, item: CheckItem, text: str, who: str) -> None:
@@ -287,8 +291,8 @@ class RemoteBackend:
     def _client(self, who: str) -> Client:
         return Client(self.settings.server, self.settings.server_token, who=who)
 
-    def _checked(self, run: str) -> str:
-        """Return the id of a run that people decide on."""
+    def _reviewed_run(self, run: str) -> str:
+        """Return the id of a run with items for people."""
         from dokimasia.people.checks import waits
 
         return self.find(run, waits).id
@@ -303,18 +307,18 @@ class RemoteBackend:
         shown: str = "",
         seen: int | None = None,
     ) -> Decision | None:
-        """Keep what a person decided on an item."""
+        """Store and return a person's decision on an item."""
         precondition = {"second": item.kind != "question"} if seen is None else {"seen": seen}
         body = {"action": action, "text": text, **precondition}
         try:
             item_shown = self.call(operations.reviews.decide, who=who, run=item.run, item=item.id, body=body)
-        except DecidedMeanwhile as problem:  # what its last words say of a request is of no use in a terminal
+        except DecidedMeanwhile as problem:  # the advice at its end is about HTTP requests
             raise DecidedMeanwhile(str(problem).partition(": send it")[0]) from None
         own_decisions = [decision for decision in item_shown.decisions if decision.who == who]
         return own_decisions[-1] if own_decisions else None
 
-    def _followed(self, begin: Callable[[], ClientRun], request: Invocation) -> RunOutcome:
-        """Begin a run and show how far it is until it ends; Ctrl-C stops it, twice at once."""
+    def _follow(self, begin: Callable[[], ClientRun], request: Invocation) -> RunOutcome:
+        """Start a run and show its progress until it ends; Ctrl-C stops it, a second Ctrl-C at once."""
         from dokimasia.cli.running import ProgressLine
 
         with ProgressLine() as line:
@@ -328,13 +332,13 @@ class RemoteBackend:
                 ended = run.ended(request.model_dump())
             else:
                 printer = _EventPrinter(line, run.id)
-                with _stopping(run) as stop_asked:
+                with _stop_on_interrupt(run) as stop_asked:
                     try:
                         ended = run.wait(printer, limits=request.model_dump(), lost=printer.lost)
-                    except Unreachable as gone:
-                        again = f"dokimasia resume {run.id}{self.where}"
+                    except Unreachable as problem:
+                        command = f"dokimasia resume {run.id}{self.where}"
                         raise Unreachable(
-                            f"{gone}; run {run.id} goes on when it is back, to be watched by: {again}"
+                            f"{problem}; run {run.id} goes on when it is back, to be watched by: {command}"
                         ) from None
                 if stop_asked.is_set() and ended.status == "interrupted":
                     raise Interrupted(
@@ -352,7 +356,7 @@ class RemoteBackend:
 
 
 class _EventPrinter:
-    """Tells a progress line what the events of a run say."""
+    """Shows the events of a run on a progress line."""
 
     def __init__(self, line: Any, run: str) -> None:
         self._line = line
@@ -399,28 +403,28 @@ class _EventPrinter:
 
 
 @contextmanager
-def _stopping(run: ClientRun) -> Iterator[threading.Event]:
-    """Have Ctrl-C stop a run, the first time once the calls in flight are committed, the second time at once."""
-    stop_asked, times = threading.Event(), 0
+def _stop_on_interrupt(run: ClientRun) -> Iterator[threading.Event]:
+    """Make Ctrl-C stop a run: the first time once the calls in flight are committed, the second time at once."""
+    stop_asked, presses = threading.Event(), 0
 
     def interrupt(*_: object) -> None:
-        nonlocal times
-        times += 1
-        if times > 2:
+        nonlocal presses
+        presses += 1
+        if presses > 2:
             raise KeyboardInterrupt
         stop_asked.set()
-        at_once = times == 2
+        at_once = presses == 2
         say("\nstopping the run at once" if at_once else "\nfinishing the calls in flight; Ctrl-C again stops at once")
-        threading.Thread(target=_cancelled, args=(run, at_once), daemon=True).start()
+        threading.Thread(target=_cancel, args=(run, at_once), daemon=True).start()
 
-    before = signal.signal(signal.SIGINT, interrupt)
+    previous_handler = signal.signal(signal.SIGINT, interrupt)
     try:
         yield stop_asked
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(signal.SIGINT, previous_handler)
 
 
-def _cancelled(run: ClientRun, at_once: bool) -> None:
+def _cancel(run: ClientRun, at_once: bool) -> None:
     try:
         run.cancel(at_once=at_once)
     except DokimasiaError as problem:
@@ -428,7 +432,7 @@ def _cancelled(run: ClientRun, at_once: bool) -> None:
 
 
 def _print(text: str, *, colour: bool) -> None:
-    """Print what a service drew: nothing of it but colours controls the terminal."""
+    """Print a text that a service drew; only its colours control the terminal."""
     pieces = _COLOURS.split(text) if colour else [text]
     out = unguarded(sys.stdout)
     out.write("".join(piece if colour and _COLOURS.fullmatch(piece) else printable(piece) for piece in pieces))
@@ -436,16 +440,16 @@ def _print(text: str, *, colour: bool) -> None:
 
 
 def _row(shown: "RunShown") -> Run:
-    """Return the row of a run that a list shows; what a list does not show is empty."""
+    """Return the row of a run from its entry in a list; fields that lists do not have are empty."""
     return Run.model_validate(shown.model_dump(include=set(Run.model_fields)))
 
 
-def _given(request: ForkRequest) -> dict[str, Any]:
+def _set_fields(request: ForkRequest) -> dict[str, Any]:
     return {name: getattr(request, name) for name in type(request).model_fields if getattr(request, name)}
 
 
 def _estimate(plan: Mapping[str, Any]) -> Estimate:
-    """Return the estimate that an event tells."""
+    """Return the estimate in a `planned` event."""
     models = {
         name: ModelEstimate(calls=model["calls"], cost=model["cost"]) for name, model in plan.get("models", {}).items()
     }

@@ -1,4 +1,4 @@
-"""Options of the command line made from a request: its fields say name, help, type, range and default."""
+"""Command-line options made from the fields of a request: name, help, type, range and default."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -32,13 +32,13 @@ def request_options(
     optional: tuple[str, ...] = (),
     lifted: tuple[str, ...] = (),
 ) -> Callable[..., Any]:
-    """Add a request's arguments and options to a command, which receives what was given as one mapping `asked`.
+    """Add a request's arguments and options to a command, which receives their values as a mapping `asked`.
 
     Args:
         request: the request.
-        leave_out: fields that the command gives in another way.
-        optional: fields that the request needs and the command can do without.
-        lifted: fields of numbers that take the word `none`, too.
+        leave_out: fields that the command does not take as options.
+        optional: fields that the request requires and the command does not.
+        lifted: fields for numbers that also accept the word `none`.
     """
     fields = [(name, field) for name, field in fields_in_order(request) if name not in leave_out]
     fields = [(name, field) for name, field in fields if not option_of(field).hidden]
@@ -59,24 +59,24 @@ def request_options(
 def parameter(
     name: str, field: FieldInfo, *, required: bool, lifted: bool = False
 ) -> Callable[[Callable[..., R]], Callable[..., R]]:
-    """Return what adds one field to a command."""
-    how = option_of(field)
+    """Return the Click decorator that adds a field to a command."""
+    option = option_of(field)
     kind = kind_of(field)
-    if how.argument:
-        return click.argument(name, type=_click_type(kind, field, how), required=required, metavar=how.metavar)
+    if option.argument:
+        return click.argument(name, type=_click_type(kind, field, option), required=required, metavar=option.metavar)
     flags = flags_of(name, field)
-    shared: dict[str, Any] = {"help": field.description, "required": required, "metavar": how.metavar}
+    shared: dict[str, Any] = {"help": field.description, "required": required, "metavar": option.metavar}
     default = None if field.is_required() else field.get_default(call_default_factory=True)
     if kind is bool:
         flags = (f"{flags[0]}/--no-{flags[0].removeprefix('--')}",) if default else flags
         return click.option(*flags, name, is_flag=True, default=default, help=field.description)
-    if how.repeated:
+    if option.repeated:
         return click.option(*flags, name, multiple=True, **shared)
     if get_origin(kind) is tuple:
         default_text = ",".join(default) if default else ""
         return click.option(*flags, name, default=None if required else default_text, **shared)
     shown_default = default is not None
-    type_ = _click_type(kind, field, how)
+    type_ = _click_type(kind, field, option)
     return click.option(
         *flags,
         name,
@@ -88,16 +88,16 @@ def parameter(
 
 
 class NumberOrNone(click.ParamType):
-    """A number, or the word `none`, which lifts a limit."""
+    """A parameter type for a number, or the word `none`, which removes a limit."""
 
     name = f"number|{NOBODY}"
 
     def __init__(self, number: click.ParamType) -> None:
-        """Read numbers by another type."""
+        """Create the type from the type of its numbers."""
         self._number = number
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the number, or the word."""
+        """Return the number, or the word `none`."""
         if value == NOBODY:
             return NOBODY
         try:
@@ -107,15 +107,15 @@ class NumberOrNone(click.ParamType):
 
 
 def flags_of(name: str, field: FieldInfo) -> tuple[str, ...]:
-    """Return how a field that is an option is written."""
+    """Return the flags of a field that is an option."""
     return option_of(field).flags or (f"--{name.replace('_', '-')}",)
 
 
 def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
-    """Return the request that was asked for on the command line.
+    """Return the request that the arguments of a command describe.
 
     Raises:
-        click.UsageError: what was given makes no request; the message names the option.
+        click.UsageError: they make no valid request; the message names the option.
     """
     fields = request.model_fields
     values = {name: _value(fields[name], value) for name, value in asked.items()}
@@ -134,9 +134,9 @@ def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
 
 
 def _value(field: FieldInfo, value: Any) -> Any:
-    how = option_of(field)
-    if how.read is not None and value is not None:
-        return how.read(value)
+    option = option_of(field)
+    if option.read is not None and value is not None:
+        return option.read(value)
     if get_origin(kind_of(field)) is tuple and isinstance(value, str):
         if field.default is None and value in {"", NOBODY}:
             return () if value else None
@@ -144,11 +144,11 @@ def _value(field: FieldInfo, value: Any) -> Any:
     return value.absolute() if isinstance(value, Path) else value
 
 
-def _click_type(kind: Any, field: FieldInfo, how: Option) -> Any:
+def _click_type(kind: Any, field: FieldInfo, option: Option) -> Any:
     if get_origin(kind) is Literal:
         return click.Choice([str(arg) for arg in get_args(kind)])
     if kind is Path:
-        return click.Path(exists=how.exists, dir_okay=not how.file, path_type=Path)
+        return click.Path(exists=option.exists, dir_okay=not option.file, path_type=Path)
     if kind in (int, float):
         bounds = bounds_of(field)
         low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))

@@ -1,4 +1,4 @@
-"""A stored run once more: `dokimasia resume` goes on with it, `fork` does it again with another judge, model or prompt."""
+"""`dokimasia resume` continues a stored run; `fork` repeats it with another judge, model or prompt."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -119,13 +119,13 @@ def _invocation(asked: dict[str, Any]) -> Invocation:
 
 
 def _changes(asked: dict[str, Any]) -> dict[str, Any]:
-    """Return what holds for a run that goes on: of the limits on spending those that were given, None for one lifted."""
-    kept_names = {name for name in LIMITS if asked[name] is None}
-    return {name: value for name, value in _invocation(asked).invocation.items() if name not in kept_names}
+    """Return the changes to a resumed run: of the spending limits only those that were given, None for one that is removed."""
+    unset_limits = {name for name in LIMITS if asked[name] is None}
+    return {name: value for name, value in _invocation(asked).invocation.items() if name not in unset_limits}
 
 
 def _resumable(*, retry_failed: bool) -> "Usable":
-    """Which runs `resume last` means: those that are unfinished, and with --retry-failed those whose failures can be asked."""
+    """Return whether `resume last` can mean a run: an unfinished one or, with --retry-failed, one whose method can retry."""
     from dokimasia.runs.catalogue import method_of
 
     if retry_failed:
@@ -149,8 +149,8 @@ def _print_preview(preview: "PreviewShown", parent: str, node: str | None) -> No
     from dokimasia.cli.drawing import print_cost
 
     out = console()
-    at = f" at {node}" if node else ""
-    out.print(f"[bold]run {preview.run}, forked from {parent}{at}[/bold]")
+    step_text = f" at {node}" if node else ""
+    out.print(f"[bold]run {preview.run}, forked from {parent}{step_text}[/bold]")
     if preview.steps is None:
         print_cost(preview, style="bold")
         return

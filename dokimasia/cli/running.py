@@ -28,20 +28,20 @@ from dokimasia.runs.reachability import Stop
 from dokimasia.settings import Settings
 
 ROOM_FOR_A_BAR = 110
-"""Columns below which the line has no bar, so that what is spent and left can be read."""
+"""Columns of the terminal below which the line has no bar, to leave room for spending and the remaining time."""
 
 PLAIN_EVERY = 5.0
 BRIEF = 60
-"""Characters of a failed try's reason that the line shows."""
+"""Maximum number of characters of a failed try's reason on the line."""
 
 
 class ProgressLine:
-    """An observer that shows what it is told. Use it as a context manager around the run."""
+    """An observer that shows the progress of a run on a live line. Use it as a context manager around the run."""
 
     steps = None
 
     def __init__(self, method: str = "run") -> None:
-        """Make a display, which begins when the run is planned; `method` says what is at work."""
+        """Create a line, which appears when the run is planned; `method` is its label."""
         self.method = method
         self._console = PrintableConsole(file=unguarded(sys.stderr), highlight=False)
         self._live: Progress | None = None
@@ -55,7 +55,7 @@ class ProgressLine:
         """Whether workers are just being started."""
         self.standing: Standing | None = None
         self.before = 0.0
-        """US dollars that the run has spent already in the service that works on it, before it went on there."""
+        """US dollars that the run had spent on the service before it was resumed there."""
 
     def __enter__(self) -> "ProgressLine":
         return self
@@ -66,7 +66,7 @@ class ProgressLine:
             self._live = None
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
-        """Say which run this is and what it may come to."""
+        """Print the run's id, its samples and its estimate, and start the live line."""
         self.run_id, self._speed = run_id, Speed()
         cost = cost_text(estimate.cost, estimate.cost_known)
         models = ", ".join(f"{name} {model.calls}" for name, model in estimate.models.items())
@@ -83,7 +83,7 @@ class ProgressLine:
                 TextColumn("{task.description}"),
                 *([BarColumn(bar_width=28)] if self._console.width >= ROOM_FOR_A_BAR else []),
                 MofNCompleteColumn(),
-                # the note is cut where the line is too short for all, and nothing else
+                # if the line is too short, only the note is cut
                 TextColumn("{task.fields[note]}", table_column=Column(ratio=1, no_wrap=True, overflow="ellipsis")),
                 console=self._console,
                 expand=True,
@@ -94,7 +94,7 @@ class ProgressLine:
             self._live.start()
 
     def starting(self, workers: int, address: str | None) -> None:
-        """Say what is waited for; a time left is reckoned from the moment in which it is there."""
+        """Print which workers are starting; the remaining time is estimated from when they are ready."""
         self.starts = workers > 0
         if not workers:
             self._speed = Speed()
@@ -105,7 +105,7 @@ class ProgressLine:
             say(f"note: that is more than this machine's {several(cores, 'core')}, which they share")
 
     def progressed(self, progress: Standing) -> None:
-        """Show where the run stands."""
+        """Show the progress of the run."""
         self.standing = progress
         now = time.monotonic()
         self._speed.mark(progress)
@@ -118,14 +118,14 @@ class ProgressLine:
             say(f"{progress.done}/{progress.items} done · {note}")
 
     def happened(self, event: GatewayEvent) -> None:
-        """Remember why a limit changed, and what fails at models that do not answer; everything else is in the log."""
+        """Remember reasons of changed limits and of failed tries for the line, and log the event."""
         from dokimasia.log import logger
 
         if event.kind == "limit":
             self._limits[event.endpoint] = event.reason
         elif event.kind == "failed_try":
-            again = "" if event.delay is None else f", next try in {event.delay:.0f} s"
-            self._failing[event.model] = f"try {event.number}: {_brief(event.reason)}{again}"
+            next_try = "" if event.delay is None else f", next try in {event.delay:.0f} s"
+            self._failing[event.model] = f"try {event.number}: {_brief(event.reason)}{next_try}"
         elif event.kind == "answered":
             self._failing.pop(event.model, None)
         level = logging.INFO if event.kind in {"limit", "gave_up", "left", "failed_try", "draining"} else logging.DEBUG
@@ -135,24 +135,24 @@ class ProgressLine:
             logger(__name__).log(level, event.kind, **fields)
 
     def failed(self, item: str, model: str, kind: str, reason: str) -> None:
-        """Say nothing: it is counted, and the log has it."""
+        """Do nothing: failures are counted in the progress, and logged."""
 
     def became(self, status: str, *, end: str = "", why: str = "") -> None:
-        """Say nothing: the command says at its end how the run ended."""
+        """Do nothing: the command prints at its end how the run ended."""
 
     def paid(self) -> str:
-        """Return a sentence on what this invocation sent and paid."""
+        """Return a sentence on the calls of this invocation, and what they cost."""
         if self.standing is None:
             return "nothing was asked: the run was complete"
         stats = self.standing.stats
-        sent = f"{several(stats.answered, 'call')} answered by models, {stats.cached} by the ledger"
+        calls = f"{several(stats.answered, 'call')} answered by models, {stats.cached} by the ledger"
         tries = f", {several(stats.failed_tries, 'try', 'tries')} failed" if stats.failed_tries else ""
         earlier = f" ({cost_text(self.before)} of it before the run went on)" if self.before else ""
-        return f"{sent}{tries}; paid now: {self._spent(stats)}{earlier} in {time.monotonic() - self._started:.1f} s"
+        return f"{calls}{tries}; paid now: {self._spent(stats)}{earlier} in {time.monotonic() - self._started:.1f} s"
 
     def _note(self, progress: Standing) -> str:
         stats = progress.stats
-        rate, left = self._speed.of(progress)
+        rate, seconds_left = self._speed.of(progress)
         undecided = progress.failures.get("undecided", 0)
         failures = sum(progress.failures.values()) - undecided
         parts = [
@@ -166,14 +166,14 @@ class ProgressLine:
             *([f"{several(stats.waiting, 'question')} to people"] if stats.waiting else []),
             *([f"{several(stats.failed_tries, 'try', 'tries')} failed"] if stats.failed_tries else []),
             *([f"spent {self._spent(stats)}"] if stats.answered or self.before else []),
-            *([] if left is None else [f"left {_clock(left)}"]),
+            *([] if seconds_left is None else [f"left {_clock(seconds_left)}"]),
             *(f"{model} does not answer ({why})" for model, why in sorted(self._failing.items())),
             *(f"limit of {endpoint} {reason}" for endpoint, reason in sorted(self._limits.items())),
         ]
         return " · ".join(parts)
 
     def _spent(self, stats: GatewayStats) -> str:
-        """Return what answers cost, as far as it is known."""
+        """Return the known cost of answers, in words."""
         known_cost = self.before + stats.cost
         if stats.cost_unknown and not known_cost:
             return f"an unknown amount ({several(stats.cost_unknown, 'call')} of unknown cost)"
@@ -193,30 +193,30 @@ def _clock(seconds: float) -> str:
 
 
 EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "below": 5, "waiting": 6}
-"""By how a run ended; errors bring their own: 1 ours, 2 the user's, 130 interrupted."""
+"""Exit codes by how a run ended; errors have their own: 1 internal, 2 the user's, 130 interrupted."""
 
 STARTS = "stopping once Ray has started or let this process in, in some 10 seconds; Ctrl-C again does not shorten that"
-"""What Ctrl-C does while workers are started."""
+"""The message on Ctrl-C while workers are starting."""
 
 Work = Callable[..., Awaitable[Any]]
-"""What starts a run, given `settings`, `observer` and `stop`; returns a `RunResult`."""
+"""A function that carries out a run, given `settings`, `observer` and `stop`, and returns a `RunResult`."""
 
 
 def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_flags: str = "") -> RunOutcome:
-    """Run the work under signals and a progress line, which names the method, and say what was paid.
+    """Carry out a run under signal handlers and a progress line, and print what was paid.
 
-    `worker_flags` are the flags to repeat in the resume command.
+    `method` labels the line; `worker_flags` are repeated in the command that resumes the run.
 
     Raises:
-        Interrupted: after Ctrl-C or SIGTERM; the message is the command that goes on.
+        Interrupted: after Ctrl-C or SIGTERM; the message has the command that resumes the run.
     """
     stop = Stop()
-    times = 0
+    interrupts = 0
 
     def interrupt() -> None:
-        nonlocal times
-        times += 1
-        if times == 1:
+        nonlocal interrupts
+        interrupts += 1
+        if interrupts == 1:
             stop.ask()
             say(f"\n{STARTS if line.starts else 'finishing the calls in flight; Ctrl-C again stops at once'}")
         else:
@@ -228,12 +228,12 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
             with asyncio.Runner() as runner:
                 loop = runner.get_loop()
                 task = asyncio.ensure_future(work(settings=settings, observer=line, stop=stop), loop=loop)
-                for number in (signal.SIGINT, signal.SIGTERM):
+                for signal_number in (signal.SIGINT, signal.SIGTERM):
                     with suppress(NotImplementedError, RuntimeError, ValueError):
-                        loop.add_signal_handler(number, interrupt)
+                        loop.add_signal_handler(signal_number, interrupt)
                 result = loop.run_until_complete(task)
         except (Interrupted, KeyboardInterrupt, asyncio.CancelledError) as interruption:
-            if isinstance(interruption, asyncio.CancelledError) and not times:
+            if isinstance(interruption, asyncio.CancelledError) and not interrupts:
                 raise
             if not line.run_id:
                 raise Interrupted(
@@ -248,16 +248,16 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
 
 
 def exit_code(outcome: RunOutcome, where: str) -> int:
-    """Say why a run did not end as it was wanted, once what came of it is printed, and return the exit code.
+    """Print why a run did not end as wanted, after its results, and return the exit code.
 
-    `where` are the options by which another command finds the same place.
+    `where` are the options by which another command finds the same home or service.
     """
     if outcome.end == "spending":
         say(f"{outcome.why}. Go on with: dokimasia resume {outcome.run}{where} (with a larger limit, or none)")
     elif outcome.end == "waiting":
-        check = f"dokimasia check {outcome.run}"
-        say(f"run {outcome.run}: {outcome.why.replace(check, check + where)}")
+        check_command = f"dokimasia check {outcome.run}"
+        say(f"run {outcome.run}: {outcome.why.replace(check_command, check_command + where)}")
     elif outcome.why:
-        again = f"dokimasia resume {outcome.run}"
-        say_error(f"run {outcome.run}: {outcome.why.replace(again, again + where)}")
+        resume_command = f"dokimasia resume {outcome.run}"
+        say_error(f"run {outcome.run}: {outcome.why.replace(resume_command, resume_command + where)}")
     return EXIT_CODES[outcome.end]

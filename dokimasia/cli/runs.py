@@ -1,4 +1,4 @@
-"""`dokimasia runs`: list the runs of a home; `runs name` calls one otherwise, `cancel` stops one, `delete` removes one."""
+"""`dokimasia runs`: list the runs of a home; `runs name` renames one, `cancel` stops one, `delete` deletes one."""
 
 import sys
 
@@ -49,9 +49,9 @@ def command(context: click.Context, backend: Backend, tags: tuple[str, ...], met
         labelled = {"name": run.name, "tags": ", ".join(run.tags)}
         started = run.created_at[:19].replace("T", " ")
         table.add_row(run.id, *(labelled[name] for name in label_columns), status, started, escape(run.command))
-    of = f" of the method {method}" if method else ""
-    tagged = f" with the tag {' and '.join(tags)}" if tags else ""
-    console().print(table if runs else f"no runs{of + tagged or ' yet'} in {backend.named}")
+    method_text = f" of the method {method}" if method else ""
+    tag_text = f" with the tag {' and '.join(tags)}" if tags else ""
+    console().print(table if runs else f"no runs{method_text + tag_text or ' yet'} in {backend.named}")
     for run in runs:
         if run.why:
             click.echo(f"run {run.id}: {run.why}")

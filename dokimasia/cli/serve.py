@@ -1,4 +1,4 @@
-"""`dokimasia serve`: runs over HTTP, pages for people, and people as models, over one home until it is told to stop."""
+"""`dokimasia serve`: serve a home over HTTP until it is stopped: runs, pages, and questions to people."""
 
 import asyncio
 import secrets
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PORT = 8181
 EVERYWHERE = {"0.0.0.0": "127.0.0.1", "::": "::1"}
-"""Addresses that stand for all of a machine, and by which of its own it is reached from itself."""
+"""Wildcard addresses, each with the loopback address by which this machine reaches a service there."""
 
 
 @click.command()
@@ -68,10 +68,10 @@ def command(
     remote_workers = Invocation(workers=workers, engine=engine, address=address)
     tokens = AccessTokens() if token_file is None else read_tokens(token_file)
     check_address(host, tokens=tokens.needed)
-    asyncio.run(_served(settings, host, port, tokens, data_root, hosts, width, remote_workers))
+    asyncio.run(_serve(settings, host, port, tokens, data_root, hosts, width, remote_workers))
 
 
-async def _served(
+async def _serve(
     settings: "Settings",
     host: str,
     port: int,
@@ -120,33 +120,33 @@ async def _served(
         try:
             await serve(service, host=host, port=port, ready=ready, stop=stopping)
         finally:
-            left = len(engine.queue.at_work) + len(engine.queue.queued)
-            await _drained(engine, hurrying)
-    on = "goes on" if left == 1 else "go on"
-    say(f"stopped; {several(left, 'run')} {on} when the service is back" if left else "stopped")
+            remaining = len(engine.queue.at_work) + len(engine.queue.queued)
+            await _drain(engine, hurrying)
+    verb = "goes on" if remaining == 1 else "go on"
+    say(f"stopped; {several(remaining, 'run')} {verb} when the service is back" if remaining else "stopped")
 
 
 def _signals(workers: int) -> tuple[asyncio.Event, asyncio.Event]:
-    """Return what the first signal to stop sets, and what the second does."""
-    but = " (a Ray that is just starting is waited for)" if workers else ""
+    """Return two events: the first signal to stop sets one, the second signal the other."""
+    exception = " (a Ray that is just starting is waited for)" if workers else ""
     stopping, hurrying = asyncio.Event(), asyncio.Event()
 
-    def asked() -> None:
+    def handle_signal() -> None:
         if stopping.is_set():
             hurrying.set()
             return
         stopping.set()
-        say(f"\nanswering and committing the calls in flight; Ctrl-C again stops at once{but}")
+        say(f"\nanswering and committing the calls in flight; Ctrl-C again stops at once{exception}")
 
     loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for signal_number in (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, asked)
+            loop.add_signal_handler(signal_number, handle_signal)
     return stopping, hurrying
 
 
-async def _drained(engine: "object", hurrying: asyncio.Event) -> None:
-    """Answer and commit what is in flight; once somebody is in a hurry, give it up."""
+async def _drain(engine: "object", hurrying: asyncio.Event) -> None:
+    """Close the engine once the calls in flight are committed; abandon them once `hurrying` is set."""
     from dokimasia.service.engine import RunEngine
 
     assert isinstance(engine, RunEngine)
@@ -162,7 +162,7 @@ async def _drained(engine: "object", hurrying: asyncio.Event) -> None:
 
 
 def _names(host: str, hosts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the names by which the service is reached beside those of this machine itself."""
+    """Return the names of the service besides those by which this machine reaches itself."""
     own_names = () if host in EVERYWHERE else (host.lower(),)
     return (*own_names, *(name.lower() for name in hosts))
 

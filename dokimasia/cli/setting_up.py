@@ -1,4 +1,4 @@
-"""What there is before any run: `dokimasia init` writes a configuration, `schema` and `plugins` say what is at hand."""
+"""Verbs to set up: `dokimasia init` writes a configuration; `schema` and `plugins` show what is available."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -129,7 +129,7 @@ def schema(method: str | None) -> None:
         print_json(passport_schema())
         return
     if method is not None:
-        near = next(
+        named_method = next(
             (
                 method_entry.name
                 for method_entry in methods_with_schema()
@@ -137,9 +137,9 @@ def schema(method: str | None) -> None:
             ),
             None,
         )
-        if near is not None and near != method:
+        if named_method is not None and named_method != method:
             raise ConfigError(
-                f"no method {method!r}, which is what runs of {near!r} are called: `dokimasia schema {near}`"
+                f"no method {method!r}, which is what runs of {named_method!r} are called: `dokimasia schema {named_method}`"
             )
         print_json(figures_schema(method_named(method)))
         return
@@ -155,20 +155,20 @@ def plugins(settings: "Settings", as_json: bool) -> None:
     """List the plug-ins that are installed, each with its distribution, and say which cannot be used and why."""
     from dokimasia.plugins import GROUPS, listing
 
-    listed = listing()
+    entries = listing()
     if as_json:
-        print_json([plugin._asdict() for plugin in listed])
+        print_json([plugin._asdict() for plugin in entries])
         return
     out = console()
-    if not listed:
+    if not entries:
         out.print(f"no plug-ins are installed; a distribution announces them in {', '.join(GROUPS.values())}")
         return
     table = grid("kind", "name", "distribution", "what")
-    for plugin in listed:
+    for plugin in entries:
         state = "[green]" if plugin.problem is None else "[red]"
         owner = f"{plugin.distribution} {plugin.version}".strip()
         table.add_row(plugin.kind, f"{state}{escape(plugin.name)}[/]", escape(owner), escape(plugin.value))
     out.print(table)
-    for plugin in listed:
+    for plugin in entries:
         if plugin.problem is not None:
             out.print(escape(plugin.problem), style="red")

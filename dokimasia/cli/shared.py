@@ -1,4 +1,4 @@
-"""What every verb shares: the options for home, configuration and log, and how a crash is told without its secrets."""
+"""What all verbs share: options for home, configuration and log, output, and error messages without secrets."""
 
 import functools
 import os
@@ -24,25 +24,25 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 FILE = click.Path(dir_okay=False, path_type=Path)
-"""A file that need not be there yet."""
+"""A file that need not exist yet."""
 
 EXISTING_FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 PIPED = 120
-"""Columns of what is no terminal."""
+"""The width of output that is not a terminal, in columns."""
 
 _redact: Callable[[str], str] | None = None
 
 _NAMED = r"(?:[0-9a-f]{16}|[\w.-]+-[0-9a-f]{8}(?:@\d+)?)"
 _ON_A_RUN = re.compile(rf"\bdokimasia(?: [a-z]+)+(?: {_NAMED}\b)+(?![^`\n]* --(?:home|server) )")
-"""A command on a run, or on a tree by the name that it has of itself, that names no place."""
+"""A command on a run, or on a tree by its generated name, without --home and --server."""
 
 _where = ""
-"""The options with which this command was told its place; empty where it was not told."""
+"""The options by which this command was given its home or service; empty if it was given none."""
 
 
 def home_options(settings: "Settings") -> str:
-    """Return the options by which another command finds the same home and, where it is not the usual one, configuration."""
+    """Return the options by which another command finds the same home and, unless it is the default, configuration."""
     from dokimasia.settings import CONFIG_NAME
 
     config = settings.config_path
@@ -51,13 +51,13 @@ def home_options(settings: "Settings") -> str:
 
 
 def remember_target_flags(where: str) -> None:
-    """Have the commands on runs that are told from now on find the place that these options name."""
+    """Set the options that are added to commands on runs in all further output."""
     global _where
     _where = where
 
 
 def with_target_flags(text: str) -> str:
-    """Return a text in which commands on runs find the place that this command was told, so that they can be pasted."""
+    """Return a text whose commands on runs name the home or service of this command, so that they can be pasted."""
     return _ON_A_RUN.sub(lambda match: match[0] + _where, text) if _where else text
 
 
@@ -72,9 +72,9 @@ def redact(text: str) -> str:
 
 
 def say(text: str, *, opening: str = "") -> None:
-    """Write a line to standard error; where nobody reads it any more, go on without a word.
+    """Write a line to standard error; if that is closed, continue silently.
 
-    What cannot be written is thrown away from then on, by whoever writes.
+    After a failed write, all further output to standard error is discarded.
     """
     from dokimasia.log import printable, unguarded
 
@@ -86,20 +86,20 @@ def say(text: str, *, opening: str = "") -> None:
 
 
 def say_error(text: str) -> None:
-    """Write an error as every error of the program is written: on one line, redacted."""
+    """Write an error message to standard error, redacted, after `error:`."""
     say(redact(text), opening=f"{click.style('error:', fg='red', bold=True)} ")
 
 
 def crash_report(problem: BaseException) -> str:
-    """Return what is said of an error of ours: its type and message on one line, redacted."""
+    """Return the message about an internal error: its type and text on one line, redacted."""
     text = " ".join(str(problem).split())[:500]
     return redact(f"internal error: {type(problem).__name__}: {text} (run again with -v for the log; please report it)")
 
 
 def prepared(function: Callable[..., R], step: Callable[[dict[str, Any]], None]) -> Callable[..., R]:
-    """Return a verb whose options a step changes before they reach it; all steps of a verb are taken in one frame.
+    """Return a verb whose options are changed by a step before they reach it; all steps of a verb share one wrapper.
 
-    Steps that are added later come first.
+    Steps that are added later run first.
     """
     steps: list[Callable[[dict[str, Any]], None]] | None = getattr(function, "steps", None)
     if steps is not None:
@@ -120,8 +120,8 @@ def prepared(function: Callable[..., R], step: Callable[[dict[str, Any]], None])
 def common(function: Callable[..., R]) -> Callable[..., R]:
     """Add --home, --config, -v and --log-file to a verb, which receives them as one `settings`.
 
-    An empty --home, of a variable that the shell does not have, is none, as an empty DOKIMASIA_HOME is. A verb that asks a
-    service, too, uses `with_backend` in its place.
+    An empty --home, as from an unset shell variable, counts as not given, like an empty DOKIMASIA_HOME. A verb that also
+    works on a service uses `with_backend` instead.
     """
 
     def refuse_service(options: dict[str, Any]) -> None:
@@ -133,12 +133,12 @@ def common(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def configured(function: Callable[..., R]) -> Callable[..., R]:
-    """Add the options of `common` to a verb for which it makes no difference whether there is a service."""
+    """Add the options of `common` to a verb that ignores a configured service."""
     return shared(prepared(function, lambda options: options.pop("given")))
 
 
 def refuse_remote(command: str) -> None:
-    """Refuse what is done on a home of this machine alone.
+    """Refuse a command on a service that works only on a home of this machine.
 
     Raises:
         click.UsageError: always.
@@ -176,7 +176,7 @@ def shared(function: Callable[..., R]) -> Callable[..., R]:
 
 
 def shown_path(path: Path) -> str:
-    """Return a path as commands may repeat it: relative below the working folder, else whole, good in any folder."""
+    """Return a path for use in printed commands: relative if it is below the working folder, else absolute."""
     absolute = path.absolute()
     return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
@@ -215,7 +215,7 @@ def console() -> Any:
 
 
 def grid(*names: str) -> "Table":
-    """Return an empty table with these columns, whose texts go on in the next line where the terminal is narrow."""
+    """Return an empty table with these columns, whose texts wrap if the terminal is narrow."""
     from rich import box
     from rich.table import Table
 
@@ -227,7 +227,7 @@ def grid(*names: str) -> "Table":
 
 @contextmanager
 def reading(settings: "Settings", run: str, usable: "Usable | None" = None) -> "Iterator[tuple[Home, Run]]":
-    """Open the home for reading and find the run that a user means in it; `last` is the newest of those that are usable.
+    """Open the home for reading, and yield it with the run that a user means; `last` is the newest usable one.
 
     Raises:
         NotFound: there is no home, or no such run.
@@ -240,7 +240,7 @@ def reading(settings: "Settings", run: str, usable: "Usable | None" = None) -> "
 
 
 def redacting(settings: "Settings") -> None:
-    """Have nothing that is printed show the secrets of these settings."""
+    """Redact the secrets of these settings in all further output."""
     global _redact
     from dokimasia.log import Redactor
 

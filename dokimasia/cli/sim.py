@@ -59,8 +59,8 @@ def make(
 
     def write(to: Path) -> list[str]:
         if gold:
-            return [_gold(to, samples, seed, of_texts=gold == "texts")]
-        return _written(
+            return [_write_gold_file(to, samples, seed, of_texts=gold == "texts")]
+        return _write_files(
             to, samples, described=described, creative=creative, disputed=disputed, seed=seed, rankings=rankings
         )
 
@@ -70,17 +70,17 @@ def make(
         click.echo(f"wrote {line}")
 
 
-def _gold(file: Path, samples: int, seed: int, *, of_texts: bool) -> str:
+def _write_gold_file(file: Path, samples: int, seed: int, *, of_texts: bool) -> str:
     from dokimasia.simulation.world import write_gold
 
     write_gold(file, samples, seed, of_texts=of_texts)
     return f"{several(samples, 'scene')} with {'gold answers' if of_texts else 'the prompts of gold images'}: {file}"
 
 
-def _written(
+def _write_files(
     file: Path, samples: int, *, described: bool, creative: bool, disputed: float, seed: int, rankings: bool
 ) -> list[str]:
-    """Write the files and return what was written, each in words."""
+    """Write the files of a world, and return a description of each."""
     from dokimasia.simulation.ranked_world import write_ranked
     from dokimasia.simulation.world import write_creative, write_described, write_world
 
@@ -97,17 +97,17 @@ def _written(
 
 
 def _check_free(file: Path, write: Callable[[Path], object], *, rankings: bool) -> None:
-    """Refuse to replace a file by another content.
+    """Refuse to replace a file with other content.
 
     Raises:
-        InputError: a file is there and is not what would be written.
+        InputError: a file exists with content other than what would be written.
     """
     from tempfile import TemporaryDirectory
 
     from dokimasia.errors import InputError
 
-    beside = file.parent.glob(f"{file.stem}.*{file.suffix}") if rankings else ()
-    if not file.exists() and not any(beside):
+    siblings = file.parent.glob(f"{file.stem}.*{file.suffix}") if rankings else ()
+    if not file.exists() and not any(siblings):
         return
     with TemporaryDirectory() as folder:
         write(Path(folder) / file.name)

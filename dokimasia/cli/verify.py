@@ -1,4 +1,4 @@
-"""`dokimasia verify`: hold everything in a home against its hashes, and say what is damaged and the way out."""
+"""`dokimasia verify`: check everything in a home against its hashes, and show what is damaged and how to repair it."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -49,21 +49,23 @@ def _print(verification: "HomeVerification", out: Any) -> None:
         out.print("[dim]not checked: rows taken away that nothing else names, steps of unfinished items[/dim]")
         return
     for part in verification.parts:
-        alike: dict[tuple[object, ...], list[str]] = {}
+        keys_by_problem: dict[tuple[object, ...], list[str]] = {}
         for problem in part.wrong:
-            alike.setdefault(
+            keys_by_problem.setdefault(
                 (problem.where, problem.what.replace(problem.key, "…"), problem.runs, problem.way_out), []
             ).append(problem.key)
-        first = {problem.key: problem for problem in reversed(part.wrong)}
-        for keys in list(alike.values())[:SHOWN]:
-            problem = first[keys[0]]
+        problems_by_key = {problem.key: problem for problem in reversed(part.wrong)}
+        for keys in list(keys_by_problem.values())[:SHOWN]:
+            problem = problems_by_key[keys[0]]
             out.print(f"[bold red]{escape(problem.where)} {escape(problem.key)}[/bold red]: {escape(problem.what)}")
             if len(keys) > 1:
-                some = escape(", ".join(keys[1:FEW]))
-                out.print(f"  so are {len(keys) - 1} more: {some}{', …' if len(keys) > FEW else ''} (--json lists all)")
+                examples = escape(", ".join(keys[1:FEW]))
+                out.print(
+                    f"  so are {len(keys) - 1} more: {examples}{', …' if len(keys) > FEW else ''} (--json lists all)"
+                )
             out.print(f"  runs: {', '.join(problem.runs) or 'none'}")
             out.print(f"  way out: {escape(problem.way_out)}")
-        if len(alike) > SHOWN:
-            out.print(f"[red]… and {len(alike) - SHOWN} more kinds in {part.name} (--json lists all)[/red]")
+        if len(keys_by_problem) > SHOWN:
+            out.print(f"[red]… and {len(keys_by_problem) - SHOWN} more kinds in {part.name} (--json lists all)[/red]")
     runs = ", ".join(verification.runs) or "none"
     out.print(f"[bold red]damaged.[/bold red] Runs that it touches: {runs}. Other runs can be used as they are.")

@@ -1,4 +1,4 @@
-"""The service from Python, thin over its OpenAPI."""
+"""A Python client of the service, a thin layer over its HTTP API."""
 
 from dokimasia.client.client import Client, ClientRun, Ended
 from dokimasia.client.connection import Event

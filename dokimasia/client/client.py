@@ -1,4 +1,4 @@
-"""The service from Python: `Client` begins and finds runs, sends files and decides; `ClientRun` is one run of it."""
+"""A Python client of the service: `Client` starts and finds runs, uploads files and decides items; `ClientRun` is a run."""
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -19,16 +19,16 @@ from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import nearest
 
 AT_WORK = frozenset({"queued", "running"})
-"""Statuses of a run that goes on by itself."""
+"""Statuses of a run that continues without intervention."""
 
 PAGE = 500
 
 
 class Ended(NamedTuple):
-    """How a run stands once it is not at work any more.
+    """How the work on a run ended.
 
-    `end` is one of `complete`, `failures`, `spending`, `below`, `waiting`, `interrupted`, `failed`, and `why` a sentence where
-    that is not as it was wanted.
+    `end` is one of `complete`, `failures`, `spending`, `below`, `waiting`, `interrupted`, `failed`; `why` is a sentence that
+    explains any end but `complete`.
     """
 
     run: str
@@ -38,16 +38,16 @@ class Ended(NamedTuple):
 
 
 class ClientRun:
-    """A run of a service, by its id.
+    """A run on a service.
 
     Attributes:
         id: its id.
-        method: of which method it is.
-        command: the command that asks for the same.
+        method: the name of its method.
+        command: the command line that requests the same run.
     """
 
     def __init__(self, client: "Client", shown: Mapping[str, Any]) -> None:
-        """Not called directly: `Client.run`, `Client.find` and `Client.runs` return runs."""
+        """Create a run from its JSON; callers use `Client.run`, `Client.find` or `Client.runs` instead."""
         self._client = client
         self.id = str(shown["id"])
         self.method = str(shown["method"])
@@ -68,7 +68,7 @@ class ClientRun:
             if run["id"] == self.id:
                 self.shown = dict(run)
                 return self
-        self.detail()  # which says that there is none
+        self.detail()  # raises NotFound
         return self
 
     @property
@@ -77,7 +77,7 @@ class ClientRun:
         return str(self.refresh().shown["status"])
 
     def events(self, *, after: str = "", patience: float = PATIENCE, **how: Any) -> Iterator[Event]:
-        """Yield the events of the run until its work ends; the stream is opened again when the service comes back."""
+        """Yield the events of the run until its work ends, reconnecting if the service was gone; see `connection.events`."""
         yield from events(self._client.connection, f"{self._path}/events", after=after, patience=patience, **how)
 
     def wait(
@@ -101,12 +101,12 @@ class ClientRun:
             for event in self.events(after=last, patience=patience, **how):
                 last = event.id or last
                 told(event)
-                if _at_rest(event):
+                if _ends_work(event):
                     return self.ended(limits)
-            time.sleep(pause(1))  # the service is about to end, and this begins anew once it is back
+            time.sleep(pause(1))  # the service is shutting down: reconnect once it is back
 
     def ended(self, limits: Mapping[str, Any] | None = None) -> Ended:
-        """Return how the run ended, under these limits."""
+        """Return how the run ended, judged by these limits."""
         thresholds = {name: (limits or {}).get(name) for name in ("max_failures", "min_score", "min_accuracy")}
         end = self._client.call(operations.finished.end, run=self.id, **thresholds)
         return Ended(self.id, end["status"], end["end"], end["why"])
@@ -128,11 +128,11 @@ class ClientRun:
         yield from self._client.pages(f"{self._path}/samples", "samples", failed=failed or None)
 
     def sample(self, id: str, *, raw: bool = False) -> dict[str, Any]:
-        """Return one sample whole, with `raw` also every call as it was sent."""
+        """Return a sample with all its results, with `raw` also every call as it was sent."""
         return self._client.call(operations.results.one_sample, run=self.id, sample=id, raw=raw or None)
 
     def correct(self, sample: str, **correction: Any) -> dict[str, Any]:
-        """Correct an answer to a sample by hand, or leave the sample out, and return what is kept of it.
+        """Correct an answer to a sample by hand, or leave the sample out, and return the stored correction.
 
         Args:
             sample: its name.
@@ -142,11 +142,11 @@ class ClientRun:
         return self._client.call(operations.finished.correct, run=self.id, body={"sample": sample, **correction})
 
     def corrections(self) -> Iterator[dict[str, Any]]:
-        """Yield all that people corrected by hand, what was taken back, too, in the order in which they did."""
+        """Yield all corrections that people made, including those that were undone, in chronological order."""
         yield from self._client.entries(operations.finished.corrections, "corrections", run=self.id)
 
     def export(self, format: str = "jsonl") -> bytes:
-        """Return its rows as `jsonl`, `csv` or `parquet`; another program's form is a ZIP archive of its files."""
+        """Return its rows as `jsonl`, `csv` or `parquet`, or the files of another program's format as a ZIP archive."""
         return self._client.call(operations.results.export, run=self.id, format=format).data
 
     def report(self, format: str = "html", **how: Any) -> bytes:
@@ -155,47 +155,47 @@ class ClientRun:
 
     def cancel(self, *, at_once: bool = False) -> "ClientRun":
         """Stop the run once the calls in flight are committed, or at once."""
-        return self._became(self._client.call(operations.runs.cancel, run=self.id, at_once=at_once or None))
+        return self._update(self._client.call(operations.runs.cancel, run=self.id, at_once=at_once or None))
 
     def resume(self, **limits: Any) -> "ClientRun":
-        """Go on with it, under other limits (None: without one) and prompts; limits on spending that are not named stay."""
-        return self._became(
+        """Resume the run, with other limits (None removes one) or prompts; spending limits that are not named stay."""
+        return self._update(
             self._client.connection.send("POST", f"{self._path}/resume", self._client.as_json("resume", limits))
         )
 
     def retry(self, kinds: Sequence[str] = (), **limits: Any) -> "ClientRun":
-        """Ask again what failed, of all kinds of failure or of some."""
+        """Retry the items with some kinds of failure, by default all kinds."""
         body = self._client.as_json("resume", limits) | ({"kinds": list(kinds)} if kinds else {})
-        return self._became(self._client.connection.send("POST", f"{self._path}/retry", body))
+        return self._update(self._client.connection.send("POST", f"{self._path}/retry", body))
 
     def fork(self, **changes: Any) -> "ClientRun":
-        """Do it again with another `judge`, `models` (old to new), `prompts`, from a `node`; return the new run."""
+        """Fork the run with another `judge`, other `models` (old to new) or `prompts`, from a `node` on; return the new run."""
         body = self._client.as_json("fork", changes)
         return ClientRun(self._client, self._client.connection.send("POST", f"{self._path}/fork", body))
 
     def fork_preview(self, **changes: Any) -> dict[str, Any]:
-        """Return what a fork would be, ask and cost."""
+        """Return the id, the calls and the cost that a fork would have, without starting it."""
         return self._client.connection.send(
             "POST", f"{self._path}/fork", self._client.as_json("fork", changes), dry_run=True
         )
 
     def call(self, name: str | None = None, tags: Sequence[str] | None = None) -> "ClientRun":
-        """Give it a name, tags in the place of those that it has, or both."""
+        """Name the run, replace its tags, or both."""
         body = {"name": name, "tags": None if tags is None else list(tags)}
-        body_given = {key: value for key, value in body.items() if value is not None}
-        return self._became(self._client.call(operations.runs.call_otherwise, run=self.id, body=body_given))
+        set_fields = {key: value for key, value in body.items() if value is not None}
+        return self._update(self._client.call(operations.runs.call_otherwise, run=self.id, body=set_fields))
 
     def delete(self, *, force: bool = False) -> dict[str, Any]:
-        """Delete it and return what went; with `force` also where other runs were made from it."""
+        """Delete the run and return what was deleted; `force` allows it even if other runs were made from it."""
         return self._client.call(operations.runs.delete, run=self.id, force=force or None)
 
-    def _became(self, shown: Mapping[str, Any]) -> "ClientRun":
+    def _update(self, shown: Mapping[str, Any]) -> "ClientRun":
         self.shown = {**self.shown, **shown}
         return self
 
 
-def _at_rest(event: Event) -> bool:
-    """Whether an event says that the run is not at work any more."""
+def _ends_work(event: Event) -> bool:
+    """Whether an event says that the work on the run has ended."""
     picture = event.data["picture"] if event.kind == "snapshot" else {event.kind: event.data}
     status = (picture.get("status") or {}).get("status")
     return bool(picture.get("ended")) or (status is not None and status not in AT_WORK)
@@ -205,30 +205,30 @@ CHANGES: Mapping[str, type[Invocation]] = {"fork": ForkRequest, "resume": RunReq
 
 
 class Client:
-    """A service of Dokimasia.
+    """A client of a Dokimasia service.
 
         with Client("http://127.0.0.1:8181") as client:
             run = client.run("evaluate", data="questions.jsonl", judge="judge", models=["a", "b"])
             run.wait()
             print(run.figures()["models"])
 
-    Files that a request names are sent first, unless they are there. Errors are those of this package, with the sentence
-    that the command line prints.
+    Files that a request names are uploaded first, unless the service has them. Errors are raised as the classes of
+    `dokimasia.errors`, with the messages of the command line.
     """
 
     def __init__(
         self, url: str, token: str | None = None, *, who: str = "", transport: httpx.BaseTransport | None = None
     ) -> None:
-        """Make a client; nothing is sent yet.
+        """Create a client; nothing is sent yet.
 
         Args:
             url: the address of the service.
-            token: what it is shown, where it asks for one; it appears in no message, no log and no `repr`.
-            who: who decides, where the service takes this machine's word for it.
-            transport: in place of the network.
+            token: the access token, if the service requires one; it appears in no message, no log and no `repr`.
+            who: the person who decides, if the service accepts self-declared names.
+            transport: an HTTP transport to use instead of the network, such as in tests.
 
         Raises:
-            ConfigError: the address is none.
+            ConfigError: the address is not a valid URL.
         """
         self.connection = Connection(url, token=token or "", who=who, transport=transport)
 
@@ -250,7 +250,7 @@ class Client:
         return self.connection.get("/api/health")
 
     def run(self, method: str, /, **request: Any) -> ClientRun:
-        """Begin a run of a method, or return the existing one; the fields are those of the method's request.
+        """Start a run of a method, or return the existing run; the fields are those of the method's request.
 
         Raises:
             InputError: the request, or what it names, cannot be used.
@@ -258,21 +258,21 @@ class Client:
         return self.begin(method, self.asked(method, request))
 
     def begin(self, method: str, request: RunRequest) -> ClientRun:
-        """Begin a run of a request, such as `dokimasia.EvaluationRequest`."""
-        return ClientRun(self, self._asked_for(method, request))
+        """Start a run of a request, such as `dokimasia.EvaluationRequest`."""
+        return ClientRun(self, self._post_request(method, request))
 
     def preview(self, method: str, /, **request: Any) -> dict[str, Any]:
-        """Return what a run would be, ask and cost; nothing is begun."""
+        """Return the id, the calls and the cost that a run would have, without starting it."""
         return self.preview_of(method, self.asked(method, request))
 
     def preview_of(self, method: str, request: RunRequest) -> dict[str, Any]:
-        """Return what a run of a request would be, ask and cost."""
-        return self._asked_for(method, request, dry_run=True)
+        """Return the id, the calls and the cost that a run of a request would have."""
+        return self._post_request(method, request, dry_run=True)
 
     def runs(self, *, tags: Sequence[str] = (), **filters: Any) -> list[ClientRun]:
-        """Return the runs, the newest first: those with all of some tags, of a `status`, of a `method`, that hold a text `q`."""
-        listed = self.entries(operations.runs.list_of_runs, "runs", tag=list(tags) or None, **filters)
-        return [ClientRun(self, fields) for fields in listed]
+        """Return the runs, newest first, filtered by tags (all of them), `status`, `method` or a text `q`."""
+        entries = self.entries(operations.runs.list_of_runs, "runs", tag=list(tags) or None, **filters)
+        return [ClientRun(self, fields) for fields in entries]
 
     def find(self, run: str) -> ClientRun:
         """Return a run by its name, the beginning of its id, or `last`.
@@ -283,7 +283,7 @@ class Client:
         return ClientRun(self, self.call(operations.runs.one_run, run=run))
 
     def diff(self, first: str, second: str, **how: Any) -> dict[str, Any]:
-        """Return how two runs differ: the second minus the first; `models` (A,B), `top` and `seed` as on the command line."""
+        """Return the comparison of two runs, second minus first; `models` (A,B), `top` and `seed` as on the command line."""
         return self.call(operations.runs.diff, runs=f"{first},{second}", **how)
 
     def upload(self, path: str | Path) -> str:
@@ -315,15 +315,15 @@ class Client:
         return self.call(operations.trees.one_tree, tree=name, **how)
 
     def passports(self) -> list[dict[str, Any]]:
-        """Return the judges of which probes can make a passport."""
+        """Return the judges whose passports can be made from finished probes."""
         return self.call(operations.passports.passports)["judges"]
 
     def passport(self, judge: str, *, runs: Sequence[str] = (), seed: int = 0) -> dict[str, Any]:
-        """Return what probes measured of a judge."""
+        """Return a judge's passport, made from probes."""
         return self.call(operations.passports.one_passport, judge=judge, run=list(runs) or None, seed=seed)
 
     def reviews(self) -> list[dict[str, Any]]:
-        """Return the runs with anything that people decide on, those where something waits first."""
+        """Return the runs with items for people to decide, those with waiting items first."""
         return list(self.entries(operations.reviews.reviews, "reviews"))
 
     def pending(self, run: str, *, second: bool = False) -> Iterator[dict[str, Any]]:
@@ -332,23 +332,23 @@ class Client:
         yield from self.entries(operations.reviews.one_review, "items", run=run, **how)
 
     def item(self, run: str, item: str) -> dict[str, Any]:
-        """Return what a person is shown of an item, and the decisions on it that they may see."""
+        """Return an item as a person sees it, and the decisions on it that they may see."""
         return self.call(operations.reviews.one_item, run=run, item=item)
 
     def decide(self, run: str, item: str, action: str, **decision: Any) -> dict[str, Any]:
         """Decide on an item as the token's holder: `text`, `delete`, `ratings`, `second`, `seen` as the action needs them.
 
         Raises:
-            InputError: somebody has decided before, or it cannot be decided so.
+            InputError: somebody else has already decided, or the item does not take this decision.
         """
         return self.call(operations.reviews.decide, run=run, item=item, body={"action": action, **decision})
 
     def draft(self, run: str, item: str, text: str) -> dict[str, Any]:
-        """Keep a text that is not decided on yet, and return what of a reply would not be understood; an empty one is none."""
+        """Store a draft, and return the faults of a reply that could not be read; an empty text deletes the draft."""
         return self.call(operations.reviews.draft, run=run, item=item, body={"text": text})
 
     def agreement(self, run: str) -> dict[str, Any]:
-        """Return how a run's items stand and how far people agree."""
+        """Return the states of a run's items, and the agreement of people."""
         return self.call(operations.reviews.agreement, run=run)
 
     def image(self, sha256: str) -> bytes:
@@ -356,21 +356,21 @@ class Client:
         return self.connection.request("GET", f"/api/images/{sha256}").content
 
     def call(self, function: Callable[..., Any], /, **arguments: Any) -> Any:
-        """Carry out an operation of `dokimasia.operations`, and return its JSON or the file that it returns."""
-        declared = operation_of(function)
-        path, query, body = declared.request(arguments)
-        reply = self.connection.request(declared.verb, path, query=query, json=body)
-        if declared.files:
+        """Carry out an operation of `dokimasia.operations` on the service, and return its JSON or its file."""
+        operation = operation_of(function)
+        path, query, body = operation.request(arguments)
+        reply = self.connection.request(operation.verb, path, query=query, json=body)
+        if operation.files:
             return FileReply(reply.content, reply.headers["content-type"], headers=dict(reply.headers))
         return reply.json() if reply.content else None
 
     def entries(self, function: Callable[..., Any], name: str, /, **arguments: Any) -> Iterator[dict[str, Any]]:
-        """Yield the entries of the list that an operation gives a page at a time."""
+        """Yield all entries of an operation's paginated list."""
         path, query, _ = operation_of(function).request(arguments)
         return self.pages(path, name, **query)
 
     def pages(self, path: str, name: str, **query: Any) -> Iterator[dict[str, Any]]:
-        """Yield the entries of a list that the service gives a page at a time."""
+        """Yield all entries of a route's paginated list."""
         after: str | None = None
         while True:
             page = self.connection.get(path, limit=PAGE, after=after, **query)
@@ -380,7 +380,7 @@ class Client:
                 return
 
     def asked(self, method: str, request: Mapping[str, Any]) -> Any:
-        """Return the request of a method with these fields.
+        """Return the validated request of a method with these fields.
 
         Raises:
             ConfigError: there is no such method, or a field is wrong; the message names it.
@@ -388,56 +388,56 @@ class Client:
         if method not in (known := (*OWN, *plugin_methods())):
             hint = nearest(method, known) or f"; there are {', '.join(known)}"
             raise ConfigError(f"there is no method {method!r}{hint}")
-        return _made(method_named(method).request, request)
+        return _validated(method_named(method).request, request)
 
-    def _asked_for(self, method: str, request: RunRequest, **query: Any) -> Any:
+    def _post_request(self, method: str, request: RunRequest, **query: Any) -> Any:
         """Send a request for a run; the error names files that neither this machine nor the service has."""
         body = request_sent(self.connection, request)
         try:
             return self.connection.send("POST", f"/api/runs/{method}", body, **query)
         except InputError as problem:
-            away = [str(path) for path in paths_of(request) if not path.exists() and repr(str(path)) in str(problem)]
-            if not away:
+            missing = [str(path) for path in paths_of(request) if not path.exists() and repr(str(path)) in str(problem)]
+            if not missing:
                 raise
             raise type(problem)(
-                f"there is no file {away[0]} here, and the service has none, either: {problem}"
+                f"there is no file {missing[0]} here, and the service has none, either: {problem}"
             ) from None
 
     def as_json(self, what: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return changes of a run as JSON, once the folders of prompts that they name are there."""
+        """Return changes to a run as JSON, after uploading the prompt folders that they name."""
         values = dict(changes)
         prompts = values.pop("prompts", ())
-        checked = _made(CHANGES[what], values)
-        body = checked.model_dump(mode="json", include=set(values))
+        request = _validated(CHANGES[what], values)
+        body = request.model_dump(mode="json", include=set(values))
         if prompts:
             body["prompts"] = [named(self.connection, Path(prompt).absolute()) for prompt in prompts]
         return body
 
 
-def _made(model: type[Any], values: Mapping[str, Any]) -> Any:
+def _validated(model: type[Any], values: Mapping[str, Any]) -> Any:
     try:
         request = model.model_validate(dict(values))
     except ValidationError as error:
         faults = [_fault(model, details) for details in error.errors(include_url=False)]
         raise ConfigError("; ".join(faults)) from None
-    changed = {}
+    absolute_paths = {}
     for name in type(request).model_fields:
         value = getattr(request, name)
         if isinstance(value, Path) and value.exists():
-            changed[name] = value.absolute()
+            absolute_paths[name] = value.absolute()
         elif isinstance(value, tuple) and value and all(isinstance(path, Path) for path in value):
-            changed[name] = tuple(path.absolute() for path in value)
-    return request.model_copy(update=changed) if changed else request
+            absolute_paths[name] = tuple(path.absolute() for path in value)
+    return request.model_copy(update=absolute_paths) if absolute_paths else request
 
 
 def _fault(model: type[Any], fault: Mapping[str, Any]) -> str:
-    """Return in words what is wrong with a field."""
-    where = ".".join(map(str, fault["loc"])) or "the request"
+    """Return the message about an invalid field."""
+    name = ".".join(map(str, fault["loc"])) or "the request"
     if fault["type"] == "extra_forbidden":
-        return f"{where}: there is no such field{nearest(where, model.model_fields)}"
+        return f"{name}: there is no such field{nearest(name, model.model_fields)}"
     if fault["type"] == "missing":
-        return f"{where}: is needed"
+        return f"{name}: is needed"
     if fault["type"] == "tuple_type":
         example = f", such as [{fault['input']!r}]" if isinstance(fault["input"], str) else ""
-        return f"{where}: a list is wanted{example}"
-    return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
+        return f"{name}: a list is wanted{example}"
+    return f"{name}: {str(fault['msg']).removeprefix('Value error, ')}"

@@ -1,4 +1,4 @@
-"""Requests to a service and its event streams: the token is never shown, and errors come back as those of this package."""
+"""HTTP requests to a service, and its event streams; errors are raised as this package's, and none reveals the token."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -20,7 +20,7 @@ SAFE = frozenset({"GET", "HEAD"})
 AWAY = frozenset({502, 503, 504})
 TRIES = 5
 PATIENCE = 60.0
-"""Seconds for which a service that answered before is waited for."""
+"""Seconds to wait for a service that has answered before."""
 
 LONGEST_PAUSE = 5.0
 _LOST = (httpx.TransportError,)
@@ -29,14 +29,14 @@ _LOST = (httpx.TransportError,)
 class Connection:
     """Sends requests to a service.
 
-    Safe requests are sent again where the service does not answer or is busy; others only where it refused them unread.
+    GET and HEAD requests are repeated if the service does not answer or is busy; others only if it refused them unread.
 
     Args:
         url: the address of the service.
-        token: what it is shown; never part of a message, a log or `repr`.
-        who: who decides, where the service takes this machine's word for it.
-        timeout: seconds for a reply.
-        transport: in place of the network.
+        token: the access token; never part of a message, a log or `repr`.
+        who: the person who decides, if the service accepts self-declared names.
+        timeout: seconds to wait for a reply.
+        transport: an HTTP transport to use instead of the network.
     """
 
     def __init__(
@@ -89,35 +89,35 @@ class Connection:
         """Send a request and return the reply.
 
         Raises:
-            DokimasiaError: what the service says is wrong, as the class that it is here.
-            Unreachable: nothing answers there.
+            DokimasiaError: the service refused the request; raised as the class that the service names.
+            Unreachable: the service does not answer.
         """
-        parameters = {name: _said(value) for name, value in (query or {}).items() if value is not None}
-        began, number = time.monotonic(), 0
+        parameters = {name: _query_value(value) for name, value in (query or {}).items() if value is not None}
+        started, tries = time.monotonic(), 0
         while True:
-            number += 1
+            tries += 1
             try:
                 reply = self._http.request(method, path, params=parameters, **how)
-            except _LOST as lost:
-                if not self._again(method, number, began):
-                    raise self.gone(lost) from None
-                time.sleep(pause(number))
+            except _LOST as problem:
+                if not self._may_repeat(method, tries, started):
+                    raise self.gone(problem) from None
+                time.sleep(pause(tries))
                 continue
             self.answered(reply)
             if reply.is_success:
                 return reply
-            wait = self._wait(method, reply, number)
+            wait = self._retry_delay(method, reply, tries)
             if wait is None:
                 raise self.error(reply)
             time.sleep(wait)
 
     @contextmanager
     def stream(self, path: str, *, headers: Mapping[str, str], query: Mapping[str, Any] | None = None) -> Iterator[Any]:
-        """Open a reply that is read as it comes.
+        """Open a response whose body is read as it arrives.
 
         Raises:
-            DokimasiaError: what the service says is wrong.
-            httpx.TransportError: it does not answer, or is about to end.
+            DokimasiaError: the service refused the request.
+            httpx.TransportError: the service does not answer, or is shutting down.
         """
         timeout = httpx.Timeout(10.0, read=90.0)
         with self._http.stream("GET", path, headers=dict(headers), params=dict(query or {}), timeout=timeout) as reply:
@@ -131,9 +131,9 @@ class Connection:
 
     def gone(self, lost: Exception) -> Unreachable:
         """Return the error for a service that does not answer."""
-        again = " any more" if self._answered else ""
+        any_more = " any more" if self._answered else ""
         return Unreachable(
-            f"the service at {self.url} does not answer{again} ({self.redact(_brief(lost))}): start it there with "
+            f"the service at {self.url} does not answer{any_more} ({self.redact(_brief(lost))}): start it there with "
             "`dokimasia serve`, or give its address with --server"
         )
 
@@ -159,7 +159,7 @@ class Connection:
         if isinstance(error_class, type) and issubclass(error_class, DokimasiaError):
             try:
                 return error_class(detail)
-            except TypeError:  # an error of a call, which has more than a sentence
+            except TypeError:  # its constructor takes more than a message
                 return DokimasiaError(detail)
         if reply.status_code == httpx.codes.UNAUTHORIZED:
             return ConfigError(f"{self.url}: {detail} (DOKIMASIA_SERVER_TOKEN or --server-token-file)")
@@ -167,29 +167,29 @@ class Connection:
             return NotFound(detail)
         return InputError(detail) if reply.is_client_error else DokimasiaError(detail)
 
-    def _again(self, method: str, number: int, began: float) -> bool:
+    def _may_repeat(self, method: str, number: int, began: float) -> bool:
         if method not in SAFE:
             return False
         if not self._answered:
             return False
         return time.monotonic() - began < PATIENCE
 
-    def _wait(self, method: str, reply: httpx.Response, number: int) -> float | None:
-        """Return after how many seconds a request that was refused is sent again; None where it is not."""
+    def _retry_delay(self, method: str, reply: httpx.Response, number: int) -> float | None:
+        """Return the seconds after which a refused request is sent again; None if it is not."""
         busy = reply.status_code == httpx.codes.TOO_MANY_REQUESTS
-        ill = reply.status_code in AWAY and method in SAFE and ERROR_HEADER not in reply.headers
-        if number >= TRIES or not (busy or ill):
+        unavailable = reply.status_code in AWAY and method in SAFE and ERROR_HEADER not in reply.headers
+        if number >= TRIES or not (busy or unavailable):
             return None
         retry_after = reply.headers.get("retry-after", "")
         return min(float(retry_after), 30.0) if retry_after.isdigit() else pause(number)
 
 
 def pause(number: int) -> float:
-    """Return the seconds before the next try after so many."""
+    """Return the seconds before the next try, doubled with each of the `number` tries, at most `LONGEST_PAUSE`."""
     return min(0.2 * 2 ** (number - 1), LONGEST_PAUSE)
 
 
-def _said(value: Any) -> Any:
+def _query_value(value: Any) -> Any:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
@@ -206,7 +206,7 @@ def _brief(problem: Exception) -> str:
 
 
 class Event(NamedTuple):
-    """One event of a run: what kind it is, its id in the stream, and what it says."""
+    """An event of a run: its kind, its id in the stream, and its data."""
 
     kind: str
     id: str
@@ -224,10 +224,10 @@ def events(
     """Yield the events of a stream until it ends by itself.
 
     Args:
-        connection: to the service.
-        path: the stream's address there.
-        after: the id of the last event that is known already.
-        patience: seconds without the service after which it is given up.
+        connection: the connection to the service.
+        path: the path of the stream.
+        after: the id of the last event that was received.
+        patience: seconds without an answer after which to give up.
         lost: called with the reason each time that the stream breaks off.
 
     Raises:
@@ -256,7 +256,7 @@ def events(
 
 
 def parsed(lines: Iterable[str]) -> Iterator[Event]:
-    """Yield events of lines as the standard has them; a comment, such as one that keeps the stream open, is none."""
+    """Yield the events in the lines of a server-sent event stream; comments, such as heartbeats, are skipped."""
     kind, id, data = "", "", list[str]()
     for line in lines:
         if not line:

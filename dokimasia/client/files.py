@@ -1,4 +1,4 @@
-"""The files that a request names, sent to a service before it: by content, so that what is there is not sent again."""
+"""Uploads of the files that a request names, identified by content, so that no file is uploaded twice."""
 
 import hashlib
 import unicodedata
@@ -23,7 +23,7 @@ PAGE = 500
 
 
 class UploadPart(NamedTuple):
-    """A file of an upload: its name there, with slashes, and where it lies here."""
+    """A file of an upload: its name, with forward slashes, and its local path."""
 
     name: str
     path: Path
@@ -33,18 +33,18 @@ def sent(connection: Connection, path: Path) -> str:
     """Upload a file with the images that it names, or a folder, unless the service has it; return its name for requests.
 
     Raises:
-        InputError: there is nothing to send, or it is not taken.
+        InputError: there is nothing to upload, or the service refuses it.
     """
     if not path.exists():
         raise InputError(f"there is no file {path}")
     parts = list(parts_of(path))
     if not parts:
         raise InputError(f"{path} is an empty folder: there is nothing to send")
-    sums = [[unicodedata.normalize("NFC", part.name), _sum(part.path)] for part in parts]
-    id = digest("upload", sorted(sums))[:32]
+    hashes = [[unicodedata.normalize("NFC", part.name), _sha256(part.path)] for part in parts]
+    id = digest("upload", sorted(hashes))[:32]
     if not _is_there(connection, id):
-        with ExitStack() as opened:
-            files = [("file", (part.name, opened.enter_context(part.path.open("rb")))) for part in parts]
+        with ExitStack() as stack:
+            files = [("file", (part.name, stack.enter_context(part.path.open("rb")))) for part in parts]
             reply = connection.request("POST", "/api/uploads", files=files, data={"name": path.name[:200]})
             id = str(reply.json()["id"])
     return f"upload:{id}/{path.name}"
@@ -53,9 +53,9 @@ def sent(connection: Connection, path: Path) -> str:
 def parts_of(path: Path) -> Iterator[UploadPart]:
     """Yield a file and the images of its own folder that it names, or all files of a folder, under the folder's name."""
     if path.is_dir():
-        for inside in sorted(path.rglob("*")):
-            if inside.is_file() and not any(part.startswith(".") for part in inside.relative_to(path).parts):
-                yield UploadPart(f"{path.name}/{inside.relative_to(path).as_posix()}", inside)
+        for entry in sorted(path.rglob("*")):
+            if entry.is_file() and not any(part.startswith(".") for part in entry.relative_to(path).parts):
+                yield UploadPart(f"{path.name}/{entry.relative_to(path).as_posix()}", entry)
         return
     yield UploadPart(path.name, path)
     names = {path.name}
@@ -67,33 +67,33 @@ def parts_of(path: Path) -> Iterator[UploadPart]:
 
 
 def request_sent(connection: Connection, request: Invocation) -> dict[str, Any]:
-    """Return a request as JSON, once the files that it names are there.
+    """Return a request as JSON, after uploading the files that it names.
 
     Raises:
-        ConfigError: it names a file to be written, which a service does not.
+        ConfigError: it names an output file, which a service does not write.
     """
     values = request.model_dump(mode="json", exclude_defaults=True)
     for name, field in type(request).model_fields.items():
         value = getattr(request, name)
         if name not in values or not _holds_path(value):
             continue
-        how = option_of(field)
-        if how.written:
-            flag = how.flags[0] if how.flags else f"--{name.replace('_', '-')}"
+        option = option_of(field)
+        if option.written:
+            flag = option.flags[0] if option.flags else f"--{name.replace('_', '-')}"
             raise ConfigError(f"{flag}: a service writes no file here; get it from the run with export or show")
-        values[name] = _placed(value, lambda path: named(connection, path))
+        values[name] = _replace_paths(value, lambda path: named(connection, path))
     return values
 
 
 def paths_of(request: Invocation) -> list[Path]:
     """Return the files that a request names, alone or in a list."""
     values = [getattr(request, name) for name in type(request).model_fields]
-    paths = [value_part for value in values for value_part in (value if isinstance(value, tuple) else (value,))]
+    paths = [path for value in values for path in (value if isinstance(value, tuple) else (value,))]
     return [path for path in paths if isinstance(path, Path)]
 
 
 def without_written(request: R) -> R:
-    """Return a request without the files that it has written, for whoever writes them afterwards."""
+    """Return a request without its output files, which the caller writes afterwards."""
     fields = type(request).model_fields.items()
     defaults = {
         name: field.get_default(call_default_factory=True) for name, field in fields if option_of(field).written
@@ -102,7 +102,7 @@ def without_written(request: R) -> R:
 
 
 def named(connection: Connection, path: Path) -> str:
-    """Return what stands for a path in a request: an upload, a named one, or a run's id as it is."""
+    """Upload a path if it exists, and return its name in a request; any other path, such as a run's id, is returned as it is."""
     model, file = name_and_file(path)
     if file != path and file.is_file():
         return f"{model}={sent(connection, file)}"
@@ -117,11 +117,11 @@ def _holds_path(value: Any) -> bool:
     return isinstance(value, Path)
 
 
-def _placed(value: Any, put: Callable[[Path], str]) -> Any:
+def _replace_paths(value: Any, put: Callable[[Path], str]) -> Any:
     if isinstance(value, tuple | list):
-        return [_placed(element, put) for element in value]
+        return [_replace_paths(element, put) for element in value]
     if isinstance(value, Mapping):
-        return {name: _placed(element, put) for name, element in value.items()}
+        return {name: _replace_paths(element, put) for name, element in value.items()}
     return put(value) if isinstance(value, Path) else value
 
 
@@ -136,13 +136,13 @@ def _is_there(connection: Connection, id: str) -> bool:
             return False
 
 
-def _sum(path: Path) -> str:
+def _sha256(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _images(path: Path) -> Iterator[Path]:
-    """Yield the images in a data file's folder that its rows name; none where it cannot be read, which the service says."""
+    """Yield the images in a data file's folder that its rows name; none if it cannot be read, which the service reports."""
     try:
         bring_reader(path)
         for row in format_of(path).reader(path):

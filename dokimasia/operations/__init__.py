@@ -1,6 +1,6 @@
 """Operations on a home: each is one typed function, from which its route, its call by a client and its local call are made.
 
-The modules are loaded when they are first used, and so is what few of their operations need, so that commands begin at once.
+Modules are loaded on first use, as are imports that few operations need, so that commands start quickly.
 """
 
 import importlib

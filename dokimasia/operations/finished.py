@@ -73,10 +73,10 @@ class RunSize(BaseModel):
 @operation("GET", "/runs/{run}/corrections", tag="results")
 def corrections(context: OperationContext, run: str, limit: Limit = 50, after: After = None) -> CorrectionsShown:
     """List what people corrected by hand in a run, what was taken back, too."""
-    every = correction_events(context.home, context.run(run).id)
-    page, later = counted_page(every, limit=limit, after=after)
+    all_events = correction_events(context.home, context.run(run).id)
+    page, next_key = counted_page(all_events, limit=limit, after=after)
     entries = [CorrectionShown.model_validate(correction.shown()) for correction in page]
-    return CorrectionsShown(total=len(every), next=later, corrections=entries)
+    return CorrectionsShown(total=len(all_events), next=next_key, corrections=entries)
 
 
 @operation("POST", "/runs/{run}/corrections", tag="results", right="review", status=201)
@@ -108,19 +108,19 @@ def end(
     """Say how a run ended, and why that is not as it was wanted, as the command that asks for it does at its end."""
     home, row = context.home, context.run(run)
 
-    def stands(how: EndShown, why: str) -> RunEnd:
-        return RunEnd(run=row.id, status=row.status, end=how, why=why)
+    def run_end(end: EndShown, why: str) -> RunEnd:
+        return RunEnd(run=row.id, status=row.status, end=end, why=why)
 
     if row.status in ("queued", "running"):
-        return stands("", "")
+        return run_end("", "")
     if row.status == "waiting":
-        return stands("waiting", waited_for(home, row))
+        return run_end("waiting", waited_for(home, row))
     if row.status == "done":
         method = method_of(row)
         limits = Invocation(max_failures=max_failures, min_score=min_score, min_accuracy=min_accuracy)
-        return stands(*outcome_of(method, home, row, limits, method.json_figures(home, row)))
-    noted = events(home, row.id, kind=ENDED)
-    why = str(noted[-1].data["why"]) if noted else ""
-    if noted and noted[-1].data["end"] == "spending":
-        return stands("spending", why or SPENT)
-    return stands(row.status, why)
+        return run_end(*outcome_of(method, home, row, limits, method.json_figures(home, row)))
+    end_events = events(home, row.id, kind=ENDED)
+    why = str(end_events[-1].data["why"]) if end_events else ""
+    if end_events and end_events[-1].data["end"] == "spending":
+        return run_end("spending", why or SPENT)
+    return run_end(row.status, why)

@@ -72,8 +72,8 @@ def models(
     simulated: Annotated[bool, Parameter(description="Also the simulated models that ship with the package.")] = False,
 ) -> Models:
     """List the configured models with prices and what was measured; nothing of a key but whether it is set."""
-    listed = list_models(context.settings, chosen_models(context.settings, simulated=simulated))
-    return Models(models=[ModelShown.model_validate({**model, "key": _key_state(model["key"])}) for model in listed])
+    entries = list_models(context.settings, chosen_models(context.settings, simulated=simulated))
+    return Models(models=[ModelShown.model_validate({**model, "key": _key_state(model["key"])}) for model in entries])
 
 
 @operation("GET", "/prompts", tag=TAG)

@@ -1,4 +1,4 @@
-"""Declares operations: HTTP method, path, the right that is needed, and what an operation reads and returns."""
+"""Declaration of operations: HTTP method, path, required right, parameters and reply."""
 
 import inspect
 import re
@@ -26,10 +26,10 @@ T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
 
 Right = Literal["read", "run", "review"]
-"""`read` sees everything, `run` begins, stops and deletes runs and uploads data, `review` decides what waits for people."""
+"""`read`: see everything; `run`: start, stop and delete runs, and upload data; `review`: decide items that wait for people."""
 
 MOST = 500
-"""Entries of one page of a list."""
+"""Maximum number of entries on a page of a list."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)(?::path)?\}")
 
@@ -48,7 +48,7 @@ After = Annotated[str | None, AFTER]
 
 
 class RequestRefused(Exception):
-    """A request that is refused for another reason than what it asks of a run, with the HTTP status of the refusal."""
+    """A refused request, with the HTTP status of the refusal, where the status of an error of this package would not fit."""
 
     def __init__(self, status: int, detail: str, *, headers: Mapping[str, str] | None = None) -> None:
         super().__init__(detail)
@@ -72,9 +72,9 @@ class ListPage(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class FileReply:
-    """A file that an operation returns; with a name it is saved, and no browser runs anything of it.
+    """A file that an operation returns; with a name, a browser saves it and runs no script in it.
 
-    `title` names for people what it holds; it is not sent.
+    `title` describes its content for people; it is not sent.
     """
 
     data: bytes
@@ -86,14 +86,14 @@ class FileReply:
 
 @dataclass(kw_only=True)
 class OperationContext:
-    """What an operation works with: the home of this process, and who asks.
+    """The context of an operation: the home that this process has open, and the caller.
 
     Attributes:
         settings: configuration and keys.
-        home: open for writing where the operation changes something.
-        person: under whose name is decided; empty where everything may be seen.
-        self_named: whether they say who they are, so that they may speak for others, too.
-        redact: applied to texts that leave.
+        home: open for writing if the operation changes something.
+        person: the name of the caller, under which decisions are stored; empty if everything may be seen.
+        self_named: whether the name is self-declared, so that the caller may also act for others.
+        redact: removes secrets from texts that are returned.
         data_root: the folder below which a service lets requests name files.
     """
 
@@ -104,7 +104,7 @@ class OperationContext:
     redact: Callable[[str], str] = field(default_factory=Redactor, repr=False)
     data_root: Path | None = None
     served = False
-    """Whether a service does it, which others share."""
+    """Whether a service, which others share, carries out the operation."""
 
     def run(self, name: str) -> Run:
         """Return a run by its name, the beginning of its id, or `last`.
@@ -116,23 +116,23 @@ class OperationContext:
 
     @contextmanager
     def files(self) -> Iterator[Callable[[str, str], Path]]:
-        """Yield a function that returns the path of a file from its name and the field that names it."""
+        """Yield a function that returns the path of a file, from its name and the field that names it."""
         yield lambda text, field: Path(text)
 
     def cache(self, *runs: Run) -> None:
-        """Allow the response to be cached until something changes; it shows rows of these runs."""
+        """Allow the response, which shows rows of these runs, to be cached until something changes."""
 
     def figures(self, run: Run) -> dict[str, Any]:
         """Return a run's figures."""
         return method_of(run).json_figures(self.home, run)
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
-        """Take a run out of the queue that the next service would go on with, and return its row."""
+        """Remove a run from the queue, so that the next service does not continue it, and return its row."""
         from dokimasia.runs.outcome import remove_from_queue
 
-        before = next((entry.before for entry in queue(self.home) if entry.id == run.id), None)
-        if before is not None or run.status in (*AT_WORK, "waiting"):
-            await remove_from_queue(self.home, run, before or "", self.settings)
+        earlier_status = next((entry.before for entry in queue(self.home) if entry.id == run.id), None)
+        if earlier_status is not None or run.status in (*AT_WORK, "waiting"):
+            await remove_from_queue(self.home, run, earlier_status or "", self.settings)
         return get_run(self.home, run.id)
 
     async def delete(self, run: Run) -> None:
@@ -147,20 +147,20 @@ class Operation:
     """How an operation is reached over HTTP.
 
     Attributes:
-        function: takes a `OperationContext`, then its parameters: those in the path, a `body`, and those of the query.
+        function: takes an `OperationContext`, then path parameters, a `body`, and query parameters.
         verb: the HTTP method.
         path: below `/api`.
-        tag: under which the OpenAPI description lists it.
-        right: that whoever asks needs.
-        status: of the reply.
-        slow: whether it may take long, so that few are carried out at once.
-        conflict: whether an input error is a conflict with what is there.
-        files: media types of the file that it returns.
-        file: what the file is.
-        replies: further statuses that it may answer with.
-        creates: whether it makes a home where there is none.
-        figures: whether it returns figures, which the OpenAPI description leaves open.
-        local: parameters that a service does not take.
+        tag: its tag in the OpenAPI description.
+        right: the right that the caller needs.
+        status: the HTTP status of a successful reply.
+        slow: whether it may take long, so that only a few are carried out at once.
+        conflict: whether its input errors are conflicts with the state of the home (409).
+        files: the media types of the file that it returns.
+        file: a description of that file.
+        replies: further HTTP statuses with which it may answer.
+        creates: whether it creates a missing home.
+        figures: whether it returns figures, whose schema the OpenAPI description leaves open.
+        local: parameters that a service does not accept.
     """
 
     function: Callable[..., Any]
@@ -187,28 +187,28 @@ class Operation:
         """Return the path, the query and the body of the HTTP request with these arguments.
 
         Raises:
-            NotFound: what stands in the path is no name.
+            NotFound: a name in the path is empty, `.` or `..`.
         """
         query = {name: value for name, value in arguments.items() if name not in self.local}
         body = query.pop("body", None)
         if isinstance(body, BaseModel):
             body = body.model_dump(mode="json", exclude_defaults=True)
 
-        def filled(placeholder: re.Match[str]) -> str:
+        def fill(placeholder: re.Match[str]) -> str:
             text = str(query.pop(placeholder[1]))
             if not text.strip() or text in (".", ".."):
                 raise NotFound(f"{text!r} is no name of a run")
             return quote(text, safe="")
 
-        return f"/api{_PLACEHOLDER.sub(filled, self.path)}", query, body
+        return f"/api{_PLACEHOLDER.sub(fill, self.path)}", query, body
 
     def read_reply(self, sent: Any) -> Any:
-        """Return what the operation returned, from the JSON of its route."""
+        """Return the reply of the operation from the JSON of its route."""
         return TypeAdapter(inspect.signature(self.function).return_annotation).validate_python(sent)
 
 
 def reply_json(reply: BaseModel) -> dict[str, Any]:
-    """Return what an operation returned as plain JSON; figures leave out fields that have nothing but their default to say."""
+    """Return the reply of an operation as plain JSON; figures omit fields that have their default, as `as_json` does."""
     return as_json(reply) if isinstance(reply, Value) else reply.model_dump(mode="json", by_alias=True)
 
 
@@ -216,7 +216,7 @@ _OPERATIONS: dict[Callable[..., Any], Operation] = {}
 
 
 def operation(verb: str, path: str, *, tag: str, **how: Any) -> Callable[[F], F]:
-    """Declare a function to be an operation; `how` are further fields of `Operation`."""
+    """Return a decorator that declares a function to be an operation; `how` are further fields of `Operation`."""
 
     def declare(function: F) -> F:
         _OPERATIONS[function] = Operation(function=function, verb=verb, path=path, tag=tag, **how)
@@ -226,7 +226,7 @@ def operation(verb: str, path: str, *, tag: str, **how: Any) -> Callable[[F], F]
 
 
 def operation_of(function: Callable[..., Any]) -> Operation:
-    """Return how a function that was declared to be an operation is reached."""
+    """Return the operation that a function was declared to be."""
     return _OPERATIONS[function]
 
 
@@ -238,37 +238,37 @@ def operations_in(module: str) -> list[Operation]:
 def page_of(
     entries: Sequence[T], key: Callable[[T], str], *, limit: int, after: str | None
 ) -> tuple[Sequence[T], str | None]:
-    """Return the entries of a page, and what names the next one.
+    """Return the entries of a page, and the `after` of the next page; None on the last page.
 
     Args:
-        entries: all of the list, in its order.
-        key: what tells an entry from the others.
-        limit: how many are wanted.
-        after: the key of the last entry of the page before.
+        entries: all entries of the list, in order.
+        key: returns the unique key of an entry.
+        limit: the maximum number of entries on the page.
+        after: the key of the last entry of the previous page.
 
     Raises:
-        InputError: there is no such entry (any more).
+        InputError: there is no entry `after`, or not any more.
     """
-    begin = 0
+    start = 0
     if after is not None:
-        begin = next((at for at, entry in enumerate(entries, 1) if key(entry) == after), 0)
-        if not begin:
+        start = next((position for position, entry in enumerate(entries, 1) if key(entry) == after), 0)
+        if not start:
             raise InputError(f"after: the list has no entry {after[:80]!r} (any more): begin again without `after`")
-    page = entries[begin : begin + limit]
-    has_more = begin + limit < len(entries)
+    page = entries[start : start + limit]
+    has_more = start + limit < len(entries)
     return page, key(page[-1]) if page and has_more else None
 
 
 def counted_page(entries: Sequence[T], *, limit: int, after: str | None) -> tuple[Sequence[T], str | None]:
-    """Return the entries of a page of a list without names, whose pages go by position.
+    """Return the entries of a page, as `page_of` does, of a list without keys, by position.
 
     Raises:
-        InputError: `after` is no position of the list.
+        InputError: `after` is not a position in the list.
     """
     if after is not None and not (
         after.isascii() and after.isdigit() and len(after) < 10 and int(after) <= len(entries)
     ):
         raise InputError(f"after: {after[:80]!r} is no `next` of a page of this list")
-    begin = int(after or 0)
-    end = begin + limit
-    return entries[begin:end], str(end) if end < len(entries) else None
+    start = int(after or 0)
+    end = start + limit
+    return entries[start:end], str(end) if end < len(entries) else None

@@ -25,8 +25,8 @@ class Passports(BaseModel):
 @operation("GET", "/passports", tag="passports")
 def passports(context: OperationContext) -> Passports:
     """List the judges of which finished probes of the home can make a passport."""
-    probed = judges_probed(context.home)
-    return Passports(judges=[JudgeProbed(judge=judge, runs=runs) for judge, runs in probed.items()])
+    runs_by_judge = judges_probed(context.home)
+    return Passports(judges=[JudgeProbed(judge=judge, runs=runs) for judge, runs in runs_by_judge.items()])
 
 
 @operation("GET", "/passports/{judge:path}", tag="passports")

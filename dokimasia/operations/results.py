@@ -1,4 +1,4 @@
-"""What came of a run: its items, a sample with every call as it was sent, its report, its rows for other programs."""
+"""Operations on the results of a run: its items, a sample with all calls, its report, and its rows for other programs."""
 
 import asyncio
 import io
@@ -28,7 +28,7 @@ PAGE_POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'self'; sandbox allow-scripts"
 )
-"""A report brings its own scripts, by their hashes in its own policy; here it is kept from the service and its cookies."""
+"""The policy of a report, which runs its own scripts, by hashes in the page, without access to the service and its cookies."""
 
 MEDIA_TYPES = {"jsonl": "application/x-ndjson", "csv": "text/csv", "parquet": "application/vnd.apache.parquet"}
 ZIP, ZIP_DATE = "application/zip", (1980, 1, 1, 0, 0, 0)
@@ -52,10 +52,10 @@ def items(
     """List the items of a run that have a result, in the order of its data."""
     row = context.run(run)
     context.cache(row)
-    every = list(items_of_run(context.home, row, sample))
-    entries, later = counted_page(every, limit=limit, after=after)
+    all_items = list(items_of_run(context.home, row, sample))
+    entries, next_key = counted_page(all_items, limit=limit, after=after)
     visible = _for_person(context, row, {"items": list(entries)})
-    return Items(total=len(every), next=later, items=visible["items"])
+    return Items(total=len(all_items), next=next_key, items=visible["items"])
 
 
 @operation("GET", "/runs/{run}/samples/{sample:path}", tag="results")
@@ -84,13 +84,13 @@ def report(
     row = context.run(run)
     context.cache(row)
     if format == "terminal":
-        return FileReply(_printed(context, row, width=width, colour=colour).encode(), PLAIN)
+        return FileReply(_terminal_text(context, row, width=width, colour=colour).encode(), PLAIN)
     data = asyncio.run(report_data(context.home, row, samples=samples, redact=context.redact))
-    counted = {"dokimasia-shown": str(data.selection.shown), "dokimasia-samples": str(data.selection.total)}
+    counts = {"dokimasia-shown": str(data.selection.shown), "dokimasia-samples": str(data.selection.total)}
     body = render(data, format)
     if format == "md":
-        return FileReply(body, MARKDOWN, headers=counted)
-    return FileReply(body, HTML, headers={"content-security-policy": PAGE_POLICY, **counted})
+        return FileReply(body, MARKDOWN, headers=counts)
+    return FileReply(body, HTML, headers={"content-security-policy": PAGE_POLICY, **counts})
 
 
 @operation(
@@ -112,9 +112,9 @@ def export(
     row = context.run(run)
     if format in get_args(Format):
         rows = asyncio.run(export_rows(context.home, row))
-        counted = {"dokimasia-rows": str(len(rows.rows))}
+        counts = {"dokimasia-rows": str(len(rows.rows))}
         data = encode(rows, cast("Format", format))
-        return FileReply(data, MEDIA_TYPES[format], f"{row.id}.{format}", headers=counted)
+        return FileReply(data, MEDIA_TYPES[format], f"{row.id}.{format}", headers=counts)
     forms = method_of(row).forms
     if context.served and format not in forms:
         formats = ", ".join((*get_args(Format), *forms))
@@ -123,7 +123,7 @@ def export(
 
 
 def zipped(files: Mapping[str, bytes]) -> bytes:
-    """Return files as a ZIP archive; the same files, the same bytes."""
+    """Return files as a ZIP archive; the same files give the same bytes."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in sorted(files.items()):
@@ -138,14 +138,14 @@ def unzipped(data: bytes) -> dict[str, bytes]:
 
 
 def _for_person(context: OperationContext, run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a view of a run without what others decided where the one who asks has not decided yet."""
+    """Return a view of a run without others' decisions on items that the caller has not decided."""
     if not context.person:
         return dict(view)
     return without_others(context.home, run, view, context.person)
 
 
-def _printed(context: OperationContext, run: Run, *, width: int, colour: bool) -> str:
-    """Return what a terminal of a width shows of a run."""
+def _terminal_text(context: OperationContext, run: Run, *, width: int, colour: bool) -> str:
+    """Return the results of a run as a terminal of some width shows them."""
     from dokimasia.report.console import PrintableConsole
     from dokimasia.report.terminal import draw_run
 

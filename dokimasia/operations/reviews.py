@@ -1,4 +1,4 @@
-"""What waits for people, item by item, decided by who is asked; how far they agree; things handed out to be rated."""
+"""Operations on items that people decide: lists, decisions, agreement, and items that are handed out to be rated."""
 
 import asyncio
 from pathlib import Path
@@ -50,7 +50,7 @@ TAG = "reviews"
 GONE, CONFLICT, UNPROCESSABLE = 410, 409, 422
 JSON_LINES = "application/x-ndjson"
 LONGEST = 500_000
-"""Characters of a text that a person writes."""
+"""Maximum number of characters of a text that a person writes."""
 
 Text = Annotated[str, Field(max_length=LONGEST)]
 
@@ -168,8 +168,8 @@ class HandedOut(BaseModel):
 @operation("GET", "/reviews", tag=TAG)
 def reviews(context: OperationContext, limit: Limit = 50, after: After = None) -> Reviews:
     """List the runs with anything that people decide on, those where something waits first."""
-    every = review_queue(context.home)
-    page, later = page_of(every, lambda review: review.run.id, limit=limit, after=after)
+    all_reviews = review_queue(context.home)
+    page, next_key = page_of(all_reviews, lambda review: review.run.id, limit=limit, after=after)
     entries = [
         ReviewShown(
             run=review.run.id,
@@ -183,7 +183,7 @@ def reviews(context: OperationContext, limit: Limit = 50, after: After = None) -
         )
         for review in page
     ]
-    return Reviews(total=len(every), next=later, reviews=entries)
+    return Reviews(total=len(all_reviews), next=next_key, reviews=entries)
 
 
 @operation("GET", "/reviews/{run}", tag=TAG)
@@ -199,15 +199,17 @@ def one_review(
 ) -> ReviewItems:
     """List a run's items, those that wait first."""
     row = context.run(run)
-    every = [item for item in review_items(context.home, row) if not due or is_due(item, context.person, second=second)]
-    every.sort(key=lambda standing: standing.state != "waiting")
-    page, later = page_of(every, lambda standing: standing.item.id, limit=limit, after=after)
-    of_sample = samples_asked(context.home, [standing.item for standing in page])
+    standings = [
+        item for item in review_items(context.home, row) if not due or is_due(item, context.person, second=second)
+    ]
+    standings.sort(key=lambda standing: standing.state != "waiting")
+    page, next_key = page_of(standings, lambda standing: standing.item.id, limit=limit, after=after)
+    samples_by_item = samples_asked(context.home, [standing.item for standing in page])
     items = [
         ItemListed(
             item=standing.item.id,
             kind=standing.item.kind,
-            sample=of_sample[standing.item.id],
+            sample=samples_by_item[standing.item.id],
             person=standing.item.person,
             state=standing.state_for(context.person),
             decided=len(standing.decisions),
@@ -215,7 +217,7 @@ def one_review(
         )
         for standing in page
     ]
-    return ReviewItems(total=len(every), next=later, run=row.id, person=context.person, items=items)
+    return ReviewItems(total=len(standings), next=next_key, run=row.id, person=context.person, items=items)
 
 
 @operation("GET", "/reviews/{run}/agreement", tag=TAG, figures=True)
@@ -264,11 +266,13 @@ def files(
 ) -> FileReply:
     """Return all items as JSON lines to be filled in, with images and pages: what `dokimasia check --export` writes."""
     row = context.run(run)
-    every = all_standings(context.home, row.id)
-    if not every:
+    standings = all_standings(context.home, row.id)
+    if not standings:
         raise nothing_to_check(row.id)
     return FileReply(
-        zipped(check_files(context.home, every, name, who=context.person, others=others)), ZIP, f"check-{row.id}.zip"
+        zipped(check_files(context.home, standings, name, who=context.person, others=others)),
+        ZIP,
+        f"check-{row.id}.zip",
     )
 
 
@@ -298,46 +302,46 @@ def one_item(
 ) -> ItemShown:
     """Show an item whole; what others decided is in it once the one who asks has decided."""
     row = context.run(run)
-    if _found(context, row, item).item.person == context.person:
+    if _standing_of(context, row, item).item.person == context.person:
         _note_shown(context, row, item)
-    return _shown(context, _found(context, row, item), context.person)
+    return _item_shown(context, _standing_of(context, row, item), context.person)
 
 
 @operation("POST", "/reviews/{run}/{item}", tag=TAG, right="review", status=201, replies=(GONE,))
 def decide(context: OperationContext, run: str, item: str, body: Decided) -> ItemShown:
     """Decide on an item; where somebody did so before, they are told of it and nothing is written over."""
     row = context.run(run)
-    standing = _found(context, row, item)
+    standing = _standing_of(context, row, item)
     if body.action == "undo":
         asyncio.run(take_back(context.home, item, who=context.person))
-        return _shown(context, _found(context, row, item), context.person)
+        return _item_shown(context, _standing_of(context, row, item), context.person)
     text = (
         rating_text(standing.item, body.ratings) if standing.item.kind in RATED and body.action == "rate" else body.text
     )
-    left = checked(
+    decision = checked(
         context.home,
         standing.item,
         body.action,
         who=context.person,
         text=text,
         delete=body.delete,
-        seen=_seen(standing, body, context.person),
+        seen=_decisions_seen(standing, body, context.person),
     )
     try:
-        asyncio.run(keep_decision(context.home, left))
+        asyncio.run(keep_decision(context.home, decision))
     except DecidedMeanwhile as problem:
         if text.strip():
             keep_draft(context.home, item, context.person, text)
-        again = 'send it with "second": true to keep it as a second opinion'
+        advice = 'send it with "second": true to keep it as a second opinion'
         headers = {"dokimasia-error": type(problem).__name__}
-        raise RequestRefused(CONFLICT, f"{problem}: {again}", headers=headers) from None
-    return _shown(context, _found(context, row, item), context.person)
+        raise RequestRefused(CONFLICT, f"{problem}: {advice}", headers=headers) from None
+    return _item_shown(context, _standing_of(context, row, item), context.person)
 
 
 @operation("PUT", "/reviews/{run}/{item}/draft", tag=TAG, right="review", replies=(GONE,))
 def draft(context: OperationContext, run: str, item: str, body: Draft) -> DraftKept:
     """Keep a text that is not decided on yet, and say what of a reply would not be understood; an empty one is none."""
-    standing = _found(context, context.run(run), item)
+    standing = _standing_of(context, context.run(run), item)
     if not body.text:
         clear_draft(context.home.path, standing.item.id, context.person)
         return DraftKept(faults="")
@@ -346,12 +350,12 @@ def draft(context: OperationContext, run: str, item: str, body: Draft) -> DraftK
     return DraftKept(faults=faults)
 
 
-def _found(context: OperationContext, run: Run, id: str) -> Standing:
+def _standing_of(context: OperationContext, run: Run, id: str) -> Standing:
     """Return an item of a run.
 
     Raises:
-        Refused: it is a question that is not asked any more.
-        NotFound: there is none.
+        RequestRefused: it is a question that was withdrawn.
+        NotFound: there is no such item.
     """
     if id in withdrawn_items(context.home, run.id):
         raise RequestRefused(GONE, f"question {id} was withdrawn: run {run.id} does not ask it any more")
@@ -359,20 +363,20 @@ def _found(context: OperationContext, run: Run, id: str) -> Standing:
 
 
 def _note_shown(context: OperationContext, run: Run, id: str) -> None:
-    """Keep when a question was first shown to its person."""
-    if _found(context, run, id).item.kind == "question":
+    """Store when a question was first shown to its person."""
+    if _standing_of(context, run, id).item.kind == "question":
         asyncio.run(show_question(context.home, id))
 
 
-def _seen(standing: Standing, body: Decided, who: str) -> int | None:
-    """Return how many decisions a person is taken to know of: without a word of theirs, none of somebody else's that settles."""
+def _decisions_seen(standing: Standing, body: Decided, who: str) -> int | None:
+    """Return how many decisions a person is assumed to know: by default none if somebody else's decision settles the item."""
     if body.seen is not None or body.second or standing.item.kind == "question":
         return body.seen
-    settled = standing.settled_by
-    return len(standing.decisions) if settled is None or settled.who == who else 0
+    settling = standing.settled_by
+    return len(standing.decisions) if settling is None or settling.who == who else 0
 
 
-def _shown(context: OperationContext, standing: Standing, who: str) -> ItemShown:
+def _item_shown(context: OperationContext, standing: Standing, who: str) -> ItemShown:
     rated = standing.item.kind in RATED
     draft_path = draft_file(context.home.path, standing.item.id, who)
     return ItemShown(

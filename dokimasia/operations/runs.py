@@ -1,4 +1,4 @@
-"""The runs of a home: listed, one with its figures, called otherwise, stopped, deleted, two compared."""
+"""Operations on the runs of a home: list, show, rename, stop, delete and compare."""
 
 from collections.abc import Callable
 from typing import Annotated, Any
@@ -35,7 +35,7 @@ from dokimasia.storage.spending import spent_by
 CONFLICT = 409
 
 TWO = r"^[^,\s][^,]*,[^,\s][^,]*$"
-"""Two names with a comma between them."""
+"""The pattern of two names separated by a comma."""
 
 
 class Forked(BaseModel):
@@ -169,13 +169,13 @@ def list_of_runs(
 
     context.cache()
     entries = labelled_runs(context.home, tags=tuple(tag or ()), wanted=wanted, text=q)
-    page, later = page_of(entries, lambda entry: entry[0].id, limit=limit, after=after)
-    waiting, why = waiting_questions(context.home), end_reasons(context.home, (run for run, _ in page))
+    page, next_key = page_of(entries, lambda entry: entry[0].id, limit=limit, after=after)
+    waiting, reasons = waiting_questions(context.home), end_reasons(context.home, (run for run, _ in page))
     runs = [
-        RunShown.model_validate(run_summary(run, label, questions=waiting[run.id], why=why.get(run.id, "")))
+        RunShown.model_validate(run_summary(run, label, questions=waiting[run.id], why=reasons.get(run.id, "")))
         for run, label in page
     ]
-    return RunsListed(total=len(entries), next=later, runs=runs)
+    return RunsListed(total=len(entries), next=next_key, runs=runs)
 
 
 @operation("GET", "/runs/{run}", tag="runs")
@@ -222,7 +222,7 @@ async def delete(
 
 
 def _check_deletable(context: OperationContext, run: Run, *, force: bool) -> None:
-    """Refuse to delete a run that is at work, or without `force` one that others rest on."""
+    """Refuse to delete a run that is at work or, without `force`, from which other runs were made."""
     from dokimasia.runs.persistence import dependent_runs as resting_on
 
     if run.status in AT_WORK:
@@ -260,11 +260,11 @@ def diff(
     first, second = _two(runs)
     pair = None if models is None else _two(models)
 
-    def compared(run: Run) -> bool:
+    def comparable(run: Run) -> bool:
         return method_of(run).diff is None
 
-    run = resolve_run(context.home, first, compared)
-    other = resolve_run(context.home, second, compared if pair else comparable_with(run))
+    run = resolve_run(context.home, first, comparable)
+    other = resolve_run(context.home, second, comparable if pair else comparable_with(run))
     if first == second == LAST and run.id != other.id:
         run, other = other, run
     context.cache(run, other)
@@ -284,7 +284,7 @@ async def cancel(
 
 
 def run_now(context: OperationContext, run: Run) -> RunShown:
-    """Return a run as lists show it, with what it is called."""
+    """Return a run as lists show it, with its name and tags."""
     return RunShown.model_validate(current_summary(context.home, run))
 
 
@@ -299,21 +299,21 @@ def begun(context: OperationContext, run: Run) -> RunBegun:
 
 
 def spent_of(context: OperationContext, run: Run) -> RunSpent:
-    """Return what a run has spent."""
+    """Return the cost, calls and tokens that a run has spent."""
     return RunSpent.model_validate(spent_by(context.home, run.id)._asdict())
 
 
 def estimate_of(run: Run) -> dict[str, Any]:
-    """Return what a run was expected to ask and cost when it was accepted."""
+    """Return the estimate of a run's calls and cost that was made when it was accepted."""
     estimate = Estimate.model_validate(run.options["estimate"])
     return {**estimate.model_dump(mode="json", exclude={"answered"}), "calls": estimate.calls, "cost": estimate.cost}
 
 
 def links_of(run: str) -> Links:
-    """Return where what belongs to a run is found."""
-    at = f"/api/runs/{run}"
-    parts = {name: f"{at}/{name}" for name in ("items", "samples", "report", "export", "events", "cancel")}
-    return Links(self=at, page=f"/runs/{run}", **parts)
+    """Return the addresses of a run's routes and page."""
+    base = f"/api/runs/{run}"
+    parts = {name: f"{base}/{name}" for name in ("items", "samples", "report", "export", "events", "cancel")}
+    return Links(self=base, page=f"/runs/{run}", **parts)
 
 
 def _two(text: str) -> tuple[str, str]:

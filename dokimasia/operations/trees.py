@@ -1,4 +1,4 @@
-"""Capability trees: listed, shown with scores, compared, edited with a reason, taken in, restored, deleted."""
+"""Operations on capability trees: list, show with scores, compare, edit, import, restore and delete."""
 
 import asyncio
 from collections.abc import Mapping
@@ -112,9 +112,9 @@ class Imported(Body):
 @operation("GET", "/trees", tag="trees")
 def trees(context: OperationContext, limit: Limit = 50, after: After = None) -> Trees:
     """List the trees; `dokimasia tree list --json` prints the same."""
-    every = list_of_trees(context.home)
-    page, later = page_of(every, lambda tree: tree.tree, limit=limit, after=after)
-    return Trees(total=len(every), next=later, trees=[as_json(tree) for tree in page])
+    all_trees = list_of_trees(context.home)
+    page, next_key = page_of(all_trees, lambda tree: tree.tree, limit=limit, after=after)
+    return Trees(total=len(all_trees), next=next_key, trees=[as_json(tree) for tree in page])
 
 
 @operation("POST", "/trees", tag="trees", right="run", creates=True, figures=True)
@@ -170,9 +170,9 @@ def export(
 ) -> FileReply:
     """Return a tree as a file, to be edited and taken in, or for other programs."""
     loaded = load_tree(context.home, tree, version=version)
-    ending = "mmd" if format == "mermaid" else format
+    extension = "mmd" if format == "mermaid" else format
     data = export_tree(loaded, format).encode()
-    return FileReply(data, MEDIA_TYPES[format], f"tree-{loaded.stored.position}.{ending}", title=loaded.name)
+    return FileReply(data, MEDIA_TYPES[format], f"tree-{loaded.stored.position}.{extension}", title=loaded.name)
 
 
 @operation("POST", "/trees/{tree}/edits", tag="trees", right="review", status=201, figures=True)

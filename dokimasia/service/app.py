@@ -1,4 +1,4 @@
-"""The service as an ASGI application, and as a server, which needs tokens where other machines can reach it."""
+"""The service as an ASGI application, and a server for it, which requires tokens if other machines can reach it."""
 
 import asyncio
 import importlib
@@ -81,7 +81,7 @@ READERS = 8
 
 
 def check_address(host: str, *, tokens: bool) -> None:
-    """Refuse an address that other machines reach where no tokens are configured.
+    """Refuse an address that other machines can reach if no tokens are configured.
 
     Raises:
         ConfigError: the address is open to others; the message says what to do.
@@ -146,18 +146,18 @@ async def serve(
         timeout_graceful_shutdown=10,
     )
     try:
-        bound = config.bind_socket()
+        listener = config.bind_socket()
     except SystemExit:
         raise ConfigError(
             f"{host}:{port} is taken or is no address of this machine; choose another with --port"
         ) from None
     name = f"[{host}]" if ":" in host else host
-    server = Server(config, lambda: ready(f"http://{name}:{bound.getsockname()[1]}"))
+    server = Server(config, lambda: ready(f"http://{name}:{listener.getsockname()[1]}"))
     stopping = stop or asyncio.Event()
     loop = asyncio.get_running_loop()
-    for number in () if stop is not None else (signal.SIGINT, signal.SIGTERM):
+    for signal_number in () if stop is not None else (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError, RuntimeError, ValueError):
-            loop.add_signal_handler(number, stopping.set)
+            loop.add_signal_handler(signal_number, stopping.set)
 
     async def end() -> None:
         await stopping.wait()
@@ -166,7 +166,7 @@ async def serve(
 
     ending = asyncio.ensure_future(end())
     try:
-        await server.serve(sockets=[bound])
+        await server.serve(sockets=[listener])
     finally:
         ending.cancel()
-        bound.close()
+        listener.close()

@@ -10,10 +10,10 @@ from typing import Any, TypeVar, overload
 T = TypeVar("T")
 
 MOST = 400
-"""Values that are kept; the least recently used is dropped first."""
+"""How many values are kept; the least recently used is dropped first."""
 
 AT_ONCE = 2
-"""Values that are computed in parallel: few, to leave the processor to the runs."""
+"""How many values are computed in parallel: few, to leave the processor to the runs."""
 
 
 class FigureCache:

@@ -1,4 +1,4 @@
-"""Pages drawn from templates. All values are escaped, and blocks look the same as in a report."""
+"""HTML pages drawn from Jinja templates, which escape all values; blocks look as in a report."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -82,7 +82,7 @@ def page(
 
 
 def error_page(request: Request, status: int, detail: str, **values: Any) -> HTMLResponse:
-    """Return the page for an error, with a link to the page above it if there is one."""
+    """Return the page for an error, with a link to the parent page if there is one."""
     heading = {"title": TITLES.get(status, HTTPStatus(status).phrase), "code": status, "detail": detail}
     above = _page_above(request) if status == HTTPStatus.NOT_FOUND else ""
     return page(request, "error.html", status=status, above=above, **heading, **values)
@@ -102,7 +102,7 @@ TITLES: Mapping[int, str] = {
 
 
 def _page_above(request: Request) -> str:
-    """Return the path of the nearest page above an address, such as that of a run; never the list of runs."""
+    """Return the path of the nearest parent page of an address, such as that of a run; never the list of runs."""
 
     def is_page(path: str) -> bool:
         scope = {**request.scope, "path": path, "method": "GET"}

@@ -114,7 +114,7 @@ class RunEngine:
             return await asyncio.to_thread(preview, method_named(method), request, settings=self._settings)
 
     async def resume(self, run: Run, *, changes: Mapping[str, Any] | None = None, retry: Sequence[str] = ()) -> Run:
-        """Put an unfinished run into the queue, or with `retry` a finished one with such failures.
+        """Put an unfinished run into the queue, or with `retry` a finished run that has such failures.
 
         Args:
             run: the run.
@@ -148,9 +148,9 @@ class RunEngine:
         """
         self.queue.check()
         check_models(request)
-        run, ways = get_run(self._home, run.id), tuple(self._transports)
+        run, transports = get_run(self._home, run.id), tuple(self._transports)
         async with self._accepting:
-            prepared = await self._prepare_fork(run, request, ways)
+            prepared = await self._prepare_fork(run, request, transports)
             changed_request = prepared.request
             self._check_new(
                 run_row(prepared.method, prepared.accepted.plan, changed_request, prepared.accepted), changed_request
@@ -167,9 +167,9 @@ class RunEngine:
         async with self._accepting:
             return (await self._prepare_fork(run, request)).preview
 
-    async def _prepare_fork(self, run: Run, request: ForkRequest, ways: Collection[str] = ()) -> PreparedFork:
+    async def _prepare_fork(self, run: Run, request: ForkRequest, transports: Collection[str] = ()) -> PreparedFork:
         """Prepare a fork in a thread with its own loop, as for a new request."""
-        work = partial(prepare_fork, self._home, run, request, settings=self._settings, transports=ways)
+        work = partial(prepare_fork, self._home, run, request, settings=self._settings, transports=transports)
         return await asyncio.to_thread(lambda: asyncio.run(work()))
 
     async def cancel(self, run: Run, *, at_once: bool = False) -> Run:
@@ -214,8 +214,8 @@ class RunEngine:
         self._check_keys(row, request)
 
     def _check_keys(self, run: Run, request: RunRequest, retry: Sequence[Any] = ()) -> None:
-        _, reached = models_to_reach(method_of(run), self._home, run, request, settings=self._settings, retry=retry)
-        keys_of(self._settings, reached)
+        _, models = models_to_reach(method_of(run), self._home, run, request, settings=self._settings, retry=retry)
+        keys_of(self._settings, models)
 
 
 async def _accept(method: AnyMethod, request: RunRequest, session: Session) -> Accepted[Any]:

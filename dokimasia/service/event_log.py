@@ -1,4 +1,4 @@
-"""The log of one run: its last events with increasing ids, and the picture that all its events add up to."""
+"""The event log of a run: its latest events, with increasing ids, and its current state, the picture."""
 
 import asyncio
 import time
@@ -15,13 +15,13 @@ EventType = Literal[
     "snapshot", "status", "planned", "starting", "graph", "steps", "progress", "limit", "failure", "ended"
 ]
 STATES = frozenset({"graph", "steps", "progress"})
-"""Types of which only the last event matters: earlier ones may be left out."""
+"""Types of which only the latest event matters, so that earlier ones may be dropped."""
 
 LAST = 5
-"""Failures that a picture keeps of each kind."""
+"""How many failures of each kind a picture keeps."""
 
 PAST = 20
-"""Changes of status that a picture keeps."""
+"""How many changes of status a picture keeps."""
 
 Picture = dict[str, Any]
 
@@ -43,7 +43,7 @@ def empty_picture() -> Picture:
 
 
 def fold(picture: Picture, type: EventType, data: Mapping[str, Any]) -> None:
-    """Update a picture with one more event, as the script of the live page does."""
+    """Apply an event to a picture, as `fold` in `live.js` does in the browser."""
     if type == "snapshot":
         picture.clear()
         picture.update(data["picture"])
@@ -62,18 +62,18 @@ def fold(picture: Picture, type: EventType, data: Mapping[str, Any]) -> None:
     elif type == "limit":
         picture["limits"] = {**picture["limits"], data["endpoint"]: dict(data)}
     elif type == "failure":
-        before = picture["failures"].get(data["kind"], {"count": 0, "last": []})
-        after = {"count": before["count"] + 1, "last": [*before["last"], dict(data)][-LAST:]}
-        picture["failures"] = {**picture["failures"], data["kind"]: after}
+        previous = picture["failures"].get(data["kind"], {"count": 0, "last": []})
+        current = {"count": previous["count"] + 1, "last": [*previous["last"], dict(data)][-LAST:]}
+        picture["failures"] = {**picture["failures"], data["kind"]: current}
     else:
         picture[type] = dict(data)
 
 
 KEPT = 1_000
-"""Events of a run that are kept singly; earlier ones are folded into a picture."""
+"""How many events of a run are kept individually; earlier ones are folded into a picture."""
 
 TOGETHER = 0.1
-"""Seconds for which events are gathered before readers are woken."""
+"""Seconds for which events are collected before readers are woken."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class ServerEvent:
 
 
 def clock_id() -> int:
-    """Return an id that is larger than those of any earlier process, if the clock did not go back."""
+    """Return the time in milliseconds as an event id, larger than those of earlier processes unless the clock was set back."""
     return int(time.time() * 1000)
 
 
@@ -103,13 +103,13 @@ class Log:
     to there, as a `snapshot`.
 
     Attributes:
-        picture: what all events add up to.
+        picture: the state of the run after all events.
         last: the id of the last event.
-        readers: how many streams read it.
+        readers: how many streams read the log.
     """
 
     def __init__(self, picture: Picture | None = None, *, last: int = 0, now: Callable[[], int] = clock_id) -> None:
-        """Start with a picture of the run, as if its events up to now, or up to the id `last`, had been read."""
+        """Start with a picture of the run that includes its events up to now, or up to the id `last`."""
         self._now = now
         self.last = self._base_id = max(last, now())
         self.readers = 0
@@ -154,20 +154,20 @@ class Log:
             ]
         if position == self.last:
             return []
-        sent: list[ServerEvent] = []
+        events: list[ServerEvent] = []
         if not self._base_id <= position < self.last:
-            why = (
+            reason = (
                 "the events up to here are not kept one by one" if position < self._base_id else "this id is not known"
             )
             picture = dict(self._base)
             for event in self._states.values():
                 if event.id <= self._base_id:
                     fold(picture, event.type, event.data)
-            sent.append(ServerEvent(self._base_id, "snapshot", {"reason": why, "picture": picture}))
+            events.append(ServerEvent(self._base_id, "snapshot", {"reason": reason, "picture": picture}))
             position = self._base_id
-        sent += takewhile(lambda event: event.id > position, reversed(self._kept))
-        sent += (event for event in self._states.values() if event.id > position)
-        return sorted(sent, key=lambda event: event.id)
+        events += takewhile(lambda event: event.id > position, reversed(self._kept))
+        events += (event for event in self._states.values() if event.id > position)
+        return sorted(events, key=lambda event: event.id)
 
     async def wait(self, position: int, *, seconds: float, unless: "asyncio.Future[None]") -> None:
         """Wait for an event after a position, for at most `seconds`, or until `unless` is done."""

@@ -120,14 +120,18 @@ def filter_of(parameters: Mapping[str, str], filterable: FilterableRun) -> Filte
     names = TEXTS | {choice.name for choice in all_choices}
     values = {name: value.strip() for name, value in parameters.items() if value.strip() and name in names}
     model, arm = "", ""
-    for offered in all_choices:
+    for choice in all_choices:
         # A link remains valid when the answers that it filters by have since been corrected or asked again.
-        fixed = {"failure": get_args(FailureKind), "corrected": tuple(CORRECTED_LABELS), "answer": get_args(Answered)}
-        allowed = dict(offered.values) | dict.fromkeys(fixed.get(offered.name, ()), "")
-        if offered.name in values and values[offered.name] not in allowed:
+        fixed_values = {
+            "failure": get_args(FailureKind),
+            "corrected": tuple(CORRECTED_LABELS),
+            "answer": get_args(Answered),
+        }
+        allowed = dict(choice.values) | dict.fromkeys(fixed_values.get(choice.name, ()), "")
+        if choice.name in values and values[choice.name] not in allowed:
             raise RequestRefused(
                 HTTPStatus.UNPROCESSABLE_ENTITY,
-                f"{offered.label}: there is no {values[offered.name]!r}; there are {', '.join(map(str, allowed)) or 'none'}",
+                f"{choice.label}: there is no {values[choice.name]!r}; there are {', '.join(map(str, allowed)) or 'none'}",
             )
     if "model" in values:
         model, arm = {shown_name(*model): model for model in filterable.facets.models}[values["model"]]
@@ -189,17 +193,18 @@ def _every_choice(filterable: FilterableRun) -> list[FilterChoice]:
 
 def _among(values: Mapping[str, str], filterable: FilterableRun, model: str) -> frozenset[str] | None:
     """Return the samples in all chosen groups; with a model, those whose answer by that model is in them."""
-    chosen = [
+    groups = [
         grouping.groups[values[name]]
         for grouping in filterable.groupings
         if (name := f"{GROUP}{grouping.name}") in values
     ]
-    sets = [
-        frozenset(sample for sample, whose in group.members if not model or whose in ("", model)) for group in chosen
+    sample_sets = [
+        frozenset(sample for sample, answerer in group.members if not model or answerer in ("", model))
+        for group in groups
     ]
     if "corrected" in values:
-        sets.append(filterable.corrected.get(values["corrected"], frozenset()))
-    return frozenset.intersection(*sets) if sets else None
+        sample_sets.append(filterable.corrected.get(values["corrected"], frozenset()))
+    return frozenset.intersection(*sample_sets) if sample_sets else None
 
 
 def _number(values: Mapping[str, str], name: str, unit: float) -> float | None:

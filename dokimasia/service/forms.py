@@ -58,11 +58,11 @@ class InputField:
         kind: the kind of input.
         required: whether it must be filled in.
         hint: what it means.
-        flag: the command line's name for it.
+        flag: its option on the command line.
         default: its initial texts; for a box "on" or nothing.
         choices: the values of a choice.
         low, high, whole: the range of a number, and whether it must be whole.
-        offers: the name of its list of suggestions.
+        offers: the list of suggestions for it, by name.
         file: whether it names files, which can be uploaded.
         parts: for an object, the names of the numbers of a line.
         form: the name of its form, where a page has several.
@@ -260,8 +260,8 @@ def _hint(name: str, field: FieldInfo, option: Option) -> str:
 
 def _parts(kind: Any) -> tuple[str, ...]:
     """Return the names of the fields of an object's values."""
-    inside = get_args(kind)[-1] if get_origin(kind) is dict else None
-    return tuple(inside.model_fields) if isinstance(inside, type) and issubclass(inside, BaseModel) else ()
+    value_type = get_args(kind)[-1] if get_origin(kind) is dict else None
+    return tuple(value_type.model_fields) if isinstance(value_type, type) and issubclass(value_type, BaseModel) else ()
 
 
 def _shape(name: str, kind: Any, option: Option) -> Kind:

@@ -25,7 +25,7 @@ from dokimasia.service.problems import ErrorPage, refusal
 from dokimasia.version import __version__
 
 MANY_CLIENTS = 10_000
-"""Clients whose rate is tracked; the least recently seen is dropped first."""
+"""How many clients' rates are tracked; the least recently seen client is dropped first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Limits:
 
 @dataclass(slots=True)
 class RateLimiter:
-    """A token bucket for each client."""
+    """Rate limits by client, each with a token bucket."""
 
     limits: Limits
     clock: Callable[[], float] = time.monotonic
@@ -60,13 +60,13 @@ class RateLimiter:
     def wait(self, client: str) -> float:
         """Count one request of a client; return 0 if it is accepted, else the seconds until one would be."""
         now = self.clock()
-        left, before = self._buckets.pop(client, (float(self.limits.burst), now))
-        left = min(float(self.limits.burst), left + (now - before) * self.limits.rate)
-        short = max(0.0, 1.0 - left) / self.limits.rate
-        self._buckets[client] = (left if short else left - 1.0, now)
+        tokens, last_request = self._buckets.pop(client, (float(self.limits.burst), now))
+        tokens = min(float(self.limits.burst), tokens + (now - last_request) * self.limits.rate)
+        seconds = max(0.0, 1.0 - tokens) / self.limits.rate
+        self._buckets[client] = (tokens if seconds else tokens - 1.0, now)
         while len(self._buckets) > MANY_CLIENTS:
             self._buckets.popitem(last=False)
-        return short
+        return seconds
 
 
 SCOPES: tuple[Right, ...] = get_args(Right)
@@ -74,7 +74,7 @@ COOKIE = "dokimasia_token"
 """The cookie that holds a browser's token: HttpOnly, SameSite=Strict."""
 
 SHORTEST = 16
-"""Least number of characters of a token."""
+"""Minimum number of characters of a token."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ class AccessTokens:
         """Return the holder of a token, or None. Compares all tokens, so that timing reveals nothing."""
         digest = _hash(token)
         holder: Caller | None = None
-        for known, person in self.known:
-            if hmac.compare_digest(known, digest):
+        for token_hash, person in self.known:
+            if hmac.compare_digest(token_hash, digest):
                 holder = person
         return holder
 
@@ -135,38 +135,38 @@ def read_tokens(path: Path) -> AccessTokens:
     """
     try:
         text = path.read_text(encoding="utf-8")
-        open_to = path.stat().st_mode & 0o077
+        others_rights = path.stat().st_mode & 0o077
     except (OSError, UnicodeDecodeError) as problem:
         raise ConfigError(
             f"--token-file {path} cannot be read: {getattr(problem, 'strerror', 'no UTF-8 text')}"
         ) from None
-    if open_to:
+    if others_rights:
         raise ConfigError(f"--token-file {path}: other users of this machine may read it; run chmod 600 {path}")
-    known: list[tuple[bytes, Caller]] = []
+    holders: list[tuple[bytes, Caller]] = []
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
         if not words:
             continue
-        where = f"--token-file {path}, line {number}"
+        place = f"--token-file {path}, line {number}"
         if len(words) != 3:
-            raise ConfigError(f"{where}: write a name, its scopes and the token, such as: ana read,review TOKEN")
+            raise ConfigError(f"{place}: write a name, its scopes and the token, such as: ana read,review TOKEN")
         name, scopes, token = words
         unknown = sorted(set(scopes.split(",")) - set(SCOPES))
         if unknown:
-            raise ConfigError(f"{where}: there is no scope {', '.join(unknown)}; scopes are {', '.join(SCOPES)}")
+            raise ConfigError(f"{place}: there is no scope {', '.join(unknown)}; scopes are {', '.join(SCOPES)}")
         if len(token) < SHORTEST:
-            raise ConfigError(f"{where}: a token has at least {SHORTEST} characters")
+            raise ConfigError(f"{place}: a token has at least {SHORTEST} characters")
         if not token.isascii():
             raise ConfigError(
-                f"{where}: a token has letters, digits and signs of ASCII alone, since a header carries it"
+                f"{place}: a token has letters, digits and signs of ASCII alone, since a header carries it"
             )
-        if _hash(token) in {digest for digest, _ in known}:
-            raise ConfigError(f"{where}: the same token stands above already")
+        if _hash(token) in {digest for digest, _ in holders}:
+            raise ConfigError(f"{place}: the same token stands above already")
         granted = frozenset[Right](scope for scope in SCOPES if scope == "read" or scope in scopes.split(","))
-        known.append((_hash(token), Caller(name, granted)))
-    if not known:
+        holders.append((_hash(token), Caller(name, granted)))
+    if not holders:
         raise ConfigError(f"--token-file {path} holds no token")
-    return AccessTokens(tuple(known))
+    return AccessTokens(tuple(holders))
 
 
 def _hash(token: str) -> bytes:
@@ -228,8 +228,8 @@ def from_elsewhere(headers: Headers, *, safe: bool) -> bool:
     origin = headers.get("origin")
     if origin is not None and origin.partition("://")[2].lower() != headers.get("host", "").lower():
         return True
-    followed = safe and headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
-    return headers.get("sec-fetch-site", "").lower() in ("cross-site", "same-site") and not followed
+    is_link = safe and headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
+    return headers.get("sec-fetch-site", "").lower() in ("cross-site", "same-site") and not is_link
 
 
 @dataclass(slots=True)
@@ -320,7 +320,7 @@ class Guard:
             )
 
     def _client(self, scope: Scope) -> str:
-        """Return the client: the holder of a known token, else the address of the connection, whatever a header says."""
+        """Return the client: the holder of a known token, else the address of the connection, never one from a header."""
         person = self.tokens.holder(token_of_request(HTTPConnection(scope)))
         return f"token of {person.name}" if person else (scope.get("client") or ("",))[0]
 
@@ -338,7 +338,7 @@ def too_large(most: int) -> RequestRefused:
 
 @dataclass(slots=True)
 class _BoundedBody:
-    """Receives a body; refuses one that grows too long, whatever its header said, or that stalls."""
+    """Receives a body; refuses one that stalls, or grows longer than allowed, whatever its Content-Length."""
 
     receive: Receive
     most: int

@@ -1,4 +1,4 @@
-"""Prometheus metrics of the service: requests are counted as they are answered, the rest is read on demand."""
+"""Prometheus metrics of the service: requests are counted as they are answered; other values are read on demand."""
 
 import time
 from collections import Counter as Tally
@@ -16,7 +16,7 @@ from dokimasia.storage.people.questions import count_questions
 from dokimasia.storage.runs import RunStatus, count_runs
 
 BUCKETS = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Upper bounds of the buckets of a request's seconds."""
+"""Upper bounds of the histogram buckets for request durations, in seconds."""
 
 METHODS = frozenset(("GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"))
 
@@ -97,7 +97,7 @@ def _gauge(name: str, help: str, label: str = "", values: dict[str, int] | None 
 
 @dataclass(slots=True)
 class RequestMeter:
-    """Counts every request, also refused ones, with its route and duration."""
+    """Middleware that counts every request, including refused ones, with its route and duration."""
 
     app: ASGIApp
     metrics: Metrics = field(kw_only=True)

@@ -150,7 +150,7 @@ def _path(request: Request) -> str:
 
 
 BEGINNINGS = ("runs", "new", "compare", "trees", "review", "passports", "settings", "login", "metrics")
-"""First parts of the paths of pages."""
+"""The first segments of the paths of pages."""
 
 
 def _unknown_address(request: Request) -> str:
@@ -160,14 +160,14 @@ def _unknown_address(request: Request) -> str:
         return f"there is no route {_path(request)}; /api/openapi.json describes all"
     if path.startswith("/static/"):
         return f"there is no file {_path(request)}"
-    first = path.split("/")[1]
-    near = get_close_matches(first, BEGINNINGS, n=1) if first not in BEGINNINGS else []
-    return f"there is no page {_path(request)}{f'; did you mean `/{near[0]}`?' if near else ''}"
+    segment = path.split("/")[1]
+    matches = get_close_matches(segment, BEGINNINGS, n=1) if segment not in BEGINNINGS else []
+    return f"there is no page {_path(request)}{f'; did you mean `/{matches[0]}`?' if matches else ''}"
 
 
 def _validation_message(fault: Mapping[str, Any]) -> str:
-    where = ".".join(str(part) for part in fault["loc"])
-    return f"{where}: {str(fault['msg']).removeprefix('Value error, ')}"
+    location = ".".join(str(part) for part in fault["loc"])
+    return f"{location}: {str(fault['msg']).removeprefix('Value error, ')}"
 
 
 def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:

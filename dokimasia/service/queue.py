@@ -49,7 +49,7 @@ class QueueObserver:
         self.steps = observer.steps
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
-        """Forget what to retry, since the run has reopened it and must not do so twice; then forward."""
+        """Clear the failures to retry, which the run has reopened and must not reopen twice; then forward the event."""
         if self.queued.retry:
             self.queued = self.queued.model_copy(update={"retry": ()})
             note_in_queue(self._home, self.queued, "retry")
@@ -61,7 +61,7 @@ class QueueObserver:
         self._forward(self._observer.starting, workers, address)
 
     def progressed(self, progress: Progress) -> None:
-        """Update what is spent, and record it once a second."""
+        """Update what the run has spent, record it once a second, and forward the event."""
         stats, before = progress.stats, self._before
         tokens = before.tokens + stats.input_tokens + stats.output_tokens
         spent = {"cost": before.cost + stats.cost, "calls": before.calls + stats.sent, "tokens": tokens}
@@ -98,12 +98,12 @@ ANSWER_INTERVAL = 1.0
 """Seconds between two checks for people's answers."""
 
 QUIET = {False: 10.0, True: 600.0}
-"""Seconds since the last answer or undo of a person after which the run continues, by whether they have open questions.
+"""Seconds since a person's last answer or undo after which the run continues, by whether they have open questions.
 
-Without open questions, a short time in which the last answer can be undone."""
+Without open questions, the short delay leaves time to undo the last answer."""
 
 DEATHS = 3
-"""After the service has died this often while a run was at work, the run is not restarted by itself."""
+"""How often the service may die while a run is at work before the run is not restarted automatically."""
 
 PATIENCE = 10.0
 """Seconds for which `cancel` waits for the calls in flight."""
@@ -298,15 +298,15 @@ class Queue:
         if self._watcher is not None:
             self._watcher.cancel()
             await asyncio.wait([self._watcher])
-        working = {entry.task: entry for entry in self._entries.values() if entry.task is not None}
-        for entry in working.values():
+        entries_by_task = {entry.task: entry for entry in self._entries.values() if entry.task is not None}
+        for entry in entries_by_task.values():
             entry.stop.leaves = "interrupted" if entry.stop.asked else "queued"
             entry.stop.ask()
-        _, late = await asyncio.wait(working, timeout=patience) if working else (set(), set())
-        for task in late:
-            working[task].stop.ask(at_once=True)
+        _, unfinished = await asyncio.wait(entries_by_task, timeout=patience) if entries_by_task else (set(), set())
+        for task in unfinished:
+            entries_by_task[task].stop.ask(at_once=True)
             task.cancel()
-        await asyncio.gather(*late, return_exceptions=True)
+        await asyncio.gather(*unfinished, return_exceptions=True)
         await self._stack.aclose()
 
     async def _enqueue(self, queued: Queued, run: Run, *, given: Any = None) -> None:
@@ -330,7 +330,7 @@ class Queue:
         watch.became(status)
 
     async def _set_aside(self, run: Run, queued: Queued) -> None:
-        """Remove a run that was at work whenever the service died, and record why."""
+        """Remove a run that was at work in `DEATHS` deaths of the service from the queue, and record why."""
         why = (
             f"the service died {queued.deaths} times while this run was at work, so it does not go on by itself: look for "
             f"the cause, such as too little memory, then go on with `dokimasia resume {run.id}`"
@@ -340,7 +340,7 @@ class Queue:
         await leave_queue(self._home, run.id, status="interrupted")
 
     def _begin(self) -> None:
-        """Start queued runs while there are free places."""
+        """Start queued runs while fewer than `width` are at work."""
         free = 0 if self._closing else max(0, self._width - len(self.at_work))
         for run in self.queued[:free]:
             entry = self._entries[run]
@@ -409,10 +409,10 @@ class Queue:
 
     def _answered(self, run: str) -> bool:
         """Whether people have answered, and have paused for long enough: see `QUIET`."""
-        now, before = asyncio.get_running_loop().time(), self._waiting[run]
+        now, previous = asyncio.get_running_loop().time(), self._waiting[run]
         activities = {person: activity for person, activity in answering(self._home, run).items() if activity.answered}
         self._waiting[run] = recent = {
-            person: before[person] if before.get(person, (None,))[0] == activity else (activity, now)
+            person: previous[person] if previous.get(person, (None,))[0] == activity else (activity, now)
             for person, activity in activities.items()
         }
         return bool(recent) and all(now - since >= QUIET[activity.open > 0] for activity, since in recent.values())
@@ -447,6 +447,8 @@ def checked_changes(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
     try:
         changed = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise InputError(f"{'.'.join(map(str, first['loc']))}: {first['msg'].removeprefix('Value error, ')}") from None
+        details = error.errors()[0]
+        raise InputError(
+            f"{'.'.join(map(str, details['loc']))}: {details['msg'].removeprefix('Value error, ')}"
+        ) from None
     return {name: getattr(changed, name) for name in changes}

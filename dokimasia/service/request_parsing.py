@@ -55,7 +55,7 @@ Resolver = Callable[[str, str, Option], str]
 
 
 def settable_over_http(name: str, field: FieldInfo) -> bool:
-    """Whether a field can be set over HTTP: it is not excluded, names no output, and its type says what names files."""
+    """Whether a field can be set over HTTP: it is not excluded, names no output, and its type says which values name files."""
     return name not in NEVER and not option_of(field).written and files_are_decidable(field.annotation)
 
 
@@ -63,8 +63,8 @@ def files_are_decidable(kind: Any) -> bool:
     """Whether a type determines which of its values name files; other fields cannot be set over HTTP.
 
     Examples:
-        >>> decided(dict[str, tuple[Path, ...] | None]), decided(str | Path), decided(Any)
-        (True, False, False)
+        >>> [files_are_decidable(kind) for kind in (dict[str, tuple[Path, ...] | None], str | Path, Any)]
+        [True, False, False]
     """
     kind, _ = _unwrap(kind, PLAIN)
     arguments = [arg for arg in get_args(kind) if arg is not Ellipsis]
@@ -163,7 +163,7 @@ def validate_json(model: type[B], sent: Any) -> B:
 
 
 def _error_message(fault: Any, fields: Mapping[str, FieldInfo]) -> str:
-    """Return the message for an invalid value: ours if there is one, else pydantic's."""
+    """Return the message for an invalid value: from `MESSAGES` if there is one, else pydantic's."""
     field = fields.get(str(fault["loc"][0])) if fault["loc"] else None
     form = option_of(field).metavar if field else None
     if fault["type"] == "string_pattern_mismatch" and form:
@@ -244,17 +244,17 @@ def _resolve_files(kind: Any, value: Any, where: str, option: Option, resolve: R
         )
         pairs = enumerate(zip(kinds, elements, strict=True))
         return [
-            _resolve_files(element_type, element, f"{where}.{at}", option, resolve)
-            for at, (element_type, element) in pairs
+            _resolve_files(element_type, element, f"{where}.{index}", option, resolve)
+            for index, (element_type, element) in pairs
         ]
     if not isinstance(value, dict):
         return value
     members = cast("dict[str, Any]", value)
     if get_origin(kind) is not None:
-        of_name, of_value = arguments
+        name_type, value_type = arguments
         return {
-            _resolve_files(of_name, name, f"{where}.{name}", option, resolve): _resolve_files(
-                of_value, member, f"{where}.{name}", option, resolve
+            _resolve_files(name_type, name, f"{where}.{name}", option, resolve): _resolve_files(
+                value_type, member, f"{where}.{name}", option, resolve
             )
             for name, member in members.items()
         }
@@ -267,10 +267,10 @@ def _resolve_files(kind: Any, value: Any, where: str, option: Option, resolve: R
     }
 
 
-def _check_paths(asked: Invocation, allowed: Collection[Path]) -> None:
+def _check_paths(request: Invocation, allowed: Collection[Path]) -> None:
     """Refuse a request with a path that was not resolved, such as one that its validators made."""
-    for name, field in type(asked).model_fields.items():
-        value = getattr(asked, name)
+    for name, field in type(request).model_fields.items():
+        value = getattr(request, name)
         default = None if field.is_required() else field.get_default(call_default_factory=True)
         if value != default and not set(_paths_in(value)) <= set(allowed):
             raise InputError(f"{name}: cannot be given over HTTP: it names a file that was not asked for")

@@ -1,4 +1,4 @@
-"""A cache of responses to reads, so that readers take little time from the runs at work."""
+"""A cache of responses to GET requests, so that viewers take little time from the runs at work."""
 
 import asyncio
 from collections.abc import Hashable
@@ -15,7 +15,7 @@ from dokimasia.storage.content.recent import Recent
 from dokimasia.storage.runs import AT_WORK, Run
 
 FRESH = 1.0
-"""Seconds for which a response about a run at work is reused; twice as long while the next one is being made."""
+"""Seconds for which a response about a run at work is reused; twice as long while its replacement is being made."""
 
 SPARED = 5
 """A slow response stays fresh for this many times its duration, so that figures of a large run do not slow the run."""
@@ -45,7 +45,7 @@ class CachedResponse:
         additions: the version of these rows; None if it does not depend on them.
         began: the time of the request, by the monotonic clock.
         took: seconds until it was complete.
-        renewed: whether the next one is being made.
+        renewed: whether its replacement is being made.
     """
 
     headers: list[tuple[bytes, bytes]]
@@ -58,7 +58,7 @@ class CachedResponse:
     renewed: bool = False
 
     def is_reusable(self, version: Hashable, additions: int) -> bool:
-        """Whether it can be reused. Once it is stale, one caller gets False and makes the next; the others reuse it."""
+        """Whether it can be reused. Once it is stale, one caller gets False and replaces it; the others reuse it."""
         if version != self.version:
             return False
         if self.additions in (None, additions):
@@ -137,7 +137,7 @@ class ResponseCache:
         making.set()
 
     def _key(self, scope: Scope) -> Hashable | None:
-        """Return the cache key of a request; None if it is no read, or the caller has no access."""
+        """Return the cache key of a request; None if it is not a GET request, or the caller has no access."""
         if scope["type"] != "http" or scope["method"] != "GET":
             return None
         try:

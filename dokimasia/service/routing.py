@@ -1,4 +1,4 @@
-"""Routes made from operations, with the declared parameters, body, right and reply."""
+"""FastAPI routes made from operations, with the parameters, body, right and reply that they declare."""
 
 import inspect
 from collections.abc import Callable, Coroutine, Iterator, Mapping
@@ -45,7 +45,7 @@ Limit = Annotated[int, Query(**LIMIT.schema)]
 After = Annotated[str | None, Query(**AFTER.schema)]
 
 NEVER_RUN = {"content-security-policy": "default-src 'none'; sandbox"}
-"""Headers of a file, with which a browser runs nothing in it."""
+"""Headers of a file reply, which keep a browser from running scripts in it."""
 
 
 @dataclass(kw_only=True)
@@ -67,7 +67,7 @@ class ServiceContext(OperationContext):
             raise
 
     def cache(self, *runs: Run) -> None:
-        """Cache the response for the same person until something changes."""
+        """Cache the response for the same person until the home changes."""
         keep(self.request, *runs)
 
     def figures(self, run: Run) -> dict[str, Any]:
@@ -88,8 +88,8 @@ class ServiceContext(OperationContext):
             await self.service.runner.delete(run)
         except NotFound:
             raise
-        except InputError as needed:
-            raise RequestRefused(HTTPStatus.CONFLICT, str(needed)) from None
+        except InputError as problem:
+            raise RequestRefused(HTTPStatus.CONFLICT, str(problem)) from None
 
 
 def context_of(needs: Needs) -> Any:
@@ -122,10 +122,10 @@ class _Redacted(APIRoute):
     """A route whose JSON is redacted."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        answer = super().get_route_handler()
+        handler = super().get_route_handler()
 
         async def redacted(request: Request) -> Response:
-            response = await answer(request)
+            response = await handler(request)
             if response.headers.get("content-type", "").startswith(JSON):
                 body = bytes(response.body)
                 redacted_body = service_of(request).redact(body.decode()).encode()
@@ -215,19 +215,19 @@ def _http_parameter(operation: Operation, parameter: inspect.Parameter) -> inspe
 
 @contextmanager
 def _conflicts(operation: Operation) -> Iterator[None]:
-    """Answer 409 to an input error that the operation declares as a conflict."""
+    """Answer input errors with status 409 if the operation declares them as conflicts."""
     try:
         yield
     except NotFound:
         raise
-    except InputError as needed:
+    except InputError as problem:
         if not operation.conflict:
             raise
-        raise RequestRefused(HTTPStatus.CONFLICT, str(needed)) from None
+        raise RequestRefused(HTTPStatus.CONFLICT, str(problem)) from None
 
 
 def _response(operation: Operation, reply: Any) -> Any:
-    """Return what FastAPI makes a response of."""
+    """Return an operation's reply in the form that FastAPI turns into a response."""
     if isinstance(reply, FileReply):
         return _file_response(reply)
     return reply_json(reply) if operation.figures else reply
@@ -252,7 +252,7 @@ async def read_json_body(request: Request, *, optional: bool = False) -> Any:
     """Return the body of a request as plain JSON; with `optional`, a missing body is an empty object.
 
     Raises:
-        RequestRefused: the body is no JSON, of another media type, or holds a whole number of more than 64 bits.
+        RequestRefused: the body is not JSON, has another media type, or contains an integer of more than 64 bits.
     """
     body = await request.body()
     if optional and not body:
@@ -263,12 +263,12 @@ async def read_json_body(request: Request, *, optional: bool = False) -> Any:
             HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"the body is {kind[:80] or 'of no type'}: send it as {JSON}"
         )
     try:
-        sent = orjson.loads(body)
+        value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is no JSON: {error}") from None
-    if not all(-(2**63) <= number < 2**63 for number in _whole_numbers(sent)):
+    if not all(-(2**63) <= number < 2**63 for number in _whole_numbers(value)):
         raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, "the body holds a whole number of more than 64 bits")
-    return sent
+    return value
 
 
 def body_of(model: type[BaseModel]) -> Any:

@@ -1,4 +1,4 @@
-"""Events of the runs of a home: a log for each run, whose picture survives restarts, and streams to readers."""
+"""Events of the runs of a home: a log for each run, whose picture survives restarts, and server-sent event streams."""
 
 import asyncio
 import time
@@ -26,7 +26,7 @@ from dokimasia.storage.spending import spent_by
 from dokimasia.storage.threads import queue
 
 MOST_LOGS = 200
-"""Logs that are kept of runs not at work; the least recently read is dropped first."""
+"""How many logs of runs not at work are kept; the least recently read is dropped first."""
 
 WATCHED = "watched"
 """The kind of the stored event with a run's picture."""
@@ -45,7 +45,7 @@ class Events:
     """
 
     def __init__(self, home: Home, redact: Callable[[str], str] | None = None) -> None:
-        """Create the logs of a home, at first none."""
+        """Start without logs; each is created when it is first needed."""
         self._home = home
         self._redact = redact or Redactor()
         self._logs: OrderedDict[str, Log] = OrderedDict()
@@ -102,14 +102,14 @@ class Events:
             return
         self._refreshed_at[run_id] = now
         try:
-            standing: dict[str, Any] = _status_of(self._home, await run_in_threadpool(get_run, self._home, run_id))
+            status_event: dict[str, Any] = _status_of(self._home, await run_in_threadpool(get_run, self._home, run_id))
         except NotFound:
-            standing = {"status": "deleted", "end": "", "why": "the run was deleted", "at": ""}
-        if run_id not in self._at_work and standing["status"] != (log.picture["status"] or {}).get("status"):
-            standing["why"] = self._redact(standing["why"])
-            log.add("status", standing)
-            if standing["status"] in (*STOPPED, "deleted"):
-                log.add("ended", standing)
+            status_event = {"status": "deleted", "end": "", "why": "the run was deleted", "at": ""}
+        if run_id not in self._at_work and status_event["status"] != (log.picture["status"] or {}).get("status"):
+            status_event["why"] = self._redact(status_event["why"])
+            log.add("status", status_event)
+            if status_event["status"] in (*STOPPED, "deleted"):
+                log.add("ended", status_event)
 
     def standing(self) -> list[Picture]:
         """Return the pictures of the runs at work."""
@@ -122,7 +122,7 @@ class Events:
             log.wake()
 
     def _log_of(self, run_id: str, stored: tuple[Picture, int] | None) -> Log:
-        """Return a run's log, creating it if needed, and drop logs that nobody has read for long."""
+        """Return a run's log, creating it if needed, and drop the least recently read logs beyond `MOST_LOGS`."""
         if run_id not in self._logs:
             picture, last = stored or self._stored_picture(get_run(self._home, run_id))
             self._logs[run_id] = Log(picture, last=last)
@@ -141,10 +141,10 @@ class Events:
         if picture["planned"] is None:
             picture["planned"] = {"samples": estimate.samples, "calls": estimate.calls, "cost": estimate.cost}
         picture["failures"] = self._failures(run.id)
-        standing = _status_of(self._home, run)
-        standing["why"] = self._redact(standing["why"])
+        status_event = _status_of(self._home, run)
+        status_event["why"] = self._redact(status_event["why"])
         if (picture["status"] or {}).get("status") != run.status:
-            picture["status"], picture["history"] = standing, [*picture["history"], standing]
+            picture["status"], picture["history"] = status_event, [*picture["history"], status_event]
         picture["ended"] = picture["status"] if run.status in STOPPED else None
         return picture, int(records[-1].data["last"]) if records else 0
 
@@ -214,17 +214,17 @@ class EventStream(Response):
             disconnected.cancel()
 
     async def _follow(self, send: Send, disconnected: "asyncio.Future[None]") -> None:
-        log, part = self._log, RETRY
+        log, chunk = self._log, RETRY
         while not disconnected.done():
             events = log.after(self._position)
             if events:
                 self._position = events[-1].id
             if log.over and not any(event.type == "ended" for event in events):
                 events.append(ServerEvent(log.last, "ended", log.picture["ended"]))
-            part += b"".join(event.wire for event in events)
-            if part:
-                await send({"type": "http.response.body", "body": part, "more_body": True})
-                part = b""
+            chunk += b"".join(event.wire for event in events)
+            if chunk:
+                await send({"type": "http.response.body", "body": chunk, "more_body": True})
+                chunk = b""
             if self._position != log.last:
                 continue  # more happened while this was sent
             if log.over or self._events.draining:
@@ -232,7 +232,7 @@ class EventStream(Response):
             await log.wait(log.last, seconds=HEARTBEAT, unless=disconnected)
             if self._position == log.last and not self._events.draining:
                 await self._events.refresh(self._run, log)
-                part = STILL_HERE
+                chunk = STILL_HERE
 
 
 async def _disconnected(receive: Receive) -> None:

@@ -16,10 +16,10 @@ PROGRESS_INTERVAL = 1.0
 """Seconds between two events of progress."""
 
 POINTS = 120
-"""Points of the line that shows the speed of a run."""
+"""Maximum number of points on the speed chart of a run."""
 
 LONGEST = 300
-"""Characters of a reason."""
+"""Maximum number of characters of a reason."""
 
 STOPPED = frozenset({"done", "failed", "interrupted"})
 """Statuses that do not change by themselves."""
@@ -81,7 +81,7 @@ class RunObserver:
 
     @property
     def steps(self) -> "RunObserver":
-        """The observer itself, which counts steps."""
+        """The observer itself, which also counts steps of graphs."""
         return self
 
     def planned(self, run_id: str, estimate: Estimate) -> None:
@@ -135,14 +135,14 @@ class RunObserver:
 
     def became(self, status: str, *, end: str = "", why: str = "") -> None:
         """Add the run's status, and its end if it has ended."""
-        standing = {"status": status, "end": end, "why": self._reason(why), "at": now()}
+        status_event = {"status": status, "end": end, "why": self._reason(why), "at": now()}
         if self._progress is not None:
             self._add_progress()
             self._progress = None
         if status not in ("queued", "running") or (self._log.picture["status"] or {}).get("status") != status:
-            self._log.add("status", standing)
+            self._log.add("status", status_event)
         if status in STOPPED:
-            self._log.add("ended", standing)
+            self._log.add("ended", status_event)
         self._save_picture(self._log.picture, self._log.last)
 
     def drawn(self, picture: GraphOutline) -> None:
@@ -190,7 +190,7 @@ class RunObserver:
 
 
 def _counts(nodes: dict[str, Counter[Step]]) -> dict[str, dict[str, int]]:
-    """Return by node how many items are there, and how many left it in which way."""
+    """Return how many items are at work at each node, and how many ended, failed or stopped there."""
     return {
         node: {
             "at_work": max(0, counts["began"] - counts["ended"] - counts["failed"] - counts["stopped"]),

@@ -28,7 +28,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 LONGEST = 20_000
-"""Characters of a text that the page of a sample shows."""
+"""Maximum number of characters of a text on the page of a sample."""
 
 _LOOKS = TypeAdapter(tuple[Look, ...])
 
@@ -72,12 +72,12 @@ def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, J
     )
 
 
-def _pictured(blocks: Iterable[Block], shown: Collection[str]) -> Iterator[Block]:
+def _pictured(blocks: Iterable[Block], shown_hashes: Collection[str]) -> Iterator[Block]:
     """Yield blocks with addresses for images of the home, without the images that are already shown."""
     for block in blocks:
         if isinstance(block, Fold):
-            yield replace(block, blocks=list(_pictured(block.blocks, shown)))
+            yield replace(block, blocks=list(_pictured(block.blocks, shown_hashes)))
         elif not isinstance(block, Image) or not block.sha256:
             yield block
-        elif block.sha256 not in shown:
+        elif block.sha256 not in shown_hashes:
             yield block if block.uri else replace(block, uri=f"/api/images/{block.sha256}")

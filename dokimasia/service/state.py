@@ -1,4 +1,4 @@
-"""The state of a service and how routes access it: home, settings, queue of runs, tokens, limits."""
+"""The state of a service, which routes receive as a dependency: home, settings, queue of runs, tokens, limits."""
 
 import asyncio
 import getpass
@@ -68,7 +68,7 @@ WHO_COOKIE = "dokimasia_who"
 
 
 LONGEST_NAME = 100
-"""Characters of a person's name."""
+"""Maximum number of characters of a person's name."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +84,7 @@ class Service:
         data_root: the folder below which requests may name files, besides uploads; None: uploads only.
         workers: how many processes execute the graphs of a run; 0: this one alone.
         hosts: its names besides this machine's own.
-        redact: applied to every text that leaves.
+        redact: removes secrets from every text that leaves the service.
         cache: computed figures and pages.
         read_semaphore: bounds the number of slow reads.
         events: the logs of the runs, which provide the queue's observers (`events.observer_of`).
@@ -146,10 +146,7 @@ def person_of(request: Request) -> Caller:
 
 
 class Needs:
-    """The dependency of a route that needs a right; gives the caller.
-
-    `Depends(Needs("run"))` gives the `Caller`.
-    """
+    """A route dependency that requires a right and returns the `Caller`, as in `Depends(Needs("run"))`."""
 
     def __init__(self, scope: Right) -> None:
         self.scope: Right = scope

@@ -19,7 +19,7 @@ SIMULATED_SIGHT = (
 """A note for people with their own pictures about simulated models."""
 
 MOST = 300
-"""Suggestions of each kind."""
+"""Maximum number of suggestions of each kind."""
 
 DEEP = 2
 """Levels of folders below the data root that are searched."""

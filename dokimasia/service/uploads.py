@@ -1,4 +1,4 @@
-"""Files that requests name: uploads, stored by content within caps, and paths below the data root."""
+"""Files that requests can name: uploads, stored by content hash within limits, and paths below the data root."""
 
 import hashlib
 import os
@@ -32,18 +32,18 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.naming import resolve_run
 
 UPLOAD = "upload:"
-"""The prefix of an upload's name or id where a request names a file."""
+"""The prefix by which a request refers to an upload, before its name or id."""
 
 FOLDER, FILES, ABOUT, PART = "uploads", "files", "about.json", ".part-"
 SHORT = 8
-"""Characters of an id that follow a name."""
+"""How many characters of an upload's id follow its name."""
 
 _DRIVE = re.compile(r"[A-Za-z]:")
 PROMPT = ".md"
 """The extension of prompt files, which are named by their folder."""
 
 SYSTEM = frozenset({".ds_store", "thumbs.db", "desktop.ini"})
-"""Files that file managers leave behind, which are skipped."""
+"""Names of files that file managers create, which are skipped."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Caps:
         kept: bytes of all uploads of a home.
         files: how many files one upload has.
         name: bytes of a file's name, and of that of each folder.
-        depth: how deep folders lie in each other.
+        depth: how many folders a path may have.
         ratio: how many times larger than its archive an unpacked ZIP of more than `small` bytes may be.
     """
 
@@ -133,7 +133,7 @@ class Incoming:
         return [self.part / FILES / name for name in self._names.values()]
 
     def begin(self, name: str) -> None:
-        """Begin a file.
+        """Start a new file.
 
         Raises:
             RequestRefused: there are too many files, or the name is invalid or that of another file.
@@ -232,25 +232,25 @@ class Incoming:
 
 
 def plain_name(name: str, caps: Caps) -> str:
-    """Return the name of an uploaded file with slashes, in composed characters.
+    """Return the name of an uploaded file with forward slashes, in Unicode normal form NFC.
 
     Raises:
-        RequestRefused: it leads out of the upload, is no valid name, or is too long.
+        RequestRefused: it leads out of the upload, is not a valid name, or is too long.
     """
-    shown = name[:100]
+    excerpt = name[:100]
     text = unicodedata.normalize("NFC", name.replace("\\", "/"))
     try:
         text.encode()
     except UnicodeEncodeError:
-        raise refused(f"{shown!a} is no name of a file: it is no text") from None
+        raise refused(f"{excerpt!a} is no name of a file: it is no text") from None
     parts = [part for part in text.split("/") if part not in ("", ".")]
     if text.startswith("/") or ".." in parts or _DRIVE.match(text):
-        raise refused(f"{shown!r} leads out of the upload")
+        raise refused(f"{excerpt!r} leads out of the upload")
     if not parts or any(not part.isprintable() or part != part.strip() or part.endswith(".") for part in parts):
-        raise refused(f"{shown!r} is no name of a file")
+        raise refused(f"{excerpt!r} is no name of a file")
     if len(parts) > caps.depth or any(len(part.encode()) > caps.name for part in parts):
         raise refused(
-            f"{shown!r} is too long: a name has at most {caps.name} bytes, and lies {caps.depth} folders deep"
+            f"{excerpt!r} is too long: a name has at most {caps.name} bytes, and lies {caps.depth} folders deep"
         )
     return "/".join(parts)
 
@@ -285,7 +285,7 @@ WORKBOOK = ".xlsx"
 _SIGNATURE = b"PK\x03\x04"
 _END, _END_64 = b"PK\x05\x06", b"PK\x06\x07"
 _ENTRY = 46
-"""Least bytes of an entry of an archive's directory."""
+"""Minimum number of bytes of an entry in the central directory of a ZIP archive."""
 
 _CHUNK = 256 * 1024
 
@@ -299,18 +299,18 @@ def unpack(incoming: Incoming, archive: Path) -> None:
     """Replace a ZIP archive in an upload by its files.
 
     Raises:
-        RequestRefused: it is no archive, is damaged or locked, contains links, archives or names that lead out of it, or
-            unpacks to too much.
+        RequestRefused: it is not a ZIP archive, is damaged or encrypted, unpacks to too much, or contains links, archives, or
+            names that lead out of it.
     """
     path = incoming.take_out(archive)
     most = max(incoming.caps.small, incoming.caps.ratio * path.stat().st_size)
     with path.open("rb") as file:
         _check_list(file, incoming.caps.files, incoming.caps.name * incoming.caps.depth)
         try:
-            with zipfile.ZipFile(file) as opened:
-                for entry in opened.infolist():
+            with zipfile.ZipFile(file) as zip_file:
+                for entry in zip_file.infolist():
                     if not (entry.is_dir() or _is_ignored(entry.filename)):
-                        most -= _unpack_one(incoming, opened, entry, most)
+                        most -= _unpack_one(incoming, zip_file, entry, most)
         except (
             zipfile.BadZipFile,
             zlib.error,
@@ -323,7 +323,7 @@ def unpack(incoming: Incoming, archive: Path) -> None:
             raise refused(f"{archive.name} is no ZIP archive, or is damaged ({str(error)[:100]})") from None
 
 
-def _unpack_one(incoming: Incoming, opened: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> int:
+def _unpack_one(incoming: Incoming, zip_file: zipfile.ZipFile, entry: zipfile.ZipInfo, most: int) -> int:
     """Unpack one file of an archive into the upload, and return its size."""
     name = entry.filename
     kind = stat.S_IFMT(entry.external_attr >> 16)
@@ -333,12 +333,12 @@ def _unpack_one(incoming: Incoming, opened: zipfile.ZipFile, entry: zipfile.ZipI
         raise refused(f"{name[:100]!r} is locked with a password")
     if entry.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
         raise refused(f"{name[:100]!r} is packed in a way that is not read: pack with deflate")
-    ending = PurePosixPath(name).suffix.lower()
+    extension = PurePosixPath(name).suffix.lower()
     incoming.begin(name)
     size = 0
-    with opened.open(entry) as source:
+    with zip_file.open(entry) as source:
         while chunk := source.read(_CHUNK):
-            if not size and (ending in ARCHIVES or (chunk.startswith(_SIGNATURE) and ending != WORKBOOK)):
+            if not size and (extension in ARCHIVES or (chunk.startswith(_SIGNATURE) and extension != WORKBOOK)):
                 raise refused(f"{name[:100]!r} is an archive within the archive: unpack it first")
             size += len(chunk)
             if size > most:
@@ -349,22 +349,22 @@ def _unpack_one(incoming: Incoming, opened: zipfile.ZipFile, entry: zipfile.ZipI
 
 
 def _check_list(file: BinaryIO, files: int, name: int) -> None:
-    """Refuse an archive whose directory is too long to be read, wherever the directory may be."""
+    """Refuse a ZIP archive that claims too many files, by every record in its tail that may end its central directory."""
     file.seek(0, 2)
     size = file.tell()
-    begin = max(0, size - 22 - 2**16 - 20)
-    file.seek(begin)
+    start = max(0, size - 22 - 2**16 - 20)
+    file.seek(start)
     tail = file.read()
     file.seek(0)
     if _END_64 in tail:
         raise too_much(f"more than {files:,} files")
-    at = tail.find(_END)
-    while at >= 0:
-        if len(tail) >= at + 22:
-            count, length = struct.unpack("<HL", tail[at + 10 : at + 16])
+    position = tail.find(_END)
+    while position >= 0:
+        if len(tail) >= position + 22:
+            count, length = struct.unpack("<HL", tail[position + 10 : position + 16])
             if count > 2 * files or length > 2 * files * (_ENTRY + name):
                 raise too_much(f"more than {files:,} files")
-        at = tail.find(_END, at + 1)
+        position = tail.find(_END, position + 1)
 
 
 def _is_ignored(name: str) -> bool:
@@ -376,7 +376,7 @@ _ID = re.compile(r"[0-9a-f]{32}")
 _AT = re.compile(rf"@([0-9a-f]{{{SHORT}}})(?=/|$)")
 
 MANY = 50
-"""Data files of an upload that a message names."""
+"""How many data files of an upload a message names."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -393,7 +393,7 @@ class Uploads:
 
     @property
     def folder(self) -> Path:
-        """Their folder."""
+        """The folder of all uploads."""
         return self.home.resolve() / FOLDER
 
     def all(self) -> list[Upload]:
@@ -425,19 +425,19 @@ class Uploads:
             InputError: there is no such upload, or no such file in it.
         """
         upload, inside = self._upload_and_file(text.removeprefix(UPLOAD), where)
-        wanted = inside or upload.data
+        member = inside or upload.data
         files = self.folder / upload.id / upload.folder
-        if not wanted and where == "data" and len(upload.sets) > 1:
-            shown = ", ".join(f"{upload.called}/{name}" for name in upload.sets[:MANY])
+        if not member and where == "data" and len(upload.sets) > 1:
+            candidates = ", ".join(f"{upload.called}/{name}" for name in upload.sets[:MANY])
             raise InputError(
-                f"{where}: the upload {upload.name!r} holds {len(upload.sets)} data files: name one of {shown}"
+                f"{where}: the upload {upload.name!r} holds {len(upload.sets)} data files: name one of {candidates}"
             )
         names = {file.name for file in upload.files}
-        if not wanted or (wanted not in names and any(name.startswith(f"{wanted}/") for name in names)):
-            return files / wanted
-        if wanted not in names:
+        if not member or (member not in names and any(name.startswith(f"{member}/") for name in names)):
+            return files / member
+        if member not in names:
             raise InputError(f"{where}: the upload {upload.name!r} has no file {inside[:200]!r}")
-        return files / wanted
+        return files / member
 
     def choices(self, text: str) -> list[str]:
         """Return the data files to choose from, if a text names an upload with several of them but no file."""
@@ -449,10 +449,10 @@ class Uploads:
 
     def _upload_and_file(self, text: str, where: str) -> tuple[Upload, str]:
         """Return the upload that a text names, and the file in it."""
-        for at in _AT.finditer(text):
+        for match in _AT.finditer(text):
             for upload in self.all():
-                if upload.id.startswith(at[1]) and upload.name == text[: at.start()]:
-                    return upload, text[at.end() + 1 :]
+                if upload.id.startswith(match[1]) and upload.name == text[: match.start()]:
+                    return upload, text[match.end() + 1 :]
         try:
             return self.get(text), ""
         except NotFound:
@@ -469,15 +469,15 @@ class Uploads:
 
     def shortened(self, text: str) -> str:
         """Return a text with the paths of uploaded files replaced by their names."""
-        return self._path_pattern.sub(lambda at: "" if at[2] else self._name(at[1]), text)
+        return self._path_pattern.sub(lambda match: "" if match[2] else self._name(match[1]), text)
 
     def request_name(self, text: str) -> str:
         """Return the path of an uploaded file as a request names it."""
-        at = self._path_pattern.match(text)
-        if at is None:
+        match = self._path_pattern.match(text)
+        if match is None:
             return text
         with suppress(NotFound):
-            upload, inside = self.get(at[1]), text[at.end() :]
+            upload, inside = self.get(match[1]), text[match.end() :]
             return upload.called if inside in ("", upload.data) else f"{upload.called}/{inside}"
         return text
 
@@ -493,17 +493,17 @@ class Uploads:
 
     def delete(self, upload: Upload) -> None:
         """Delete an upload."""
-        doomed = self.folder / f"{PART}{os.getpid()}-{secrets.token_hex(4)}"
-        (self.folder / upload.id).rename(doomed)
-        shutil.rmtree(doomed, ignore_errors=True)
+        trash = self.folder / f"{PART}{os.getpid()}-{secrets.token_hex(4)}"
+        (self.folder / upload.id).rename(trash)
+        shutil.rmtree(trash, ignore_errors=True)
 
     @contextmanager
     def incoming(self) -> Iterator["Incoming"]:
-        """Yield a new upload; removes it at the end unless it was stored, with what dead processes left behind."""
+        """Yield a new upload, which is removed at the end unless it was stored; first remove those of dead processes."""
         self.folder.mkdir(parents=True, exist_ok=True)
-        for left in self.folder.glob(f"{PART}*"):
-            if not left.name.startswith(f"{PART}{os.getpid()}-"):
-                shutil.rmtree(left, ignore_errors=True)
+        for leftover in self.folder.glob(f"{PART}*"):
+            if not leftover.name.startswith(f"{PART}{os.getpid()}-"):
+                shutil.rmtree(leftover, ignore_errors=True)
         part = self.folder / f"{PART}{os.getpid()}-{secrets.token_hex(8)}"
         (part / FILES).mkdir(parents=True)
         incoming = Incoming(part, self.caps, room=self.caps.kept - sum(upload.bytes for upload in self.all()))
@@ -519,7 +519,7 @@ class Uploads:
 
 
 LONGEST_PATH = 1_000
-"""Characters of a path."""
+"""Maximum number of characters of a path."""
 
 
 class OutsidePath(InputError):
@@ -549,7 +549,7 @@ class RequestFiles:
         Args:
             text: the value of the field.
             where: the field, for messages.
-            how: its option: a run or a file, NAME=FILE, the name of a plug-in's prompts, or a plain file.
+            option: its option: a run or a file, NAME=FILE, the name of a plug-in's prompts, or a plain file.
 
         Raises:
             InputError: it may not be read, or is missing.
@@ -608,9 +608,9 @@ class RequestFiles:
         relative = Path(text)
         if ".." in relative.parts:
             return None
-        for begin in (root, self.root):
-            if relative.is_absolute() and relative.is_relative_to(begin):
-                relative = relative.relative_to(begin)
+        for base in (root, self.root):
+            if relative.is_absolute() and relative.is_relative_to(base):
+                relative = relative.relative_to(base)
         if relative.is_absolute():
             return None
         path, home = _resolved(root / relative), _resolved(self.home.path)
@@ -629,8 +629,8 @@ class RequestFiles:
                 raise
             try:
                 return Path(resolve_run(self.home, text).id)
-            except InputError as unknown:
-                raise InputError(f"{problem}; and {unknown}") from None
+            except InputError as run_problem:
+                raise InputError(f"{problem}; and {run_problem}") from None
 
     def _with_name(self, text: str, where: str) -> Path:
         """Return a file whose name a model's name may precede, as `datasets.named_file` writes it."""

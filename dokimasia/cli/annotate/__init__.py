@@ -1,4 +1,4 @@
-"""`dokimasia annotate`: hand things out to people, blind, take in what they say, and measure how far they and judges agree."""
+"""`dokimasia annotate`: hand items out to people, blinded, read their ratings, and measure their agreement with judges."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -95,7 +95,7 @@ command.add_command(correct)
 
 
 class DrawOptions(NamedTuple):
-    """What is handed out to whom, and how it is drawn."""
+    """The options of `annotate draw`: what is handed out to whom, and how it is drawn."""
 
     annotators: tuple[str, ...]
     output: Path
@@ -156,7 +156,7 @@ def draw(settings: "Settings", source: Path, **values: Any) -> None:
         raise click.UsageError("--by goes with --criteria; responses are drawn by the data's categories")
     if options.cases is not None and options.per is not None:
         raise click.UsageError("--per draws cases of each category, --cases of all: name one of them")
-    how = {
+    hand_out_options = {
         "annotators": options.annotators,
         "folder": options.output.absolute(),
         "key": options.key,
@@ -167,19 +167,19 @@ def draw(settings: "Settings", source: Path, **values: Any) -> None:
     }
     if source.is_file():
         blobs = MemoryBlobs()
-        drawn = hand_out(_of_file(source, options, blobs), source=source.name, blobs=blobs, **how)
+        summary = hand_out(_of_file(source, options, blobs), source=source.name, blobs=blobs, **hand_out_options)
     else:
         with Home.open(settings.home, write=False) as home:
             run, subjects = _of_run(home, str(source), options)
-            drawn = hand_out(subjects, source=run, blobs=home.blobs, **how)
+            summary = hand_out(subjects, source=run, blobs=home.blobs, **hand_out_options)
     click.echo(
-        f"drew {several(drawn.cases, 'case')}, {several(drawn.items, 'item')} for "
+        f"drew {several(summary.cases, 'case')}, {several(summary.items, 'item')} for "
         f"{'each of ' if len(options.annotators) > 1 else ''}{several(len(options.annotators), 'annotator')}: "
         f"{options.output}/NAME/annotate.html, or fill in NAME/form.csv",
         err=True,
     )
-    click.echo(f"the key is {drawn.key}: keep it from those who annotate", err=True)
-    for name, count in drawn.naming.items():
+    click.echo(f"the key is {summary.key}: keep it from those who annotate", err=True)
+    for name, count in summary.naming.items():
         click.echo(f"{count} responses contain {name.rpartition('/')[2]!r}, the name of a model", err=True)
 
 
@@ -274,10 +274,10 @@ def adjudicate(settings: "Settings", annotations: Path, decisions: Path, output:
     from dokimasia.people.annotation import written
     from dokimasia.runs.reading.exporting import write_whole
 
-    before = read_annotations(annotations)
-    adjudicated = decided(before, decisions)
+    ratings = read_annotations(annotations)
+    adjudicated = decided(ratings, decisions)
     write_whole(output, written(adjudicated, output))
-    click.echo(f"{len(adjudicated) - len(before)} decisions taken in: {output}", err=True)
+    click.echo(f"{len(adjudicated) - len(ratings)} decisions taken in: {output}", err=True)
 
 
 @command.command()
@@ -306,8 +306,8 @@ def agreement(
 
     if runs:
         with Home.open(settings.home, write=False) as home:
-            found_runs = [resolve_run(home, text) for text in runs]
-            figures = compare(home, annotations, runs=found_runs, judged=judged, scale=scale)
+            run_rows = [resolve_run(home, text) for text in runs]
+            figures = compare(home, annotations, runs=run_rows, judged=judged, scale=scale)
     else:
         figures = compare(None, annotations, judged=judged, scale=scale)
     if as_json:

@@ -1,4 +1,4 @@
-"""Agreement with people as tables on a terminal."""
+"""Agreement of people with each other and with judges, as tables for the terminal."""
 
 from collections.abc import Iterator, Mapping
 
@@ -23,7 +23,7 @@ NOTHING = "–"
 
 
 def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
-    """Yield what is printed of figures of agreement, measure by measure."""
+    """Yield the lines and tables of agreement figures, measure by measure."""
     if figures.simulated:
         yield f"[yellow]{SIMULATED_NOTE} ({escape(', '.join(figures.simulated))})[/yellow]"
     for measure, measured in figures.measures.items():
@@ -60,13 +60,13 @@ def _add_models(table: Table, by_model: Mapping[str, RatingsCompared]) -> None:
 
 
 def _add_row(table: Table, name: str, label: str, row: RatingsCompared | PersonCompared | JudgeCompared) -> None:
-    near = row.consistency
+    consistency = row.consistency
     table.add_row(
         name,
         label,
         str(row.n),
         NOTHING if row.mae is None else f"{row.mae.mean:.2f}{_ends(row.mae)}",
-        NOTHING if near.share is None else f"{near.share:.1%}{_ends(near, percent=True)}",
+        NOTHING if consistency.share is None else f"{consistency.share:.1%}{_ends(consistency, percent=True)}",
         coefficient(row.kappa),
     )
 
@@ -97,7 +97,7 @@ def coefficient(estimate: AgreementCoefficient) -> str:
 
 
 def percent(value: float | None) -> str:
-    """Return a share in percent."""
+    """Return a share, 0 to 1, in percent."""
     return NOTHING if value is None else f"{value:.0%}"
 
 

@@ -17,14 +17,14 @@ VERBS: dict[str, tuple[str, str]] = {
     "validity": ("scores.validity", "Test whether a tree's leaves predict scores."),
     "weaknesses": ("scores.weaknesses", "Name the capabilities at which a model is weak."),
 }
-"""By verb: the function of a module here that has it, or none for the method's own, made from its request; and its help."""
+"""The module and function of each verb, empty for the one made from the method's request; and its line of help."""
 
 
 class TreeVerbs(click.Group):
-    """A group whose verbs are loaded when they are called; their help lines are known."""
+    """A group whose verbs are imported when they are called; `VERBS` has their help lines."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The verbs, in the order of use."""
+        """Return the verbs, in the order of use."""
         return list(VERBS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:

@@ -118,7 +118,7 @@ def _reasons(rows: Sequence["GroupingValidity"]) -> Iterator[str]:
 
 
 def _of(validity: "TreeValidity | ModelWeaknesses | EvidentWeaknesses") -> str:
-    """Return which run and version of a tree the figures are of."""
+    """Return the run and the version of the tree to which figures belong, as text."""
     state = "" if validity.status == "done" else f" · [bold red]{validity.status}[/bold red]"
     return f"run {validity.run}{state} · {escape(validity.tree)}@{validity.position}"
 
@@ -129,14 +129,14 @@ def _table(title: str, rows: Sequence[tuple["GroupingValidity", "PredictionError
     for name in ("leaves", "pairs", "MAE_G", "MAE_I", "Δ", "null 99 %", "p", "halves", "above"):
         table.add_column(name, justify="right", no_wrap=True)
     for row, errors in rows:
-        null, stable = errors.null, errors.stability
+        null, stability = errors.null, errors.stability
         name = escape(row.name)
         if errors.delta is None:
             table.add_row(name, str(row.leaves), str(errors.n), *["–"] * 7)
             continue
         p_value = None if null is None else null.p_value
-        sure = p_value is not None and p_value <= 0.05
-        style = "bold green" if sure and errors.delta > 0 else "bold"
+        significant = p_value is not None and p_value <= 0.05
+        style = "bold green" if significant and errors.delta > 0 else "bold"
         table.add_row(
             name,
             str(row.leaves),
@@ -146,8 +146,8 @@ def _table(title: str, rows: Sequence[tuple["GroupingValidity", "PredictionError
             f"[{style}]{errors.delta:+.2f}[/{style}]",
             "–" if null is None or null.p99 is None else f"{null.p99:+.2f}",
             "–" if p_value is None else f"{p_value:.3f}",
-            "–" if stable is None else f"{stable.low:+.2f} – {stable.high:+.2f}",
-            "–" if stable is None or stable.above_first is None else f"{stable.above_first:.0%}",
+            "–" if stability is None else f"{stability.low:+.2f} – {stability.high:+.2f}",
+            "–" if stability is None or stability.above_first is None else f"{stability.above_first:.0%}",
         )
     return table
 
@@ -219,14 +219,14 @@ def _print_weaknesses(weaknesses: "ModelWeaknesses | EvidentWeaknesses") -> None
 def _print_node(row: "WeaknessFinding | EvidentFinding", out: "Console", colour: str) -> None:
     from dokimasia.operations.trees import WeaknessFinding
 
-    of = f"{row.n}/{row.held}" if row.n < row.held else str(row.n)
+    scored = f"{row.n}/{row.held}" if row.n < row.held else str(row.n)
     out.print(f"[{colour}]●[/{colour}] [bold]{escape(row.name)}[/bold] [dim]{escape(row.node)}[/dim]")
     if isinstance(row, WeaknessFinding):
         from dokimasia.report.figures import limits_text
 
         out.print(
             f"  {row.mean:.1f} ({limits_text(row, '{:.1f}'.format)}), {row.difference:+.1f} against the rest · "
-            f"{of} criteria of {row.samples} samples · adjusted p {row.q_value:.3g}"
+            f"{scored} criteria of {row.samples} samples · adjusted p {row.q_value:.3g}"
         )
     else:
         out.print(f"  solves {row.solved} of {row.n}: {row.share:.0%} ({row.low:.0%}–{row.high:.0%})")

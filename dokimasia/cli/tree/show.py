@@ -1,4 +1,4 @@
-"""`dokimasia tree show`: a capability tree in the terminal, with what it holds and a model's scores as bars."""
+"""`dokimasia tree show`: a capability tree in the terminal, with its criteria and a model's scores as bars."""
 
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 BAR, REST, BAR_WIDTH = "━", "·", 20
 LOW, HIGH = 50.0, 75.0
-"""Below the first a bar is red, from the second on green: 3 and 4 of 5."""
+"""Scores, 0 to 100, below which a bar is red, and from which it is green: those of 3 and 4 points of 5."""
 
 
 @click.command("show")
@@ -59,7 +59,7 @@ def show(
 
 
 def begun(simulated: Sequence[str]) -> "Console":
-    """Return a console, on which the first line says so where models are simulated."""
+    """Return a console, after printing a note if models are simulated."""
     from dokimasia.report.data import SIMULATED_NOTE
 
     out = console()
@@ -69,19 +69,19 @@ def begun(simulated: Sequence[str]) -> "Console":
 
 
 def plain_table(**options: Any) -> Table:
-    """Return an empty table in the style of these verbs."""
+    """Return an empty table in the style of the `tree` verbs."""
     return Table(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1), **options)
 
 
 def counted(kinds: Mapping[str, int]) -> str:
-    """Return numbers by kind in words."""
+    """Return counts by kind as text."""
     return ", ".join(f"{count} {kind}" for kind, count in kinds.items())
 
 
 def print_tree(tree_shown: "ScoredTree", models: Sequence[str] = (), *, where: str, everything: bool = False) -> None:
     """Print a tree with the criteria at its nodes, and the scores of its models where any are named.
 
-    `where` are the options by which another command finds the same place.
+    `where` are the options by which another command finds the same home or service.
     """
     out = begun(tree_shown.simulated)
     counts = tree_shown.counts
@@ -112,7 +112,7 @@ def _table(nodes: Sequence["TreeNode"], models: Sequence[str], footnotes: Footno
     table = plain_table()
     table.add_column("capability", overflow="fold", ratio=1 if len(models) < 2 else None)
     table.add_column("criteria", justify="right", no_wrap=True)
-    most = max((node.below for node in nodes if node.layer == 1), default=0)
+    largest = max((node.below for node in nodes if node.layer == 1), default=0)
     if not models:
         table.add_column("", no_wrap=True, min_width=BAR_WIDTH)
     for name in models:
@@ -123,7 +123,7 @@ def _table(nodes: Sequence["TreeNode"], models: Sequence[str], footnotes: Footno
     for node, guide in zip(nodes, guides(nodes), strict=True):
         cells: list[Any] = [_name(node, guide), f"{node.below:,}"]
         if not models:
-            cells.append(_support_bar(node, most))
+            cells.append(_support_bar(node, largest))
         for name in models:
             cells += _score(node.scores.get(name), footnotes, bar=len(models) == 1)
         table.add_row(*cells)
@@ -131,20 +131,20 @@ def _table(nodes: Sequence["TreeNode"], models: Sequence[str], footnotes: Footno
 
 
 def guides(nodes: Sequence["TreeNode"]) -> list[str]:
-    """Return the lines that draw a tree beside its nodes, which come from the root down."""
+    """Return the tree-drawing characters before each node; each node comes before its children."""
     last_of: dict[str | None, str] = {node.parent: node.id for node in nodes}
     lines: dict[str | None, str] = {}
-    drawn: list[str] = []
+    drawn_guides: list[str] = []
     for node in nodes:
-        above = lines.get(node.parent, "")
-        final = last_of[node.parent] == node.id
+        prefix = lines.get(node.parent, "")
+        is_last = last_of[node.parent] == node.id
         if node.layer <= 1:
-            drawn.append("")
+            drawn_guides.append("")
             lines[node.id] = ""
             continue
-        drawn.append(above + ("└─ " if final else "├─ "))
-        lines[node.id] = above + ("   " if final else "│  ")
-    return drawn
+        drawn_guides.append(prefix + ("└─ " if is_last else "├─ "))
+        lines[node.id] = prefix + ("   " if is_last else "│  ")
+    return drawn_guides
 
 
 def _name(node: "TreeNode", guide: str) -> Text:

@@ -1,4 +1,4 @@
-"""Trees and their versions: listed, compared, put back, written as files and taken in from them, deleted."""
+"""Verbs for trees and their versions: list, compare, restore, export, import and delete."""
 
 import sys
 from collections import Counter
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 MOST, SHORT = 30, 12
-"""Changes of each kind that are listed, and digits of a version's id."""
+"""How many changes of each kind are listed, and how many digits of a version's id are shown."""
 
 
 @click.command("list")
@@ -136,8 +136,10 @@ def _print_diff(comparison: "TreeComparison", top: int) -> None:
             into = f" → {edit.into}" if edit.into else ""
             author = edit.model or edit.by
             why = f": {edit.reason}" if edit.reason else ""
-            behind = f" [{several(len(edit.criteria), 'criterion', 'criteria')}]" if edit.criteria else ""
-            out.print(f"{edit.kind:<6} {escape(edit.node + into)} [dim]{escape(f'({author}){why}{behind}')}[/dim]")
+            criteria_note = f" [{several(len(edit.criteria), 'criterion', 'criteria')}]" if edit.criteria else ""
+            out.print(
+                f"{edit.kind:<6} {escape(edit.node + into)} [dim]{escape(f'({author}){why}{criteria_note}')}[/dim]"
+            )
         _print_rest(out, len(edits) - top)
 
 
@@ -147,7 +149,7 @@ def _print_rest(out: "Console", count: int) -> None:
 
 
 def _moves(moved: Mapping[str, tuple[str | None, str | None]]) -> list[str]:
-    """Return criteria that moved, counted by where from and where to."""
+    """Return the numbers of moved criteria by their old and new leaf, as lines."""
     counts = Counter((old or "(none)", new or "(none)") for old, new in moved.values())
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return [f"{count:>4}  {old} → {new}" for (old, new), count in ranked]
@@ -261,9 +263,9 @@ def restore(backend: Backend, version: str, as_json: bool) -> None:
     """Make VERSION (NAME@NUMBER, or the beginning of its id) the newest of its tree; the history stays."""
     from dokimasia import operations
 
-    tree, at, position = version.rpartition("@")
-    body = {"version": position if at else version}
-    restored = backend.call(operations.trees.restore, tree=tree if at else version, body=body)
+    tree, separator, position = version.rpartition("@")
+    body = {"version": position if separator else version}
+    restored = backend.call(operations.trees.restore, tree=tree if separator else version, body=body)
     if as_json:
         print_json(restored)
     else:

@@ -105,12 +105,12 @@ class ComparedPair(NamedTuple):
 
 def state_of(home: Home, *runs: Run) -> Changes:
     """Return a cache key that changes with anything in these runs."""
-    going_on = [run.id for run in runs if run.status != "done"]
-    return (*home_version(home), counted(home, going_on) if going_on else 0)
+    unfinished_ids = [run.id for run in runs if run.status != "done"]
+    return (*home_version(home), counted(home, unfinished_ids) if unfinished_ids else 0)
 
 
 def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None) -> RunComparison:
-    """Return what `diff` computes of two runs; what was computed is kept until any run changes.
+    """Return the comparison of two runs, as `dokimasia diff` computes it; cached until any run changes.
 
     Raises:
         InputError: they cannot be compared; the message is that of the command line.
@@ -160,7 +160,7 @@ def both_sides(home: Home, pair: ComparedPair) -> tuple[ComparisonSide, Comparis
 
 
 def listed(home: Home, pair: ComparedPair, kind: str) -> list[MatchedSample]:
-    """Return the samples that both sides have, of one of `KINDS`, the largest differences first."""
+    """Return the samples on both sides that are of one of `KINDS`, the largest differences first."""
     samples = [sample for sample in match_samples(*both_sides(home, pair)) if _is_of_kind(sample, kind)]
     return sorted(samples, key=lambda sample: (sample.gap is None, -abs(sample.gap or 0.0)))
 
@@ -178,7 +178,7 @@ def _is_of_kind(sample: MatchedSample, kind: str) -> bool:
 
 
 def apart(home: Home, pair: ComparedPair) -> list[tuple[str, list[PartComparison]]]:
-    """Return where two sides differ by category and by what other methods sort the samples of the first run into."""
+    """Return how two sides differ by category, and by the groups into which other methods sort the first run's samples."""
     return _apart(home, pair.first.id, pair.second.id, pair.models, state_of(home, pair.first, pair.second))
 
 
@@ -262,24 +262,24 @@ def _answer_pair(
             None if row is None or row.score is None else row.score * method_of(pair.first).shown,
             (row and row.verdict) or "",
             "nothing yet" if row is None else redact(f"{row.failure}: {row.reason or ''}") if row.failure else "",
-            list(_as_written(text, [piece for piece in pieces if piece.kind != gone])),
+            list(_as_written(text, [piece for piece in pieces if piece.kind != absent_kind])),
         )
-        for model, row, text, gone in zip(pair.models, rows, texts, ("added", "removed"), strict=True)
+        for model, row, text, absent_kind in zip(pair.models, rows, texts, ("added", "removed"), strict=True)
     ]
     return AnswerPair(sides[0], sides[1], list(_criteria(home, *rows)), repeat)
 
 
 def _as_written(text: str, pieces: Sequence[DifferencePiece]) -> Iterator[DifferencePiece]:
     """Yield a text split as its pieces are, with its own white space; without pieces, the whole text."""
-    at = 0
+    position = 0
     for piece in pieces:
-        begin, left = at, sum(not sign.isspace() for sign in piece.text)
-        while at < len(text) and (left or text[at].isspace()):
-            left -= not text[at].isspace()
-            at += 1
-        yield DifferencePiece(piece.kind, text[begin:at])
-    if at < len(text):
-        yield DifferencePiece("same", text[at:])
+        start, remaining = position, sum(not character.isspace() for character in piece.text)
+        while position < len(text) and (remaining or text[position].isspace()):
+            remaining -= not text[position].isspace()
+            position += 1
+        yield DifferencePiece(piece.kind, text[start:position])
+    if position < len(text):
+        yield DifferencePiece("same", text[position:])
 
 
 def _text(home: Home, row: ResultRow | None) -> str:
@@ -293,9 +293,9 @@ def _criteria(home: Home, first: ResultRow | None, second: ResultRow | None) -> 
         return
     ids = [row.judgement_id for row in (first, second) if row.judgement_id is not None]
     if len(ids) == 2:
-        judged = find_values(home, CheckpointScores, ids)
+        judgements = find_values(home, CheckpointScores, ids)
         criteria = find_values(home, CriteriaSet, [first.criteria_id])[first.criteria_id].criteria
-        yield from zip(criteria, judged[ids[0]].scores, judged[ids[1]].scores, strict=True)
+        yield from zip(criteria, judgements[ids[0]].scores, judgements[ids[1]].scores, strict=True)
 
 
 def samples_shown(home: Home, pair: ComparedPair, matched_samples: Sequence[MatchedSample]) -> Mapping[str, Sample]:
@@ -343,16 +343,16 @@ def _query(service: Service, runs: Sequence[str], models: str) -> ComparisonQuer
         NotFound: there is no such run.
         RequestRefused: other than two models are named, or more runs than can be shown.
     """
-    names = [name.strip() for text in runs for name in text.split(",") if name.strip()]
-    named_runs = list({run.id: run for run in map(service.run, names)}.values())
+    run_names = [name.strip() for text in runs for name in text.split(",") if name.strip()]
+    named_runs = list({run.id: run for run in map(service.run, run_names)}.values())
     if len(named_runs) > MOST:
         raise RequestRefused(
             HTTPStatus.UNPROCESSABLE_ENTITY, f"runs: {len(named_runs)} are named, and {MOST} are shown at most"
         )
-    chosen = [name.strip() for name in models.split(",") if name.strip()]
-    if len(chosen) not in (0, 2):
+    model_names = [name.strip() for name in models.split(",") if name.strip()]
+    if len(model_names) not in (0, 2):
         raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, "models takes two names: A,B")
-    return ComparisonQuery(named_runs, (chosen[0], chosen[1]) if chosen else None)
+    return ComparisonQuery(named_runs, (model_names[0], model_names[1]) if model_names else None)
 
 
 Runs = Annotated[list[str], Query(default_factory=list)]
@@ -503,17 +503,17 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
             for criterion, question in criteria_listed(home, pair)
         ]
     if part in ("all", "samples"):
-        every = listed(home, pair, show)
-        page_samples = every[(number - 1) * PAGE : number * PAGE]
+        matched_samples = listed(home, pair, show)
+        page_samples = matched_samples[(number - 1) * PAGE : number * PAGE]
         shown_samples = samples_shown(home, pair, page_samples)
-        values |= {"total": len(every), "pages": max(1, -(-len(every) // PAGE))}
+        values |= {"total": len(matched_samples), "pages": max(1, -(-len(matched_samples) // PAGE))}
         values["rows"] = [
             {
                 "id": service.redact(sample.first),
                 "other": "" if sample.first == sample.second else service.redact(sample.second),
                 "question": service.redact(" ".join(shown_samples[sample.first].prompt.split()))[:BEGINNING],
                 "image": next((image.sha256 for image in shown_samples[sample.first].images), ""),
-                "sides": [_side(sample, at) for at in (0, 1)],
+                "sides": [_side(sample, side) for side in (0, 1)],
                 "gap": -sample.gap if pair.own and sample.gap else sample.gap,
                 "link": _both_link(pair, sample.first, sample.second),
             }
@@ -523,19 +523,19 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
 
 
 def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) -> tuple[str, int, Markup, Markup]:
-    """Return a table of the first rows, and how many the table of the others has, empty where all have room."""
+    """Return the name of a grouping, its number of folded rows, a table of the first rows, and a table of the folded ones."""
     first, rest = (rows, []) if len(rows) <= UNFOLDED else (rows[:SHOWN], rows[SHOWN:])
     tables = [drawn([_table(name, part, pair), *_noted(part)] if part else [], Charts()) for part in (first, rest)]
     return name, len(rest), tables[0], tables[1]
 
 
-def _side(sample: Any, at: int) -> str:
+def _side(sample: Any, side: int) -> str:
     """Return the outcome of one side of a sample in a few characters."""
-    score, right = sample.scores[at], sample.right[at]
+    score, right = sample.scores[side], sample.right[side]
     parts = [f"{score:.2f}"] if score is not None else []
     if right is not None:
         parts.append("✓" if right == 1 else "✗" if right == 0 else f"✓ {100 * right:.0f} %")
-    return " ".join(parts) or sample.failures[at].replace("_", " ") or "–"
+    return " ".join(parts) or sample.failures[side].replace("_", " ") or "–"
 
 
 def _both_link(pair: ComparedPair, sample: str, other: str) -> str:
@@ -563,9 +563,9 @@ def _table(kind: str, rows: Sequence[PartComparison], pair: ComparedPair) -> Tab
         ]
         for row in ordered
     ]
-    measured = "Strict accuracy" if percent else "Scores"
-    way = " minus ".join(pair.sides if pair.own else reversed(pair.sides))
-    return Table(columns, drawn_rows, f"{measured} by {kind}, {way}")
+    measure = "Strict accuracy" if percent else "Scores"
+    direction = " minus ".join(pair.sides if pair.own else reversed(pair.sides))
+    return Table(columns, drawn_rows, f"{measure} by {kind}, {direction}")
 
 
 def _size(part: PartComparison) -> float:

@@ -65,9 +65,9 @@ def read_unsaved(text: str) -> tuple[Unsaved, ...]:
 
 def keep_unsaved(home: Home, run: Run, sample: str, who: str, forms: Iterable[Unsaved]) -> None:
     """Store the unsaved corrections of a sample in place of earlier ones."""
-    left = tuple(form for form in forms if form.is_filled)
-    if left:
-        keep_draft(home, _item(run, sample), who, _ALL.dump_json(left).decode())
+    filled_forms = tuple(form for form in forms if form.is_filled)
+    if filled_forms:
+        keep_draft(home, _item(run, sample), who, _ALL.dump_json(filled_forms).decode())
     else:
         clear_draft(home.path, _item(run, sample), who)
 

@@ -67,11 +67,11 @@ def lay_out(picture: Mapping[str, Any]) -> GraphLayout:
     rows = _ordered(names, down, layer)
     back = sum(order[source] >= order[target] for source, target, _ in edges)
     over = sum(layer[target] - layer[source] > 1 for source, target in down)
-    left = SIDE * (back + 1)
+    left_margin = SIDE * (back + 1)
     inner = max(len(row) for row in rows) * (WIDTH + ACROSS) - ACROSS
     nodes: dict[str, Node] = {}
     for depth, row in enumerate(rows):
-        begin = left + (inner - len(row) * (WIDTH + ACROSS) + ACROSS) / 2
+        begin = left_margin + (inner - len(row) * (WIDTH + ACROSS) + ACROSS) / 2
         for place, name in enumerate(row):
             nodes[name] = _node(name, begin + place * (WIDTH + ACROSS), depth * (HEIGHT + DOWN) + 4)
     paths: list[EdgePath] = []
@@ -80,14 +80,16 @@ def lay_out(picture: Mapping[str, Any]) -> GraphLayout:
         begin, end = nodes[source], nodes[target]
         if order[source] >= order[target]:
             at_left += 1
-            paths.append(EdgePath(_round(begin, end, left - SIDE * at_left), perhaps))
+            paths.append(EdgePath(_round(begin, end, left_margin - SIDE * at_left), perhaps))
         elif layer[target] - layer[source] > 1:
             at_right += 1
-            paths.append(EdgePath(_round(begin, end, left + inner + SIDE * at_right), perhaps))
+            paths.append(EdgePath(_round(begin, end, left_margin + inner + SIDE * at_right), perhaps))
         else:
             paths.append(EdgePath(_down(begin, end), perhaps))
     height = (len(rows) - 1) * (HEIGHT + DOWN) + HEIGHT + 8
-    return GraphLayout(left + inner + SIDE * (over + 1), height, tuple(nodes[name] for name in names), tuple(paths))
+    return GraphLayout(
+        left_margin + inner + SIDE * (over + 1), height, tuple(nodes[name] for name in names), tuple(paths)
+    )
 
 
 def _drawn_edges(edges: Sequence[tuple[str, str, bool]], order: Mapping[str, int]) -> list[tuple[str, str, bool]]:

@@ -1,4 +1,4 @@
-"""A new run: a method is chosen, its form filled in, its data looked at and its cost estimated, and it is begun."""
+"""Pages that start a run: choose a method, fill in its form, preview the data, estimate the cost."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -52,21 +52,21 @@ IMAGES = (
     "Upload a ZIP with the data and these images, at the paths by which the data names them; where it names them without "
     "folders, the data and the images chosen together do as well."
 )
-"""What is said where images are missing."""
+"""The advice that is shown if images are missing."""
 
 
 @router.get("/new")
 def choose(request: Request, service: TheService, person: Reader) -> Response:
-    """Offer the methods, the most used of this home first."""
-    used = Counter(run.method for run in list_runs(service.home))
+    """List the methods, those most used in this home first."""
+    run_counts = Counter(run.method for run in list_runs(service.home))
     methods: list[dict[str, Any]] = [
-        {"name": name, "help": entry.help, "verb": entry.verb, "used": used[name]} for name, entry in OWN.items()
+        {"name": name, "help": entry.help, "verb": entry.verb, "used": run_counts[name]} for name, entry in OWN.items()
     ]
     for name in plugin_methods():
         about = "This plug-in cannot be used here."
         with suppress(ConfigError):
             about = (method_named(name).request.__doc__ or name).strip().splitlines()[0]
-        methods.append({"name": name, "help": about, "verb": name, "used": used[name]})
+        methods.append({"name": name, "help": about, "verb": name, "used": run_counts[name]})
     methods.sort(key=lambda method: -method["used"])
     return page(request, "new.html", methods=methods)
 
@@ -79,41 +79,46 @@ def blank(
     method: str,
     origin: Annotated[str, Query(alias="from", max_length=200)] = "",
 ) -> Response:
-    """Show a method's form, as it is at first or, with `from`, as another run was asked for."""
-    definition = _known(method)
+    """Show a method's form with its defaults or, with `from`, with the request of another run."""
+    definition = _usable_method(method)
     groups = groups_of(definition)
     values = defaults_of(groups)
     if origin:
         run = resolve_run(service.home, origin)
         original: Any = run.options.get("request") or {}
         request_name = RequestFiles(service.home, service.data_root).request_name
-        before = texts_from_request(groups, original)
-        values = {name: tuple(map(request_name, texts)) for name, texts in before.items()} | {"name": (), "fresh": ()}
+        original_texts = texts_from_request(groups, original)
+        values = {name: tuple(map(request_name, texts)) for name, texts in original_texts.items()} | {
+            "name": (),
+            "fresh": (),
+        }
     prefilled = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
     return _form(request, service, definition, groups, {**values, **prefilled})
 
 
 @router.post("/new/{method}")
 async def filled(request: Request, service: TheService, person: Starter, method: str) -> Response:
-    """Look at the data, estimate, or begin, as the button said; what is wrong stands beside its field."""
-    definition = _known(method)
+    """Preview the data, estimate the cost, or start the run, depending on the button; errors are shown beside their fields."""
+    definition = _usable_method(method)
     groups = groups_of(definition)
     texts = await texts_of(request)
     values = values_of(groups, texts)
     action = texts.get("do", ["start"])[0]
-    if chosen := texts.get(CHOSEN):
-        values["data"], action = (chosen[0],), "data"
-    asked, faults = parse_form(groups, values)
+    if data_file := texts.get(CHOSEN):
+        values["data"], action = (data_file[0],), "data"
+    fields, faults = parse_form(groups, values)
     details: dict[str, Any] = {"faults": faults}
     places = RequestFiles(service.home, service.data_root)
-    details["choices"] = places.uploads.choices(str(asked.get("data", "")))
+    details["choices"] = places.uploads.choices(str(fields.get("data", "")))
     if action == "data":
-        details["data"] = await run_in_threadpool(_look, asked, places)
+        details["data"] = await run_in_threadpool(_preview_data, fields, places)
         details["faults"] = {name: fault for name, fault in faults.items() if values[name]}
     else:
         try:
-            checked_request = await run_in_threadpool(read_request, definition.request, _without(asked, faults), places)
-            if faults:  # what else is wrong is said at once, as far as it shows without these fields
+            checked_request = await run_in_threadpool(
+                read_request, definition.request, _without(fields, faults), places
+            )
+            if faults:  # report other faults as well, as far as they show without these fields
                 await service.runner.preview(definition.name, checked_request)
             elif action == "start":
                 run = await service.runner.submit(definition.name, checked_request)
@@ -122,7 +127,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
                 details["estimate"] = _estimate(await service.runner.preview(definition.name, checked_request), service)
                 details["command"] = places.shortened(checked_request.as_command(called=True))
         except InputError as problem:
-            details |= await _wrong(service, definition, groups, asked, faults, values, str(problem), places)
+            details |= await _faults_by_field(service, definition, groups, fields, faults, values, str(problem), places)
     return await run_in_threadpool(_form, request, service, definition, groups, values, **details)
 
 
@@ -130,7 +135,7 @@ def _without(request: Mapping[str, Any], faults: Mapping[str, str]) -> dict[str,
     return {name: value for name, value in request.items() if name not in faults}
 
 
-async def _wrong(
+async def _faults_by_field(
     service: Service,
     method: AnyMethod,
     groups: list[FieldGroup],
@@ -140,9 +145,9 @@ async def _wrong(
     problem: str,
     places: RequestFiles,
 ) -> dict[str, Any]:
-    """Return what is wrong by field and of none: what was written, what the request's checks say, and what reading says.
+    """Return the faults of a form by field, and the message about others: from its texts, its validation, and the data.
 
-    What needs the whole request is tried without the fields that are wrong, and of it only what names a field is told.
+    Faults that need the whole request are looked for without the invalid fields; only those of single fields are returned.
     """
     sentence = service.redact(places.shortened(problem))
     by_field, general = split_faults(groups, f"{sentence}\n{IMAGES}" if NO_IMAGE in sentence else sentence, values)
@@ -198,7 +203,7 @@ def _form(
     )
 
 
-def _known(name: str) -> AnyMethod:
+def _usable_method(name: str) -> AnyMethod:
     try:
         return method_named(name)
     except ConfigError as problem:
@@ -211,8 +216,8 @@ def _unknown(name: str) -> str:
     return f"no method {name[:80]!r}; there are {', '.join((*OWN, *plugin_methods()))}"
 
 
-def _look(request: Mapping[str, Any], places: RequestFiles) -> dict[str, Any]:
-    """Return the first samples of the data that a form names, and what is wrong with its lines, or that it is no data set."""
+def _preview_data(request: Mapping[str, Any], places: RequestFiles) -> dict[str, Any]:
+    """Return a preview of the data that a form names: the first samples and faults, or why it is not a data set."""
     blobs = MemoryBlobs()
     data = str(request.get("data") or "")
     preview: dict[str, Any] = {"problem": "", "samples": [], "faults": [], "missing": 0, "unasked": ""}
@@ -224,8 +229,8 @@ def _look(request: Mapping[str, Any], places: RequestFiles) -> dict[str, Any]:
         path: Path = places.file(data, "data")
         bring_reader(path)
         prompt = request.get("prompt") or None
-        reading = open_dataset(path, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=SHOWN_SAMPLES)
-        for sample in islice(reading, SHOWN_FAULTS):
+        dataset = open_dataset(path, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=SHOWN_SAMPLES)
+        for sample in islice(dataset, SHOWN_FAULTS):
             if isinstance(sample, Problem):
                 problems.append(sample)
                 preview["missing"] += sample.kind == "image-missing"
@@ -240,19 +245,19 @@ def _look(request: Mapping[str, Any], places: RequestFiles) -> dict[str, Any]:
             preview["samples"].append({"sample": sample, "pictures": pictures, "prompt": prompt_shown})
         if (
             any(problem.line for problem in problems) and not preview["samples"] and not prompt
-        ):  # what lacks an id may lack a question
+        ):  # lines without an id may lack a question, too
             read_again = islice(open_dataset(path, blobs=blobs, limit=SHOWN_SAMPLES), SHOWN_FAULTS)
             problems = [problem for problem in read_again if isinstance(problem, Problem)]
-        preview["faults"] = list(map(places.shortened, _told(problems)))
+        preview["faults"] = list(map(places.shortened, _fault_messages(problems)))
     except InputError as problem:
         preview["problem"] = places.shortened(str(problem)).removeprefix("data: ")
     if unasked:
-        preview["unasked"] = _unasked(unasked.pop(""), sorted(unasked))
+        preview["unasked"] = _missing_question_message(unasked.pop(""), sorted(unasked))
     return preview
 
 
-def _told(problems: Sequence[Problem]) -> list[str]:
-    """Return what is wrong with data, what is wrong with several lines alike said once."""
+def _fault_messages(problems: Sequence[Problem]) -> list[str]:
+    """Return the messages about faults in data; a fault of several lines is reported once."""
     alike: dict[str, list[Problem]] = {}
     for problem in problems:
         alike.setdefault(str(problem.message).partition(": ")[2] if problem.line else str(problem.message), []).append(
@@ -266,13 +271,13 @@ def _told(problems: Sequence[Problem]) -> list[str]:
 
 
 def _lines(numbers: Sequence[int]) -> str:
-    shown = ", ".join(map(str, numbers[:SHOWN_LINES]))
-    left = f" and {len(numbers) - SHOWN_LINES} more" if len(numbers) > SHOWN_LINES else ""
-    return f"line{'' if len(numbers) == 1 else 's'} {shown}{left}"
+    first_numbers = ", ".join(map(str, numbers[:SHOWN_LINES]))
+    rest = f" and {len(numbers) - SHOWN_LINES} more" if len(numbers) > SHOWN_LINES else ""
+    return f"line{'' if len(numbers) == 1 else 's'} {first_numbers}{rest}"
 
 
-def _unasked(count: int, others: list[str]) -> str:
-    """Return the sentence on samples without a question, with the other fields that they have."""
+def _missing_question_message(count: int, others: list[str]) -> str:
+    """Return the message about samples without a question, with the names of their other fields."""
     hint = f" Among its other fields ({', '.join(others[:8])}) may be the question: call it prompt." if others else ""
     have = "has" if count == 1 else "have"
     return (
@@ -281,7 +286,7 @@ def _unasked(count: int, others: list[str]) -> str:
 
 
 def _estimate(preview: Mapping[str, Any], service: Service) -> dict[str, Any]:
-    """Return what a run would ask and cost, put into words."""
+    """Return the calls, the cost and the prompts of a run, as the page shows them."""
     models: Mapping[str, Any] = preview["models"]
     known_cost = sum(model["cost"] or 0.0 for model in models.values())
     missing = ""

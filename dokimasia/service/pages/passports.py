@@ -1,4 +1,4 @@
-"""Passports of judges: what the probes of this home say of each, as a page and a file; files of others are shown and checked."""
+"""Pages of judges' passports, made from the probes of this home; passport files from elsewhere are verified and shown."""
 
 from collections.abc import Sequence
 from http import HTTPStatus
@@ -29,7 +29,7 @@ Name = Annotated[str, Query(max_length=500)]
 
 @router.get("/passports")
 def passports(request: Request, person: Reader, service: TheService) -> Response:
-    """List the judges that finished probes of this home asked."""
+    """List the judges that finished probes of this home have measured."""
     return _list(request, service)
 
 
@@ -112,13 +112,13 @@ def _passport_of_judge(service: Service, judge: str, runs: Sequence[str]) -> Pas
 
 
 def _blind(passport: Passport) -> list[tuple[str, str]]:
-    """Return the kinds of error that a judge surely misses too often, or more often than others, with their evaluators."""
+    """Return the kinds of error that a judge misses significantly too often or more often than others, with its rates."""
     kinds: dict[str, list[str]] = {}
     for error in passport.errors:
         if error.level != "all" and (error.blind_spot or is_blind(error, BLIND_BELOW)):
             title = error_groups(error.task).get(error.name, error.name).replace("_", " ")
             kinds.setdefault(title, []).append(f"{error.evaluator} {_share(error.detection)}")
-    return [(kind, "; ".join(ways)) for kind, ways in kinds.items()]
+    return [(kind, "; ".join(rates)) for kind, rates in kinds.items()]
 
 
 def _rate(passport: Passport, error: Any) -> dict[str, Any]:

@@ -89,15 +89,15 @@ def question_view(question: PendingQuestion) -> QuestionView:
     """Return a question as its page shows it."""
     messages = question.call.messages
     instructions = "\n\n".join(message.text for message in messages if message.role == "system")
-    first = next((message for message in messages if message.role == "user"), None)
-    material = _material(first)
+    first_message = next((message for message in messages if message.role == "user"), None)
+    material = _material(first_message)
     count = max((len(part.entries) for part in material), default=0)
-    after = messages[messages.index(first) + 1 :] if first else ()
+    later_messages = messages[messages.index(first_message) + 1 :] if first_message else ()
     return QuestionView(
         images=tuple(ref.sha256 for message in messages for ref in message.images),
         material=material,
         instructions=instructions,
-        sent_back=tuple(message.text for message in after),
+        sent_back=tuple(message.text for message in later_messages),
         form=form_of(question.aid, instructions, count),
         number=count,
     )
@@ -105,11 +105,11 @@ def question_view(question: PendingQuestion) -> QuestionView:
 
 def describe_question(question: PendingQuestion) -> str:
     """Return a short description of what a question asks for."""
-    asks = question_view(question)
+    view = question_view(question)
     if question.prompt in ASKED:
-        return ASKED[question.prompt].format(n=asks.number or "the")
-    last = next((part.text for part in reversed(asks.material) if part.text), question.prompt)
-    return re.sub(r",? in the form that you were given", "", last.strip().splitlines()[-1]).rstrip(".")[:120]
+        return ASKED[question.prompt].format(n=view.number or "the")
+    last_text = next((part.text for part in reversed(view.material) if part.text), question.prompt)
+    return re.sub(r",? in the form that you were given", "", last_text.strip().splitlines()[-1]).rstrip(".")[:120]
 
 
 def describe_run(home: Home, waiting: Waiting) -> list[str]:
@@ -127,15 +127,15 @@ def _open(home: Home, waiting: Waiting) -> list[OpenQuestion]:
 
 def describe_items(home: Home, items: Sequence[Standing]) -> list[DescribedItem]:
     """Return items for the list of a run, each with a description and its sample."""
-    of_sample = samples_asked(home, [standing.item for standing in items])
-    listed: list[DescribedItem] = []
+    samples_by_item = samples_asked(home, [standing.item for standing in items])
+    described_items: list[DescribedItem] = []
     for standing in items:
         if standing.item.kind == "question":
             words = describe_question(get_question(home, standing.item.id))
         else:
             words = _DO[standing.item.kind].format(n="this", s="").replace("this ", "the ") + _beginning(standing.item)
-        listed.append(DescribedItem(standing, words, of_sample[standing.item.id]))
-    return listed
+        described_items.append(DescribedItem(standing, words, samples_by_item[standing.item.id]))
+    return described_items
 
 
 def _beginning(item: CheckItem) -> str:
@@ -190,21 +190,21 @@ def _material(message: Message | None) -> tuple[QuestionPart, ...]:
 def _rows(text: str) -> tuple[tuple[str, str], ...]:
     """Return a JSON list of objects as texts with headings; empty for any other text."""
     try:
-        read = orjson.loads(text)
+        value = orjson.loads(text)
     except orjson.JSONDecodeError:
         return ()
-    if not isinstance(read, list) or not all(isinstance(row, dict) and row for row in cast("list[Any]", read)):
+    if not isinstance(value, list) or not all(isinstance(row, dict) and row for row in cast("list[Any]", value)):
         return ()
-    return tuple(_row(row) for row in cast("list[dict[str, Any]]", read))
+    return tuple(_row(row) for row in cast("list[dict[str, Any]]", value))
 
 
 def _row(row: dict[str, Any]) -> tuple[str, str]:
     (name, number), *others = row.items()
     numbered = name in _NUMBERED
     heading = f"{spoken_name(name)} {number}" if numbered and name not in {"n", "number"} else str(number)
-    left = others if numbered else list(row.items())
-    texts = [value if isinstance(value, str) else orjson.dumps(value).decode() for _, value in left]
-    if len(left) == 1:
+    fields = others if numbered else list(row.items())
+    texts = [value if isinstance(value, str) else orjson.dumps(value).decode() for _, value in fields]
+    if len(fields) == 1:
         return heading if numbered else "", texts[0]
-    lines = [f"{spoken_name(key)}: {value}" for (key, _), value in zip(left, texts, strict=True)]
+    lines = [f"{spoken_name(key)}: {value}" for (key, _), value in zip(fields, texts, strict=True)]
     return heading if numbered else "", "\n".join(lines)

@@ -36,7 +36,7 @@ from dokimasia.storage.usage import ReachedCounts, reached_counts
 router = APIRouter()
 
 LIMITED: Mapping[str, str] = dict(zip(LIMITS, ("cost", "requests", "tokens"), strict=True))
-"""What each limit on spending limits."""
+"""What each spending limit bounds."""
 
 EXPORTS = ("jsonl", "csv", "parquet")
 
@@ -49,7 +49,7 @@ def one_run(
     run: str,
     wait: Annotated[bool, Query(description="Answer only once everything is drawn.")] = False,
 ) -> Response:
-    """Show a run: its live part at work, else its results, or a note while these are computed."""
+    """Show a run: its live part while it is at work, else its results, or a note while these are computed."""
     row = service.run(run)
     if row.id != run:
         return RedirectResponse(f"/runs/{row.id}", 303)
@@ -71,7 +71,9 @@ def one_run(
             "resume": change_groups(GoneOn, form="resume"),
             "fork": change_groups(ForkRequest, form="fork", named=True),
         },
-        offers={name: ones for name, ones in suggestions_of(service).items() if name in ("models", "files")},
+        offers={
+            name: suggestions for name, suggestions in suggestions_of(service).items() if name in ("models", "files")
+        },
         **standing(service, row),
     )
 
@@ -109,7 +111,7 @@ def standing(service: Service, run: Run) -> dict[str, Any]:
         "trees": [tree.name for tree in list_trees(service.home) if run.id in (tree.run_id, tree.source)],
         "steps": list(next_steps(run)),
         "limits": describe_limits(service.home, run),
-        "lifts": [(name, LIMITED[name]) for name, most in limits_of(run).items() if most is not None],
+        "lifts": [(name, LIMITED[name]) for name, limit in limits_of(run).items() if limit is not None],
         "waits": sum(count.items for count in check_counts(service.home) if count.run == run.id and count.waiting),
         "exports": (*EXPORTS, *method.forms),
     }

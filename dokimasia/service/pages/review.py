@@ -97,7 +97,7 @@ def store_decision(
         text: the text after an edit, one sentence per line, or a reply.
         delete: numbers of sentences, from 1.
         seen: how many decisions on the item the page showed.
-        rating: the answers of a rating, by measure.
+        said: the answers of a rating, by measure.
 
     Raises:
         InputError: it is invalid, or somebody decided in the meantime.
@@ -124,8 +124,10 @@ def store_decision(
         text = rating_text(item, said)
     elif decision != "reply":
         text = ""
-    left = checked(home, item, decision, who=who, text=text, delete=delete if action == "delete" else (), seen=seen)
-    asyncio.run(keep_decision(home, left))
+    checked_decision = checked(
+        home, item, decision, who=who, text=text, delete=delete if action == "delete" else (), seen=seen
+    )
+    asyncio.run(keep_decision(home, checked_decision))
 
 
 def _combined_edit(item: CheckItem, action: str, text: str, delete: Sequence[int]) -> tuple[str, str]:
@@ -242,10 +244,10 @@ def undo_obstacle(home: Home, last: Decision | None, *, person: str) -> str:
     if last is None:
         return ""
     try:
-        left = checked(home, last.item, "undo", who=person)
+        checked_decision = checked(home, last.item, "undo", who=person)
     except InputError as problem:
         return str(problem)
-    question = get_question(home, last.item) if left.item.kind == "question" else None
+    question = get_question(home, last.item) if checked_decision.item.kind == "question" else None
     return "the run went on with this answer" if question is not None and question.used_at else ""
 
 
@@ -494,7 +496,7 @@ def _item(
         asyncio.run(show_question(service.home, id))
     mine = [entry for entry in items if entry.item.person in (None, who)]
     places = {entry.item.id: number for number, entry in enumerate(mine)}
-    at = places.get(id)
+    index = places.get(id)
     following = next_due(items, who, after=id, second=second)
     last = last_decision(items, who)
     if refusal is not None and refusal.decisions != len(standing.decisions):
@@ -508,9 +510,9 @@ def _item(
         "review_item.html",
         status=status,
         run=run,
-        number=None if at is None else at + 1,
+        number=None if index is None else index + 1,
         progress=progress(mine, who),
-        before=mine[at - 1].item.id if at else None,
+        before=mine[index - 1].item.id if index else None,
         following=None if following is None else following.item.id,
         last=last,
         kept_by=undo_obstacle(service.home, last, person=who),
@@ -533,10 +535,11 @@ def _redirect_to_refusal(
 ) -> Response:
     """Redirect to the item's page, which shows the reason; after a redirect, reload and Back do not resend the form."""
     given = given if given and len(str(given)) < LONGEST_KEPT else {}
-    now = _standing_of(service, run, standing.item.id)
+    current = _standing_of(service, run, standing.item.id)
     key = token_urlsafe(9)
     service.cache.get(
-        (Refusal, who, standing.item.id, key), lambda: Refusal(fault=fault, given=given, decisions=len(now.decisions))
+        (Refusal, who, standing.item.id, key),
+        lambda: Refusal(fault=fault, given=given, decisions=len(current.decisions)),
     )
     path = _path(run, standing.item.id, second=second)
     return RedirectResponse(f"{path}{'&' if second else '?'}refused={key}", HTTPStatus.SEE_OTHER)
@@ -596,7 +599,7 @@ def _path(run: Run, item: str, *, second: bool) -> str:
 
 
 def _age(since: str) -> str:
-    """Return the time since a moment, in words; empty without one."""
+    """Return the time since a moment in minutes, hours or days; empty without a moment."""
     if not since:
         return ""
     hours = (datetime.now(UTC) - datetime.fromisoformat(since)).total_seconds() / 3600

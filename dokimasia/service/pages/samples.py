@@ -62,7 +62,7 @@ def correcting(
 
 def _answer(answer: AnswerView, criteria: Sequence[Criterion], seen: int) -> dict[str, Any]:
     """Return an answer with the judge's and the current score of each criterion, and the choices."""
-    spoken = addressed_scores(answer) if answer.score is not None else []
+    current_scores = addressed_scores(answer) if answer.score is not None else []
     changes = {point.what: point.before for point in answer.corrected.changes} if answer.corrected else {}
     may_be_unstated = bool(answer.judgement and answer.judgement.stated)
     points = [
@@ -73,7 +73,7 @@ def _answer(answer: AnswerView, criteria: Sequence[Criterion], seen: int) -> dic
             "now": _score_in_words(score or 0),
             "judged": _score_in_words(changes[f"criterion {number}"]) if f"criterion {number}" in changes else "",
         }
-        for number, (criterion, score) in enumerate(zip(criteria, spoken, strict=False), 1)
+        for number, (criterion, score) in enumerate(zip(criteria, current_scores, strict=False), 1)
     ]
     return {
         "model": answer.model,
@@ -81,7 +81,7 @@ def _answer(answer: AnswerView, criteria: Sequence[Criterion], seen: int) -> dic
         "score": answer.score,
         "verdict": answer.verdict,
         "failure": answer.failure,
-        "points": points if spoken else [],
+        "points": points if current_scores else [],
         "scores": [("0", NOT_STATED)] * may_be_unstated + [(str(score), str(score)) for score in range(1, 6)],
         "judged": changes.get("answer", ""),
         "corrected": answer.corrected,
@@ -99,10 +99,10 @@ PAGE = 50
 """Samples on a page of the list."""
 
 SIDE = 240
-"""Pixels of the longest side of a thumbnail."""
+"""The longest side of a thumbnail, in pixels."""
 
 BEGINNING = 160
-"""Characters of a question that the list shows."""
+"""Maximum number of characters of a question in the list."""
 
 MARKED = {LEFT_OUT: "left out", BY_HAND: "corrected"}
 """Marks of samples that people corrected, in the list."""
@@ -237,7 +237,7 @@ def calls(request: Request, service: TheService, person: Reader, run_id: str, sa
         run=run,
         id=service.redact(sample_id),
         link=sample_link(run, sample_id),
-        calls=[_sent(call) for call in redact_texts(calls_of_sample(home, run, sample_id), service.redact)],
+        calls=[_with_settings(call) for call in redact_texts(calls_of_sample(home, run, sample_id), service.redact)],
         part=request.headers.get("hx-request") == "true",
     )
 
@@ -256,7 +256,7 @@ def _thumbnail(home: Home, sha256: str) -> bytes:
     return thumbnail(home.blobs.get(sha256), SIDE)
 
 
-def _sent(call: Mapping[str, Any]) -> dict[str, Any]:
+def _with_settings(call: Mapping[str, Any]) -> dict[str, Any]:
     """Return a call with its settings separate from its messages."""
     return {**call, "settings": {name: value for name, value in call["request"].items() if name != "messages"}}
 
@@ -272,26 +272,28 @@ def run_label(home: Home, run: Run) -> str:
 
 
 def _table(
-    service: Service, run: Run, filterable: FilterableRun, asked: Filter, found: SamplePage
+    service: Service, run: Run, filterable: FilterableRun, filter: Filter, sample_page: SamplePage
 ) -> tuple[Sequence[str], Sequence[ListedSample]]:
     """Return the columns, one for each model, and a row for each sample."""
-    ids = [id for _, id in found.samples]
+    ids = [id for _, id in sample_page.samples]
     values, results = samples_of(service.home, run.id, ids), rows_of(service.home, run.id, ids)
-    of_kind = {id: _by_model(results.get(id, ()), filterable.kind) for id in ids}
-    models = {name for by_model in of_kind.values() for name in by_model}
-    chosen = asked.values.get("model")
-    columns = [name for name in (shown_name(*model) for model in filterable.facets.models) if chosen in (None, name)]
+    rows_by_sample = {id: _by_model(results.get(id, ()), filterable.kind) for id in ids}
+    models = {name for by_model in rows_by_sample.values() for name in by_model}
+    chosen_model = filter.values.get("model")
+    columns = [
+        name for name in (shown_name(*model) for model in filterable.facets.models) if chosen_model in (None, name)
+    ]
     if "" in models or not columns:
         columns.append("")
     rows: list[ListedSample] = []
-    for place, id in found.samples:
-        sample, own_rows = values[id], of_kind[id]
+    for place, id in sample_page.samples:
+        sample, own_rows = values[id], rows_by_sample[id]
         question = " ".join(service.redact(sample.prompt).split())
         rows.append(
             ListedSample(
                 place=place,
                 id=service.redact(id),
-                link=sample_link(run, id, asked),
+                link=sample_link(run, id, filter),
                 by_hand=next((mark for name, mark in MARKED.items() if id in filterable.corrected.get(name, ())), ""),
                 question=question if len(question) <= BEGINNING else f"{question[: BEGINNING - 1]}…",
                 category=service.redact(sample.category or ""),
@@ -316,11 +318,11 @@ def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
     """Return the outcome of a model's answers to a sample: mean score, verdict, failures, or their number."""
     if not rows:
         return SampleCell("–", tone="muted", about="nothing yet")
-    failed = sorted({row.failure.replace("_", " ") for row in rows if row.failure})
+    failures = sorted({row.failure.replace("_", " ") for row in rows if row.failure})
     scores = [row.score for row in rows if row.score is not None]
-    decided = [row.verdict for row in rows if row.verdict in ("right", "wrong")]
-    about = "; ".join([*dict.fromkeys(decided), *failed])
-    right = "" if not decided else "✓" if "wrong" not in decided else "✗" if "right" not in decided else "±"
+    verdicts = [row.verdict for row in rows if row.verdict in ("right", "wrong")]
+    about = "; ".join([*dict.fromkeys(verdicts), *failures])
+    right = "" if not verdicts else "✓" if "wrong" not in verdicts else "✗" if "right" not in verdicts else "±"
     if scores and method.scale is not None:
         lowest, highest = method.scale
         mean = sum(scores) / len(scores)
@@ -329,7 +331,7 @@ def _cell(rows: Sequence[ResultRow], method: AnyMethod) -> SampleCell:
         return SampleCell(f"{mean * method.shown:.{digits}f} {right}".strip(), heat, about=about)
     if right:
         return SampleCell(right, tone="good" if right == "✓" else "bad" if right == "✗" else "", about=about)
-    if len(failed) == len(rows) or all(row.failure for row in rows):
-        return SampleCell(", ".join(failed), tone="bad", about=about)
+    if len(failures) == len(rows) or all(row.failure for row in rows):
+        return SampleCell(", ".join(failures), tone="bad", about=about)
     made_count = sum(not row.failure for row in rows)
     return SampleCell(f"{made_count:,} made" if made_count > 1 or not method.scale else "made", about=about)

@@ -39,7 +39,7 @@ def asset(request: Request, name: Literal["page.css", "page.js", "plotly.js"]) -
 
 @router.get("/login")
 def login(request: Request, next: str = "/") -> Response:
-    """Ask for a token."""
+    """Show the form for a token."""
     return page(request, "login.html", next=local_path(next), fault="")
 
 
@@ -112,7 +112,7 @@ def metrics(request: Request, person: Reader) -> Response:
 
 
 LONGEST = 60
-"""Characters of a person's name."""
+"""Maximum number of characters of a person's name."""
 
 _REVIEW = re.compile(r"/review(/[0-9A-Za-z]+){0,2}")
 """Pages that ask for a name, and to which the form returns."""
@@ -124,14 +124,14 @@ A_YEAR = 365 * 24 * 3600
 def settings(request: Request, service: TheService, person: Reader) -> Response:
     """Show the configuration as read when the service started."""
     specs = chosen_models(service.settings, simulated=True)
-    listed = list_models(service.settings, specs)
+    models = list_models(service.settings, specs)
     library = default_library()
     files, size = _size(service.home.path)
     return page(
         request,
         "settings.html",
-        reached=[model for model in listed if "about" not in model],
-        simulated=[model for model in listed if "about" in model],
+        reached=[model for model in models if "about" not in model],
+        simulated=[model for model in models if "about" in model],
         prompts=[library.get(name) for name in library.names()],
         home=service.home.path,
         size=size,

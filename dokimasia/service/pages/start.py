@@ -34,8 +34,8 @@ def headline(home: Home, run: Run, far: ReachedCounts) -> Headline:
     """Return a run's headline."""
     if far.results > MOST_RESULTS:
         return Headline("", "")
-    used = usage_of(home, run.id).values()
-    spent = costs((usage.cost for usage in used), (usage.known for usage in used))
+    usages = usage_of(home, run.id).values()
+    spent = costs((usage.cost for usage in usages), (usage.known for usage in usages))
     cost = cost_text(spent["cost"], spent.get("cost_known") or 0.0) if far.results or far.waiting else ""
     return Headline(_best(home, run), cost)
 
@@ -54,11 +54,11 @@ def _best(home: Home, run: Run) -> str:
         values = {model: value for model, figures in models.items() if (value := _figure(figures, path)) is not None}
         if values:
             best = max(sorted(values), key=lambda model: values[model])
-            called, scale = method.measure_called(name)
-            of = f" ({scale})" if scale else ""
+            label, scale = method.measure_called(name)
+            note = f" ({scale})" if scale else ""
             if (upper := _number_at(models[best], (path[0], "upper")) or 0.0) > values[best]:
-                of = f", up to {upper:.2f}"
-            parts.setdefault(best, []).append(f"{called} {f'{values[best]:.2f}'.replace('-', MINUS)}{of}")
+                note = f", up to {upper:.2f}"
+            parts.setdefault(best, []).append(f"{label} {f'{values[best]:.2f}'.replace('-', MINUS)}{note}")
     return "; ".join(f"{model}: {', '.join(figures_in_words)}" for model, figures_in_words in parts.items())
 
 
@@ -96,21 +96,21 @@ def start(
         return RedirectResponse(f"/compare?runs={','.join(compare)}", 303)
     tags = tuple(filter(None, tag or ()))
     all_runs = labelled_runs(service.home, tags=tags, text=q)
-    matching = [
+    matching_runs = [
         entry
         for entry in all_runs
         if (not status or entry[0].status == status) and (not method or entry[0].method == method)
     ]
-    shown = matching[(number - 1) * PER_PAGE : number * PER_PAGE]
-    keep(request, *(run for run, _ in shown))
+    page_runs = matching_runs[(number - 1) * PER_PAGE : number * PER_PAGE]
+    keep(request, *(run for run, _ in page_runs))
     return page(
         request,
         "start.html",
-        rows=_rows(service, shown),
-        found=len(matching),
+        rows=_rows(service, page_runs),
+        found=len(matching_runs),
         any_run=bool(all_runs or tags or q),
         number=number,
-        pages=max(1, -(-len(matching) // PER_PAGE)),
+        pages=max(1, -(-len(matching_runs) // PER_PAGE)),
         sought={"status": status, "method": method, "tag": tags, "q": q},
         statuses=get_args(RunStatus),
         methods=(*OWN, *plugin_methods()),

@@ -101,16 +101,16 @@ def _labels(nodes: Sequence[TreeNode], whole: int) -> dict[str, tuple[str, ...]]
     """
     room = [int((outer - inner - 10) / LETTER) for inner, outer in RINGS]
     across = [pi * (inner + outer) / whole for inner, outer in RINGS]
-    drawn = [
+    labelled_nodes = [
         (node.id, node.name, room[node.layer - 1], node.below * across[node.layer - 1] >= 2 * NARROW)
         for node in nodes
         if node.layer
     ]
     labels_by_node: dict[str, tuple[str, ...]] = {}
     for cut in (_end_cut, _middle_cut):
-        labels = {id: _lines(name, letters, cut, two=two) for id, name, letters, two in drawn}
+        labels = {id: _lines(name, letters, cut, two=two) for id, name, letters, two in labelled_nodes}
         names: dict[tuple[str, ...], set[str]] = {}
-        for id, name, _, _ in drawn:
+        for id, name, _, _ in labelled_nodes:
             names.setdefault(labels[id], set()).add(name)
         for id, label in labels.items():
             if len(names[label]) == 1:
@@ -123,7 +123,9 @@ def _lines(name: str, letters: int, cut: Callable[[str, int], str], *, two: bool
     if _width(name) <= letters:
         return (name,)
     words = name.split()
-    halves = [(" ".join(words[:at]), " ".join(words[at:])) for at in range(1, len(words))] if two else []
+    halves = (
+        [(" ".join(words[:position]), " ".join(words[position:])) for position in range(1, len(words))] if two else []
+    )
     if not halves:
         return (cut(name, letters),)
     best = min(halves, key=lambda half: max(map(_width, half)))
@@ -220,8 +222,10 @@ def history_of_node(home: Home, node: str, history: Sequence[ListedVersion]) -> 
         closest = max(renames, key=lambda edit: len(edit.into or ""), default=None)
         for edit in version.edits:
             if edit is closest or current_id in (edit.node, edit.into):
-                shown = edit_shown(edit)
-                edits.append(NodeEdit(**dict(shown), position=version_row.position, who=shown.model or version_row.by))
+                edit_view = edit_shown(edit)
+                edits.append(
+                    NodeEdit(**dict(edit_view), position=version_row.position, who=edit_view.model or version_row.by)
+                )
         if closest is not None:
             current_id = closest.node + current_id.removeprefix(closest.into or "")
             former.append(current_id)
@@ -298,9 +302,11 @@ def edit(
     except InputError as problem:
         form = {"kind": kind, "into": into, "reason": reason, "criteria": criteria or []}
         return _tree(request, service, tree, model=model, node=node, fault=problem, given=form)
-    now = next((change.into for change in stored.edits if change.node == node and change.into), node)
-    exists = now in load_tree(service.home, tree).tree
-    return RedirectResponse(_tree_address(stored.tree, node=now if exists else "", model=model), HTTPStatus.SEE_OTHER)
+    current_node = next((change.into for change in stored.edits if change.node == node and change.into), node)
+    exists = current_node in load_tree(service.home, tree).tree
+    return RedirectResponse(
+        _tree_address(stored.tree, node=current_node if exists else "", model=model), HTTPStatus.SEE_OTHER
+    )
 
 
 @router.post("/trees/{tree}/restore")
@@ -322,9 +328,9 @@ def _change(kind: str, node: str, into: str, reason: str, criteria: Sequence[str
     try:
         return TreeChange.model_validate(fields)
     except ValidationError as problem:
-        first = problem.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{where}: {first['msg']}. Nothing was changed.") from None
+        details = problem.errors()[0]
+        location = ".".join(map(str, details["loc"]))
+        raise InputError(f"{location}: {details['msg']}. Nothing was changed.") from None
 
 
 def _tree(
@@ -345,14 +351,21 @@ def _tree(
     if run is not None:
         key = ("tree models", run.id, run.updated_at, count_corrections(home))
         models = service.cache.get(key, lambda: sorted(measured_of(home, run).scores))
-    chosen = model if model in models else next(iter(models), "")
-    state = (loaded.stored.id, "" if run is None else f"{run.id} {run.updated_at}", chosen, count_corrections(home))
+    chosen_model = model if model in models else next(iter(models), "")
+    state = (
+        loaded.stored.id,
+        "" if run is None else f"{run.id} {run.updated_at}",
+        chosen_model,
+        count_corrections(home),
+    )
     view = service.cache.get(
-        ("tree", *state), lambda: tree_figures(home, loaded.name, models=[chosen] if chosen else [])
+        ("tree", *state), lambda: tree_figures(home, loaded.name, models=[chosen_model] if chosen_model else [])
     )
     weak: ModelWeaknesses | None = None
-    if run is not None and chosen:
-        weak = service.cache.get(("weaknesses", *state), lambda: weaknesses_of(home, run, chosen, tree=loaded.name))
+    if run is not None and chosen_model:
+        weak = service.cache.get(
+            ("weaknesses", *state), lambda: weaknesses_of(home, run, chosen_model, tree=loaded.name)
+        )
     history = list_of_versions(home, loaded.stored.tree).versions
     node_id = holder(loaded.tree, node) if node else None
     return page(
@@ -364,13 +377,13 @@ def _tree(
         newest=history[-1].position == loaded.stored.position,
         history=history,
         run=run,
-        model=chosen,
+        model=chosen_model,
         models=models,
         nodes=view.nodes,
         counts=view.counts,
         simulated=view.simulated,
         unplaced=loaded.unplaced,
-        arcs=arcs(view.nodes, chosen),
+        arcs=arcs(view.nodes, chosen_model),
         weak=weak,
         node=None if node_id is None else _node(home, loaded, node_id, view.nodes, history),
         asked=node,
@@ -385,7 +398,7 @@ def _node(
 ) -> dict[str, Any]:
     """Return the values of the panel of a node: its criteria, its past, and where it can be moved."""
     row = next(node for node in nodes if node.id == id)
-    below = sorted(
+    criterion_keys = sorted(
         key
         for node_id in in_order(loaded.tree)
         if node_id == id or id == ROOT or str(node_id).startswith(id)
@@ -397,7 +410,7 @@ def _node(
     return {
         **dict(row),
         "layer_name": LAYERS[layer],
-        "criteria": [(key, loaded.criteria.get(key)) for key in below[:MOST_CRITERIA]],
+        "criteria": [(key, loaded.criteria.get(key)) for key in criterion_keys[:MOST_CRITERIA]],
         "former": past.former,
         "absorbs": [absorbed for absorbed in loaded.tree.nodes[id].get("absorbed", ()) if absorbed not in past.former],
         "edits": past.edits[:MOST_EDITS],
@@ -411,18 +424,18 @@ def _node(
 
 def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: TreeComparison) -> list[dict[str, Any]]:
     """Return the nodes of two versions as one outline, each with its change."""
-    became = {
+    targets = {
         edit.node: (edit.kind, edit.into)
         for edit in comparison.edits or ()
         if edit.into and edit.kind in {"rename", "move", "merge"} and edit.node in older.tree
     }
-    came = {into: (kind, node) for node, (kind, into) in became.items() if into in newer.tree and kind != "merge"}
-    left, arrived = Counter[str](), Counter[str]()
+    origins = {into: (kind, node) for node, (kind, into) in targets.items() if into in newer.tree and kind != "merge"}
+    losses, gains = Counter[str](), Counter[str]()
     for old, new in comparison.moved.values():
-        left[old or ""] += 1
-        arrived[new or ""] += 1
+        losses[old or ""] += 1
+        gains[new or ""] += 1
     rows: list[dict[str, Any]] = []
-    places = {str(node_id): at for at, node_id in enumerate(in_order(newer.tree))}
+    places = {str(node_id): index for index, node_id in enumerate(in_order(newer.tree))}
     removed = [str(node_id) for node_id in in_order(older.tree) if str(node_id) not in newer.tree]
     order = sorted(
         [*places, *removed], key=lambda node_id: node_id.replace(">", "\x00").casefold() if node_id != ROOT else ""
@@ -431,7 +444,7 @@ def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: TreeCo
         if id == ROOT:
             continue
         state = "removed" if id not in newer.tree else "added" if id not in older.tree else "same"
-        kind, other = became.get(id, ("", "")) if state == "removed" else came.get(id, ("", ""))
+        kind, other = targets.get(id, ("", "")) if state == "removed" else origins.get(id, ("", ""))
         if state == "removed" and not kind and id in comparison.merged:
             kind, other = "merge", comparison.merged[id]
         rows.append(
@@ -442,8 +455,8 @@ def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: TreeCo
                 "state": state,
                 "kind": kind,
                 "other": other,
-                "left": left[id],
-                "arrived": arrived[id],
+                "left": losses[id],
+                "arrived": gains[id],
             }
         )
     return rows

@@ -12,7 +12,7 @@ from dokimasia.service.routing import add_operation, json_router
 
 
 def api_routers() -> Iterator[APIRouter]:
-    """Yield the routers; the one that begins runs is made anew each time, since a plug-in's methods may have changed."""
+    """Yield the routers; the one that starts runs is built on each call, since the methods of plug-ins may have changed."""
     yield _operations(finished.__name__)
     yield from (lookups.events_router, lookups.health_router, lookups.images_router)
     yield _operations(knowledge.__name__)
@@ -33,9 +33,9 @@ def api_routers() -> Iterator[APIRouter]:
 
 @cache
 def _operations(module: str) -> APIRouter:
-    """Return the routes of a module's operations, but for what another router has."""
+    """Return a router with the operations of a module, except `runs.cancel`, which the router of runs has."""
     router = json_router()
-    for declared in operations_in(module):
-        if declared.function is not runs.cancel:
-            add_operation(router, declared.function)
+    for operation in operations_in(module):
+        if operation.function is not runs.cancel:
+            add_operation(router, operation.function)
     return router

@@ -1,4 +1,4 @@
-"""Routes that no operation makes: health, events as a stream, images, and samples filtered as on their page."""
+"""Routes that are not operations: health, event streams, images, and samples filtered as on their page."""
 
 from http import HTTPStatus
 from typing import Annotated, Any, Literal
@@ -180,16 +180,16 @@ def samples(
     query = filter_of({**parameters, **({"failure": failure or ANY} if failed else {})}, filterable).sample_query
     offset = 0
     if after is not None:
-        before = sample_around(home, row.id, filterable.kind, query, after)
-        if before is None:
+        around = sample_around(home, row.id, filterable.kind, query, after)
+        if around is None:
             raise InputError(f"after: the list has no entry {after[:80]!r} (any more): begin again without `after`")
-        offset = before.place
-    listed = find_samples(home, row.id, filterable.kind, query, limit=limit, offset=offset)
-    counts = counts_by_sample(home, row.id, [id for _, id in listed.samples])
-    shown = [
-        SampleShown(sample=id, results=results, failed=lost, waiting=waiting)
-        for _, id in listed.samples
-        for results, lost, waiting in (counts.get(id, (0, 0, 0)),)
+        offset = around.place
+    sample_page = find_samples(home, row.id, filterable.kind, query, limit=limit, offset=offset)
+    counts = counts_by_sample(home, row.id, [id for _, id in sample_page.samples])
+    entries = [
+        SampleShown(sample=id, results=results, failed=failures, waiting=waiting)
+        for _, id in sample_page.samples
+        for results, failures, waiting in (counts.get(id, (0, 0, 0)),)
     ]
-    later = shown[-1].sample if shown and offset + len(shown) < listed.total else None
-    return Samples(total=listed.total, next=later, samples=shown)
+    next_key = entries[-1].sample if entries and offset + len(entries) < sample_page.total else None
+    return Samples(total=sample_page.total, next=next_key, samples=entries)

@@ -146,7 +146,7 @@ class Retried(GoneOn):
 
 
 def runs_router() -> APIRouter:
-    """Return the routes, among them one for each usable method that starts its runs."""
+    """Return the router of runs, with a route for each usable method that starts its runs."""
     router = json_router("runs")
     for name in (*OWN, *plugin_methods()):
         try:
@@ -194,8 +194,8 @@ def _add(router: APIRouter, method: AnyMethod) -> None:
     )
 
 
-def _replies(known: str) -> dict[int | str, dict[str, Any]]:
-    return {200: {"model": RunBegun | RunPreview, "description": known}, **UNAVAILABLE}
+def _replies(description: str) -> dict[int | str, dict[str, Any]]:
+    return {200: {"model": RunBegun | RunPreview, "description": description}, **UNAVAILABLE}
 
 
 async def _begin_any(
@@ -258,8 +258,8 @@ async def _submit(context: Starting, response: Response, put: Callable[[], Await
 
 
 async def _read_body(model: type[Q], request: Request, places: RequestFiles, *, optional: bool = False) -> Q:
-    sent = await read_json_body(request, optional=optional)
-    return await run_in_threadpool(read_request, model, sent, places)
+    value = await read_json_body(request, optional=optional)
+    return await run_in_threadpool(read_request, model, value, places)
 
 
 def _require_changeable(run: Run, changes: GoneOn) -> Run:

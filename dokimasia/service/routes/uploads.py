@@ -37,10 +37,10 @@ router = json_router("uploads")
 MULTIPART = "multipart/form-data"
 NAME = "name"
 LONGEST = 200
-"""Characters of what an upload is called."""
+"""Maximum number of characters of an upload's name."""
 
 MANY = 200
-"""Problems and warnings of a data set that are listed."""
+"""How many problems, and how many warnings, of a data set are listed."""
 
 SENT = {
     "requestBody": {
@@ -107,10 +107,10 @@ class UploadDetail(UploadShown):
 )
 async def upload(service: TheService, person: Starter, request: Request, response: Response) -> UploadShown:
     """Take in a data set or images; the same files once more are the same upload."""
-    with _uploads(service).incoming() as taking:
-        receiving = _Receiving(taking)
+    with _uploads(service).incoming() as incoming:
+        receiving = _Receiving(incoming)
         await receiving.read(request)
-        stored, new = await run_in_threadpool(_store, taking, receiving.name, person.name)
+        stored, new = await run_in_threadpool(_store, incoming, receiving.name, person.name)
     response.status_code = HTTPStatus.CREATED if new else HTTPStatus.OK
     return _shown_upload(stored)
 
@@ -119,8 +119,8 @@ async def upload(service: TheService, person: Starter, request: Request, respons
 def uploads(service: TheService, person: Reader, limit: Limit = 50, after: After = None) -> UploadsListed:
     """List the uploads, the newest first."""
     all_uploads = _uploads(service).all()
-    shown, later = page_of(all_uploads, lambda upload: upload.id, limit=limit, after=after)
-    return UploadsListed(total=len(all_uploads), next=later, uploads=[_shown_upload(upload) for upload in shown])
+    entries, next_key = page_of(all_uploads, lambda upload: upload.id, limit=limit, after=after)
+    return UploadsListed(total=len(all_uploads), next=next_key, uploads=[_shown_upload(upload) for upload in entries])
 
 
 @router.get("/uploads/{id}", dependencies=[IN_TURN])
@@ -153,23 +153,23 @@ def delete(
 ) -> UploadShown:
     """Delete an upload; runs keep the samples and images that they were accepted with."""
     uploads_of_home = _uploads(service)
-    doomed = uploads_of_home.get(id)
-    using = [run.id for run in list_runs(service.home) if run.status != "done" and _uses(run.options, doomed.id)]
+    target = uploads_of_home.get(id)
+    using = [run.id for run in list_runs(service.home) if run.status != "done" and _uses(run.options, target.id)]
     if using and not force:
         raise RequestRefused(
             HTTPStatus.CONFLICT,
             f"the run {', '.join(using)} is not finished and was given it: delete it all the same with ?force=true",
         )
-    uploads_of_home.delete(doomed)
-    return _shown_upload(doomed)
+    uploads_of_home.delete(target)
+    return _shown_upload(target)
 
 
 class _Receiving:
     """Reads a form with files as it arrives, and writes each piece of a file to disk."""
 
-    def __init__(self, taking: Incoming) -> None:
+    def __init__(self, incoming: Incoming) -> None:
         self.name = ""
-        self._taking = taking
+        self._incoming = incoming
         self._pending: list[Callable[[], None]] = []
         self._header = b""
         self._value = b""
@@ -235,7 +235,7 @@ class _Receiving:
         file, field = options.get(b"filename"), options.get(b"name", b"")
         if file is not None:
             name = file.decode("utf-8", "surrogateescape")
-            self._pending.append(lambda: self._taking.begin(name))
+            self._pending.append(lambda: self._incoming.begin(name))
         elif field == NAME.encode():
             self._field = bytearray()
         else:
@@ -243,7 +243,7 @@ class _Receiving:
 
     def _data(self, data: bytes) -> None:
         if self._field is None:
-            self._pending.append(lambda: self._taking.write(data))
+            self._pending.append(lambda: self._incoming.write(data))
         elif len(self._field) + len(data) > 4 * LONGEST:
             raise refused(f"{NAME} has more than {LONGEST} characters")
         else:
@@ -251,7 +251,7 @@ class _Receiving:
 
     def _end(self) -> None:
         if self._field is None:
-            self._pending.append(self._taking.close)
+            self._pending.append(self._incoming.close)
             return
         self.name = self._field.decode("utf-8", "replace").strip()
         if len(self.name) > LONGEST or not self.name.isprintable():
@@ -261,16 +261,16 @@ class _Receiving:
         self._done = True
 
 
-def _store(taking: Incoming, name: str, by: str) -> tuple[Upload, bool]:
+def _store(incoming: Incoming, name: str, by: str) -> tuple[Upload, bool]:
     """Store an upload, with a ZIP archive unpacked; without a name, it gets that of its only file, archive or folder."""
-    files = taking.files
+    files = incoming.files
     if len(files) == 1 and is_archive(files[0]):
         name = name or files[0].stem
-        unpack(taking, files[0])
+        unpack(incoming, files[0])
     elif any(map(is_archive, files)):
         raise refused("a ZIP archive comes alone")
-    tops = {file.relative_to(taking.part).parts[1] for file in taking.files}
-    return taking.keep(name=name or (tops.pop() if len(tops) == 1 else ""), by=by)
+    top_names = {file.relative_to(incoming.part).parts[1] for file in incoming.files}
+    return incoming.keep(name=name or (top_names.pop() if len(top_names) == 1 else ""), by=by)
 
 
 def _preview(path: Path, places: RequestFiles, *, prompt: str | None, samples: int) -> Preview:
@@ -279,11 +279,11 @@ def _preview(path: Path, places: RequestFiles, *, prompt: str | None, samples: i
         name = format_of(path).name
         report = plain_report(path, name, check(path, prompt=prompt))
         rows = islice(open_dataset(path, prompt=prompt, limit=max(1, samples)), MANY)
-        shown = [row.model_dump(mode="json") for row in rows if not isinstance(row, Problem)][:samples]
+        sample_rows = [row.model_dump(mode="json") for row in rows if not isinstance(row, Problem)][:samples]
     except InputError as problem:
         return Preview(report=None, problem=places.shortened(str(problem)), samples=[])
     report |= {part: report[part][:MANY] for part in ("problems", "warnings")}
-    return Preview(report=_shorten_paths(report, places), problem="", samples=shown)
+    return Preview(report=_shorten_paths(report, places), problem="", samples=sample_rows)
 
 
 def _shorten_paths(value: Any, places: RequestFiles) -> Any:

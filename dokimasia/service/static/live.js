@@ -1,5 +1,5 @@
 "use strict";
-// Follows runs at work: puts their events into a picture, as service/events/picture.py does, and shows it.
+// Follows runs at work: folds their events into a picture, as `fold` in service/event_log.py does, and shows it.
 (() => {
   const LAST = 5, PAST = 20;
   const blank = () => ({ status: null, history: [], planned: null, starting: null, progress: null, failures: {}, limits: {}, graphs: {}, steps: {}, ended: null });
@@ -27,16 +27,16 @@
   const clock = (seconds) => {
     if (seconds === null || seconds === undefined) return "–";
     const whole = Math.round(seconds), hours = Math.floor(whole / 3600), minutes = Math.floor(whole / 60) % 60;
-    const two = (one) => String(one).padStart(2, "0");
+    const two = (part) => String(part).padStart(2, "0");
     return hours ? `${hours}:${two(minutes)}:${two(whole % 60)}` : `${minutes}:${two(whole % 60)}`;
   };
-  const made = (tag, text, className) => {
-    const one = document.createElement(tag);
-    if (text !== undefined) one.textContent = text;
-    if (className) one.className = className;
-    return one;
+  const element = (tag, text, className) => {
+    const node = document.createElement(tag);
+    if (text !== undefined) node.textContent = text;
+    if (className) node.className = className;
+    return node;
   };
-  const sum = (counts) => Object.values(counts ?? {}).reduce((all, one) => all + one, 0);
+  const sum = (counts) => Object.values(counts ?? {}).reduce((total, count) => total + count, 0);
 
   class Live {
     constructor(root) {
@@ -61,10 +61,10 @@
         this.lost("The connection to the service is lost. What is shown may be out of date; this page goes on by itself.");
         if (this.source.readyState === EventSource.CLOSED) this.again = setTimeout(() => this.connect(), 3000);
       };
-      for (const type of TYPES) this.source.addEventListener(type, (event) => this.told(type, event));
+      for (const type of TYPES) this.source.addEventListener(type, (event) => this.receive(type, event));
     }
 
-    told(type, event) {
+    receive(type, event) {
       if (!this.root.isConnected) { this.source.close(); return; }
       this.last = event.lastEventId || this.last;
       this.picture = fold(this.picture, type, JSON.parse(event.data));
@@ -107,8 +107,8 @@
         if (badge.textContent !== name) { badge.textContent = name; badge.className = `badge ${name}`; }
       });
       this.at("waits").hidden = name !== "waiting";
-      const said = status?.why || { queued: "The run waits for its turn.", running: this.picture.starting?.workers ? "The run waits for its workers, which are being started." : "The run is at work.", done: "The run is done.", interrupted: "The run was stopped; what is finished is kept." }[name] || "";
-      if (this.said !== said) { this.said = said; this.at("standing").replaceChildren(...window.dokimasiaCoded(said)); }
+      const sentence = status?.why || { queued: "The run waits for its turn.", running: this.picture.starting?.workers ? "The run waits for its workers, which are being started." : "The run is at work.", done: "The run is done.", interrupted: "The run was stopped; what is finished is kept." }[name] || "";
+      if (this.sentence !== sentence) { this.sentence = sentence; this.at("standing").replaceChildren(...window.dokimasiaCoded(sentence)); }
       const show = (verb, when) => { const form = this.root.querySelector(`form[data-verb=${verb}]`); if (form) form.hidden = !when; };
       const failed = Object.keys(this.picture.failures).length > 0;
       show("cancel", AT_WORK.includes(name));
@@ -128,7 +128,7 @@
       const unpriced = !progress.answered && planned?.cost == null;
       const known = progress.cost_unknown ? `at least ${dollars(progress.cost)}` : dollars(progress.cost);
       const spent = unpriced ? "–" : progress.cost_unknown && !progress.cost ? "unknown" : known;
-      const told = {
+      const figures = {
         done: `${number(progress.done)} / ${number(progress.items)}`,
         left: name === "running" ? clock(progress.left) : "–",
         rate: name === "running" ? progress.rate.toFixed(1) : "–",
@@ -140,7 +140,7 @@
         unpaid: number(progress.unpaid_items ?? 0),
         tries: number(progress.failed_tries),
       };
-      for (const [figure, text] of Object.entries(told)) {
+      for (const [figure, text] of Object.entries(figures)) {
         const place = this.root.querySelector(`[data-figure=${figure}]`);
         if (place.textContent !== text) place.textContent = text;
         if (["waiting", "unpaid"].includes(figure)) place.parentElement.hidden = text === "0";
@@ -154,11 +154,11 @@
       this.since(progress);
     }
 
-    // A run that went on counts anew: that is said, as figures that fall from one look to the next would not be understood.
+    // The counters of a resumed run start again from zero: explain why its figures have fallen.
     since(progress) {
-      const begun = this.picture.history.filter((one) => one.status === "running");
-      const place = this.at("since"), at = begun.at(-1)?.at?.slice(11, 16);
-      place.hidden = begun.length < 2 && !progress.restored;
+      const starts = this.picture.history.filter((entry) => entry.status === "running");
+      const place = this.at("since"), at = starts.at(-1)?.at?.slice(11, 16);
+      place.hidden = starts.length < 2 && !progress.restored;
       if (place.hidden) return;
       const text = `The run went on${at ? ` at ${at} UTC` : ""}; ${number(progress.restored)} of its items were done before. Calls, tokens, what is spent and the steps of the graphs are counted since then.`;
       if (place.textContent !== text) place.textContent = text;
@@ -170,11 +170,11 @@
         ["max_tokens", "tokens", "tokens", (progress?.input_tokens ?? 0) + (progress?.output_tokens ?? 0), number]].filter(([limit]) => budget[limit] !== undefined && budget[limit] !== null);
       this.at("budget").hidden = !parts.length;
       this.at("limits").replaceChildren(...parts.map(([limit, name, what, now, form]) => {
-        const row = made("div", undefined, "live-spent"), spent = now + (before[name] ?? 0), bar = made("progress", undefined, "progress");
+        const row = element("div", undefined, "live-spent"), spent = now + (before[name] ?? 0), bar = element("progress", undefined, "progress");
         bar.max = Math.max(budget[limit], 1e-9);
         bar.value = Math.min(spent, budget[limit]);
         bar.setAttribute("aria-label", `Spent ${what}`);
-        row.append(made("span", `${form(spent)} of at most ${form(budget[limit])} ${what}`), bar);
+        row.append(element("span", `${form(spent)} of at most ${form(budget[limit])} ${what}`), bar);
         return row;
       }));
     }
@@ -184,10 +184,10 @@
       const names = Object.keys({ ...limits, ...this.picture.limits }).sort();
       if (!names.length) return;
       this.at("endpoints").replaceChildren(...names.map((name) => {
-        const row = made("tr"), changed = this.picture.limits[name];
+        const row = element("tr"), changed = this.picture.limits[name];
         const flying = progress?.in_flight?.[name] ?? 0, most = limits[name] ?? changed?.limit ?? 0;
         const why = [changed?.reason, flying > most ? "what was sent before is still on its way" : ""].filter(Boolean).join("; ");
-        row.append(made("th", name), made("td", number(flying), "number"), made("td", number(most), "number"), made("td", why));
+        row.append(element("th", name), element("td", number(flying), "number"), element("td", number(most), "number"), element("td", why));
         row.firstChild.scope = "row";
         return row;
       }));
@@ -196,33 +196,33 @@
     failures() {
       const kinds = Object.entries(this.picture.failures), failing = Object.entries(this.picture.progress?.failing ?? {});
       const parts = kinds.map(([kind, { count, last }]) => {
-        const part = made("div", undefined, "live-failure"), list = made("ul");
-        part.append(made("strong", kind), ` ${number(count)} ${count === 1 ? "item" : "items"}`);
-        list.append(...last.map((one) => {
-          const item = made("li");
-          item.append(one.model ? `${one.model}: ` : "", ...window.dokimasiaCoded(one.reason || "no reason was given"));
+        const part = element("div", undefined, "live-failure"), list = element("ul");
+        part.append(element("strong", kind), ` ${number(count)} ${count === 1 ? "item" : "items"}`);
+        list.append(...last.map((failure) => {
+          const item = element("li");
+          item.append(failure.model ? `${failure.model}: ` : "", ...window.dokimasiaCoded(failure.reason || "no reason was given"));
           return item;
         }).reverse());
         part.append(list);
         return part;
       });
-      parts.push(...failing.map(([model, why]) => made("p", `${model} does not answer at the moment: ${why}`, "note")));
-      if (!parts.length) parts.push(made("p", "Nothing has failed.", "muted"));
+      parts.push(...failing.map(([model, why]) => element("p", `${model} does not answer at the moment: ${why}`, "note")));
+      if (!parts.length) parts.push(element("p", "Nothing has failed.", "muted"));
       this.at("failures").replaceChildren(...parts);
     }
 
     graphs() {
       const place = this.at("graphs");
       for (const name of Object.keys(this.picture.graphs)) {
-        let card = [...place.children].find((one) => one.dataset.graph === name);
+        let card = [...place.children].find((child) => child.dataset.graph === name);
         if (!card) {
-          card = made("div", undefined, "card");
+          card = element("div", undefined, "card");
           card.dataset.graph = name;
-          card.append(made("h2", `Graph: ${name.replaceAll("_", " ")}`));
+          card.append(element("h2", `Graph: ${name.replaceAll("_", " ")}`));
           place.append(card);
           fetch(`/runs/${encodeURIComponent(this.run)}/live/graph?name=${encodeURIComponent(name)}`).then((reply) => reply.ok ? reply.text() : "").then((text) => {
-            const drawn = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
-            if (drawn) { card.append(drawn, made("p", "How many items are at each step. Edges by which an item ends early are not drawn, and steps of a graph within a graph are not counted.", "note")); this.counts(card, name); }
+            const svg = new DOMParser().parseFromString(text, "text/html").querySelector("svg");
+            if (svg) { card.append(svg, element("p", "How many items are at each step. Edges by which an item ends early are not drawn, and steps of a graph within a graph are not counted.", "note")); this.counts(card, name); }
           }).catch(() => card.remove());
         }
         this.counts(card, name);
@@ -230,13 +230,13 @@
     }
 
     counts(card, name) {
-      for (const [node, told] of Object.entries(this.picture.steps[name] ?? {})) {
-        const drawn = [...card.querySelectorAll("[data-node]")].find((one) => one.dataset.node === node);
-        if (!drawn) continue;
-        const parts = [told.at_work ? `${number(told.at_work)} at work` : "", `${number(told.ended)} done`, told.failed ? `${number(told.failed)} failed` : ""].filter(Boolean);
-        drawn.querySelector("[data-count]").textContent = parts.join(" · ");
-        drawn.classList.toggle("at-work", told.at_work > 0);
-        drawn.classList.toggle("failing", told.failed > 0);
+      for (const [node, count] of Object.entries(this.picture.steps[name] ?? {})) {
+        const box = [...card.querySelectorAll("[data-node]")].find((shape) => shape.dataset.node === node);
+        if (!box) continue;
+        const parts = [count.at_work ? `${number(count.at_work)} at work` : "", `${number(count.ended)} done`, count.failed ? `${number(count.failed)} failed` : ""].filter(Boolean);
+        box.querySelector("[data-count]").textContent = parts.join(" · ");
+        box.classList.toggle("at-work", count.at_work > 0);
+        box.classList.toggle("failing", count.failed > 0);
       }
     }
   }

@@ -1,5 +1,5 @@
 "use strict";
-// The form of a new run: more fields for more values, and files uploaded from where they are named.
+// The form of a new run: adds inputs for more values, and uploads files next to the fields that name them.
 (() => {
   const fields = (form, name) => Array.from(form.querySelectorAll(`[name="${name}"]`));
   const another = (form, name) => {
@@ -19,39 +19,39 @@
     const body = new FormData();
     for (const file of files) body.append("file", file, file.name);
     const reply = await fetch("/api/uploads", { method: "POST", body });
-    const told = await reply.json();
-    if (!reply.ok) throw new Error(told.detail);
-    return told;
+    const uploaded = await reply.json();
+    if (!reply.ok) throw new Error(uploaded.detail);
+    return uploaded;
   };
   document.addEventListener("change", async (event) => {
     const name = event.target.dataset?.upload;
     if (!name || !event.target.files.length) return;
     const form = event.target.form;
-    const said = form.querySelector(`[data-uploaded="${name}"]`);
-    said.textContent = "Uploading …";
-    said.className = "note";
+    const message = form.querySelector(`[data-uploaded="${name}"]`);
+    message.textContent = "Uploading …";
+    message.className = "note";
     try {
-      const kept = await send(event.target.files);
+      const upload = await send(event.target.files);
       const all = fields(form, name);
-      const empty = all.find((one) => !one.value) ?? (all.length > 1 ? another(form, name) : all[0]);
-      empty.value = kept.called;
-      said.textContent = `${kept.name}: ${kept.files} file${kept.files === 1 ? "" : "s"}`;
+      const empty = all.find((input) => !input.value) ?? (all.length > 1 ? another(form, name) : all[0]);
+      empty.value = upload.called;
+      message.textContent = `${upload.name}: ${upload.files} file${upload.files === 1 ? "" : "s"}`;
     } catch (problem) {
-      said.textContent = problem.message;
-      said.className = "bad";
+      message.textContent = problem.message;
+      message.className = "bad";
     }
     event.target.value = "";
   });
-  // A form that was filled in and not sent asks before it is left.
-  const asked = document.getElementById("run-form");
-  if (asked) {
-    let filled = asked.dataset.filled !== undefined;
-    asked.addEventListener("input", () => { filled = true; });
-    asked.addEventListener("submit", () => { filled = false; });
+  // Ask before leaving a form that was filled in and not sent.
+  const runForm = document.getElementById("run-form");
+  if (runForm) {
+    let filled = runForm.dataset.filled !== undefined;
+    runForm.addEventListener("input", () => { filled = true; });
+    runForm.addEventListener("submit", () => { filled = false; });
     window.addEventListener("beforeunload", (event) => { if (filled) event.preventDefault(); });
   }
-  // A folded group opens where the browser or the page leads into it.
-  const open = (element) => { for (let one = element?.closest("details"); one; one = one.parentElement.closest("details")) one.open = true; };
+  // Open the folded group that contains an invalid field.
+  const open = (element) => { for (let group = element?.closest("details"); group; group = group.parentElement.closest("details")) group.open = true; };
   open(document.querySelector('[aria-invalid="true"]'));
   document.querySelector('[aria-invalid="true"]')?.focus();
 })();

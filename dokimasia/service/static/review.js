@@ -1,6 +1,6 @@
 "use strict";
-// The review by keyboard: keys press the buttons that name them, digits strike sentences out or choose answers, and what is
-// not decided yet is kept on the server while it is written.
+// The review by keyboard: keys press the buttons that name them, digits delete sentences or choose answers, and unsaved text
+// is stored as a draft on the server while it is written.
 (() => {
   const begin = document.querySelector("[data-begin]");
   if (begin) {
@@ -26,17 +26,17 @@
   const may = form.dataset.may !== undefined;
   const places = document.getElementById("places");
   const keeps = places ? [...places.querySelectorAll('[data-place="first"] input')] : [];
-  // What is written instead of keeping is asked for only once that is chosen.
+  // The text that replaces a kept one is required only once that is chosen.
   const otherwise = () => {
     const box = places?.querySelector("[data-otherwise]");
     if (!box || !keeps.length) return;
-    box.hidden = !keeps.find((one) => one.value === "")?.checked;
+    box.hidden = !keeps.find((input) => input.value === "")?.checked;
     box.querySelector("textarea").disabled = box.hidden;
   };
-  const filled = () => {
-    const sent = new URLSearchParams();
-    for (const [name, value] of new FormData(form)) if (name.startsWith("place-")) sent.append(name, value);
-    return sent;
+  const placeFields = () => {
+    const fields = new URLSearchParams();
+    for (const [name, value] of new FormData(form)) if (name.startsWith("place-")) fields.append(name, value);
+    return fields;
   };
   let byHand = form.querySelector(".editor")?.open === true;
   let sent = false;
@@ -46,11 +46,11 @@
   const sentences = (struck) => boxes.filter((box) => box.checked === struck).map((box) => box.closest("label").querySelector(".sentence").textContent);
   const show = () => {
     if (!result) return;
-    const left = sentences(false);
+    const rest = sentences(false);
     result.hidden = !boxes.some((box) => box.checked);
     const accept = document.getElementById("accept");
     if (accept) accept.textContent = result.hidden ? "Accept" : "Accept what is left";
-    result.querySelector(".text").textContent = left.join(" ") || "Nothing would be left: reject the text instead.";
+    result.querySelector(".text").textContent = rest.join(" ") || "Nothing would be left: reject the text instead.";
   };
   const keep = async (body) => {
     latest = null;
@@ -58,37 +58,37 @@
     try {
       const reply = await fetch(form.dataset.draft, { method: "POST", body: typeof body === "string" ? new URLSearchParams({ text: body }) : body, keepalive: true });
       if (!reply.ok) throw new Error();
-      const said = await reply.json();
+      const draft = await reply.json();
       if (kept) kept.textContent = "kept on the server";
-      if (faults && latest === null) faults.textContent = said.faults;
-      if (typeof body !== "string" && latest === null) text.value = said.text;
+      if (faults && latest === null) faults.textContent = draft.faults;
+      if (typeof body !== "string" && latest === null) text.value = draft.text;
     } catch {
       if (kept) kept.textContent = "not kept: the service does not answer";
     }
   };
-  const later = (body) => {
+  const keepSoon = (body) => {
     latest = body;
     clearTimeout(waiting);
     waiting = setTimeout(() => keep(body), 400);
   };
   const flush = () => { clearTimeout(waiting); if (latest !== null) keep(latest); };
   if (may) {
-    for (const box of boxes) box.addEventListener("change", () => { show(); later(sentences(false).join("\n")); });
+    for (const box of boxes) box.addEventListener("change", () => { show(); keepSoon(sentences(false).join("\n")); });
     if (places) {
-      places.addEventListener("input", () => { byHand = false; if (kept) kept.textContent = ""; otherwise(); later(filled()); });
+      places.addEventListener("input", () => { byHand = false; if (kept) kept.textContent = ""; otherwise(); keepSoon(placeFields()); });
       places.querySelector("[data-clear]")?.addEventListener("click", () => {
-        for (const one of places.querySelectorAll(".order select")) one.value = "";
-        later(filled());
+        for (const select of places.querySelectorAll(".order select")) select.value = "";
+        keepSoon(placeFields());
       });
     }
-    if (text) text.addEventListener("input", () => { byHand = true; if (kept) kept.textContent = ""; later(text.value); });
+    if (text) text.addEventListener("input", () => { byHand = true; if (kept) kept.textContent = ""; keepSoon(text.value); });
     document.getElementById("discard")?.addEventListener("click", () => {
       text.value = boxes.map((box) => box.closest("label").querySelector(".sentence").textContent).join("\n");
-      later(sentences(false).join("\n"));
+      keepSoon(sentences(false).join("\n"));
       editor.open = false;
     });
     window.addEventListener("pagehide", flush);
-    if (faults && text && !text.readOnly && text.value !== text.defaultValue) later(text.value);
+    if (faults && text && !text.readOnly && text.value !== text.defaultValue) keepSoon(text.value);
   }
   form.addEventListener("submit", (event) => {
     if (sent) { event.preventDefault(); return; }
@@ -102,10 +102,10 @@
   });
   window.addEventListener("pageshow", () => { sent = false; show(); otherwise(); });
 
-  // Digits: a number is taken once no longer one can follow, or after a moment.
+  // Digits: a number is used once no longer number can follow, or after a short pause.
   let typed = "";
   let typing = 0;
-  const taken = () => {
+  const applyNumber = () => {
     clearTimeout(typing);
     const box = boxes[Number(typed) - 1];
     typed = "";
@@ -115,24 +115,24 @@
     if (boxes.length) {
       typed += key;
       clearTimeout(typing);
-      if (Number(typed) * 10 > boxes.length) taken();
-      else typing = setTimeout(taken, 600);
+      if (Number(typed) * 10 > boxes.length) applyNumber();
+      else typing = setTimeout(applyNumber, 600);
       return;
     }
     const order = [...form.querySelectorAll(".order select")];
-    const open = order.find((one) => !one.value);
-    if (open && order.some((one) => one.options[Number(key)]) && !places.disabled) {
+    const open = order.find((select) => !select.value);
+    if (open && order.some((select) => select.options[Number(key)]) && !places.disabled) {
       const free = open.options[Number(key)]?.value;
-      if (free && !order.some((one) => one.value === free)) {
+      if (free && !order.some((select) => select.value === free)) {
         open.value = free;
-        const left = order.filter((one) => !one.value);
-        if (left.length === 1) left[0].value = [...open.options].map((one) => one.value).find((one) => one && !order.some((other) => other.value === one));
+        const empty = order.filter((select) => !select.value);
+        if (empty.length === 1) empty[0].value = [...open.options].map((option) => option.value).find((value) => value && !order.some((other) => other.value === value));
         open.dispatchEvent(new Event("input", { bubbles: true }));
       }
       return;
     }
     const measures = [...form.querySelectorAll('.measure:not([data-place="several"], [data-place="order"])')];
-    const measure = measures.find((one) => one.contains(document.activeElement)) ?? measures.find((one) => !one.querySelector(":checked")) ?? measures[0];
+    const measure = measures.find((item) => item.contains(document.activeElement)) ?? measures.find((item) => !item.querySelector(":checked")) ?? measures[0];
     const radio = measure?.querySelectorAll("input")[Number(key) - 1];
     if (radio && !radio.matches(":disabled")) {
       radio.checked = true;
@@ -147,12 +147,12 @@
     if (text) { text.focus(); text.scrollIntoView({ block: "nearest" }); }
   };
   const press = (key) => {
-    for (const one of document.querySelectorAll("[data-key]")) {
-      if (one.dataset.key.includes(key) && !one.disabled) { one.click(); return true; }
+    for (const button of document.querySelectorAll("[data-key]")) {
+      if (button.dataset.key.includes(key) && !button.disabled) { button.click(); return true; }
     }
     return false;
   };
-  for (const one of document.querySelectorAll('[data-key="?"]')) one.addEventListener("click", () => keys.showModal());
+  for (const button of document.querySelectorAll('[data-key="?"]')) button.addEventListener("click", () => keys.showModal());
 
   document.addEventListener("keydown", (event) => {
     const writing = event.target.matches("textarea, select, input:not([type=checkbox], [type=radio])");

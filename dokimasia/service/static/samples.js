@@ -5,15 +5,15 @@
   const one = (selector) => document.querySelector(selector);
   const form = one("#filters");
 
-  // What says nothing stays out of the address.
+  // Leave empty fields out of the address.
   form?.addEventListener("formdata", (event) => {
     for (const [name, value] of Array.from(event.formData.entries())) if (value === "") event.formData.delete(name);
   });
 
-  // The search is asked for while it is written; that it was left asks for nothing more.
+  // The search runs while it is typed; leaving the field must not start it again.
   one("#q")?.addEventListener("change", (event) => event.stopPropagation());
 
-  // Going back loads a page whole, so that what its scripts made is there.
+  // Going back reloads the whole page, so that its scripts run again.
   htmx.config.refreshOnHistoryMiss = true;
 
   const rows = () => all("[data-row]");
@@ -28,7 +28,7 @@
     const link = one(`#${id}[href]`);
     if (link) { link.focus({ preventScroll: true }); link.click(); }
   };
-  // After a sample took another's place, the keyboard is where it was: on the same link, or on the sample.
+  // After one sample replaces another, keep the focus where it was: on the same link, or on the sample.
   document.addEventListener("htmx:afterSettle", (event) => {
     if (event.target.id !== "one" && event.detail.elt?.id !== "one") return;
     prepare();
@@ -36,7 +36,7 @@
     if (document.activeElement === document.body) (one("#sample") ?? document.body).focus({ preventScroll: true });
   });
 
-  // What is corrected by hand and not saved yet is kept on the server, and no key leaves it.
+  // Unsaved corrections are kept as drafts on the server, and no key leaves the page with them.
   const byHand = () => one("#by-hand[data-draft]");
   const forms = () => all("#by-hand[data-draft] form");
   const said = (form) => {
@@ -122,7 +122,7 @@
   });
   window.addEventListener("pagehide", keepNow);
   document.addEventListener("htmx:beforeRequest", keepNow);
-  // Whether a key may leave: not from a correction that is not saved, which is shown instead.
+  // Whether a key may leave the page; an unsaved correction is shown instead.
   const mayLeave = () => {
     const form = forms().find(changed);
     if (!form) return true;
@@ -160,7 +160,7 @@
     if (opens) all(opens).forEach((part) => { part.open = true; });
   });
 
-  // The image large: its regions stay on it; wheel, keys and dragging zoom and move it.
+  // The enlarged image with its regions: wheel, keys and dragging zoom and move it.
   const large = one("#large");
   const stage = large?.querySelector(".stage");
   let at = 0, scale = 1, x = 0, y = 0, back = null;
@@ -234,7 +234,7 @@
     });
   }
 
-  // Every picture says that it can be opened, to the mouse and to the keyboard.
+  // Give every picture a button that enlarges it, for mouse and keyboard.
   const prepare = () => {
     all(".sample .pictures .picture, .sample .shown").forEach((figure) => {
       if (figure.querySelector(".enlarge") || !figure.querySelector("svg, img")) return;

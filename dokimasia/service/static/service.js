@@ -1,5 +1,5 @@
 "use strict";
-// What every page of the service does: its menu folds, errors of later requests are told, and dangerous buttons ask first.
+// For every page of the service: a foldable menu, messages about failed requests, and confirmation of dangerous buttons.
 (() => {
   const menu = document.getElementById("menu");
   const fold = (open) => {
@@ -8,9 +8,9 @@
   };
   menu.addEventListener("click", () => fold(menu.getAttribute("aria-expanded") !== "true"));
 
-  // One place for what went wrong or well; `dokimasiaTell(text, "bad" | "good" | "")` for scripts of single pages.
+  // The message line of the page, which other scripts set by `dokimasiaTell(text, "bad" | "good" | "")`.
   const told = document.getElementById("told");
-  // A sentence as nodes, what stands between backticks as code.
+  // Returns a sentence as nodes, with text between backticks as code.
   window.dokimasiaCoded = (text) => text.split(/`([^`]+)`/).map((part, at) => {
     if (at % 2 === 0) return document.createTextNode(part);
     const code = document.createElement("code");
@@ -27,7 +27,7 @@
   const sentence = (request) => {
     try { return JSON.parse(request.responseText).detail; } catch { return `the service answered ${request.status}`; }
   };
-  // A request that ends since the page is left is no error: nobody is there to be told.
+  // A request that is aborted because the page is left is not an error.
   const asking = new Set();
   document.addEventListener("htmx:beforeSend", (event) => {
     const request = event.detail.xhr;
@@ -39,12 +39,12 @@
   document.addEventListener("htmx:sendError", () => window.dokimasiaTell("The service does not answer. It may have been stopped; this page goes on when it is back.", "bad"));
   document.addEventListener("htmx:afterOnLoad", () => { if (told.classList.contains("bad")) window.dokimasiaTell(""); });
 
-  // A form or button with data-confirm asks before it is sent.
+  // Forms and buttons with data-confirm ask before they submit.
   document.addEventListener("submit", (event) => {
     const asks = event.submitter?.dataset.confirm ?? event.target.dataset.confirm;
     if (asks && !confirm(asks)) event.preventDefault();
   });
-  // A select or box with data-submits sends its form when it changes.
+  // Inputs with data-submits submit their form when they change.
   document.addEventListener("change", (event) => {
     if (event.target.dataset?.submits !== undefined) event.target.form.requestSubmit();
   });

@@ -1,10 +1,10 @@
 "use strict";
-// Runs before anything is drawn: the theme that was chosen at this browser, and that scripts run here.
+// Runs before the page is drawn: applies the theme stored in this browser, and marks that scripts run.
 (() => {
   const root = document.documentElement;
   root.classList.add("js");
   try {
-    const told = localStorage.getItem("dokimasia-theme");
-    if (told === "light" || told === "dark") root.dataset.theme = told;
-  } catch { /* a browser that keeps nothing follows the system */ }
+    const theme = localStorage.getItem("dokimasia-theme");
+    if (theme === "light" || theme === "dark") root.dataset.theme = theme;
+  } catch { /* without local storage, follow the system's theme */ }
 })();

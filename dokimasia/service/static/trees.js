@@ -1,5 +1,5 @@
 "use strict";
-// Trees by drag: a node dropped on one of the layer above it moves there, on one of its own layer it is merged; both ask why.
+// Edits trees by dragging: a node dropped on a node of the layer above moves there; on one of its own layer it is merged into it. Both ask for a reason.
 (() => {
   const dialog = document.getElementById("dragged");
   if (!dialog) return;
@@ -22,7 +22,7 @@
       event.dataTransfer.setData("text/plain", row.dataset.node);
     });
     row.addEventListener("dragend", () => {
-      for (const one of rows) one.classList.remove("dragging", "over");
+      for (const other of rows) other.classList.remove("dragging", "over");
       dragged = null;
     });
     row.addEventListener("dragover", (event) => {
