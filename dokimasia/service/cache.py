@@ -55,10 +55,8 @@ class FigureCache:
                 self._futures.popitem(last=False)
         try:
             return future.result(seconds)
-        except NotYet:
-            if future.done():
-                raise
-            return None
+        except NotYet:  # of the wait, or of `make` itself, or the value arrived since
+            return future.result() if future.done() else None
 
     def _count_computed(self, future: Future[Any]) -> None:
         with self._gate:

@@ -290,8 +290,6 @@ def restore(backend: Backend, version: str, as_json: bool) -> None:
 @with_backend
 def export(backend: Backend, tree: str, version: str | None, name: "Format | None", output: Path | None) -> None:
     """Write TREE as YAML (to be edited and imported), JSON, CSV, GraphML or a Mermaid chart; equal trees, equal bytes."""
-    import sys
-
     from dokimasia import operations
     from dokimasia.methods.tree.editing import format_of
     from dokimasia.runs.reading.exporting import write_whole
