@@ -42,10 +42,10 @@ class FormExample:
         return bool(self._texts) and _key(text) in self._texts
 
     def refuse(self, text: str, what: str) -> None:
-        """Refuse a text that is the example's own.
+        """Refuse a text that is copied from the example.
 
         Args:
-            text: what stands in the reply.
+            text: a text of the reply.
             what: how the reason names it.
 
         Raises:
@@ -65,9 +65,9 @@ class FormExample:
         return value is None
 
     def chosen(self, rows: Sequence[dict[str, object]], alternatives: Sequence[str]) -> list[dict[str, object]]:
-        """Return objects without the alternatives that are left unfilled beside one that is filled in.
+        """Return objects without unfilled alternatives, if another alternative is filled in.
 
-        Where none of the alternatives is filled in, all come back as they are, for their faults to be named.
+        If no alternative is filled in, the objects are returned unchanged, so that their faults can be named.
         """
         filled = [
             {name: value for name, value in row.items() if name not in alternatives or not self.unfilled(value)}
