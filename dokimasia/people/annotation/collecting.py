@@ -205,10 +205,10 @@ def adjudicate(annotations: Sequence[Annotation], decisions: Path) -> list[Annot
         return f"{unit} is decided by {decided[unit]} already" if unit in decided else None
 
     adjudications = read_annotations(decisions, known=known, filled=True)
-    own_rating = next((row for row in adjudications if (row.unit, row.annotator) in raters), None)
-    if own_rating is not None:
+    rated = next((row for row in adjudications if (row.unit, row.annotator) in raters), None)
+    if rated is not None:
         raise DataError(
-            f"{decisions}, line {own_rating.line}: {own_rating.annotator} has rated {own_rating.unit} and cannot decide on it as well; "
+            f"{decisions}, line {rated.line}: {rated.annotator} has rated {rated.unit} and cannot decide on it as well; "
             "name whoever decided otherwise"
         )
     by_unit: dict[AnnotationUnit, Annotation] = {}
