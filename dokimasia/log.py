@@ -21,10 +21,10 @@ REDACTED = "[redacted]"
 _CONTROLS = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff\U000e0000-\U000e007f]"
 )
-"""What a terminal obeys (C0 and C1 but for tab and line feed), what turns the direction of writing, invisible tags, and
-halves of characters, which no terminal can be sent."""
+"""Control characters (C0 and C1 except tab and line feed), marks of writing direction, invisible tags, and lone surrogates,
+which cannot be encoded."""
 SHORTEST_SECRET = 6
-"""Characters; a shorter value cannot be told from ordinary text and is not looked for (key-like forms still are)."""
+"""Characters of a known secret, at least; a shorter value could be ordinary text and is redacted only if it looks like a key."""
 
 _KEY_LIKE = re.compile(
     r"""
@@ -176,9 +176,9 @@ def configure(
 
 
 def quieten_third_parties() -> None:
-    """Send the lines of other libraries through our handlers, from warnings up; call it again after importing a library.
+    """Route the log of other libraries, from warnings up, through the own handlers; call again after importing a library.
 
-    LiteLLM puts handlers of its own on its loggers when it is imported: they would write unredacted lines.
+    On import LiteLLM adds handlers to its loggers that would write unredacted lines.
     """
     for name in _THIRD_PARTIES:
         logger = logging.getLogger(name)

@@ -79,7 +79,7 @@ def load_settings(
         cwd: the working folder; without it the process's own.
 
     Raises:
-        ConfigError: the file is missing, is no TOML, or holds something that cannot be used; with file and key.
+        ConfigError: the file is missing, is not TOML, or has an invalid value; the message names file and key.
     """
     env = os.environ if env is None else env
     cwd = Path.cwd() if cwd is None else cwd
@@ -111,8 +111,7 @@ def load_settings(
 def worker_keys(
     specs: Mapping[str, ModelSpec], sent: Mapping[str, str] | None = None
 ) -> tuple[dict[str, str], tuple[str, ...], list[str]]:
-    """Return the keys of a worker's process by model, from its environment or as sent, the values that no log may show, and
-    the variables that its environment lacks."""
+    """Return a worker's API keys by model, the values to hide in logs, and the variables missing in its environment."""
     variables = {spec.api_key_env for spec in specs.values() if spec.api_key_env}
     keys, hidden = _keys(os.environ, variables)
     if sent is not None:
@@ -143,7 +142,7 @@ def resolve_model(settings: Settings, name: str) -> ModelSpec:
     """Return the specification of a model: a configured name, `sim/...`, `human/NAME`, or a LiteLLM name (`provider/model`).
 
     Raises:
-        ConfigError: the name is none of these; with the configured names that come close.
+        ConfigError: the name is none of these; the message suggests similar configured names.
     """
     if name in settings.models:
         return settings.models[name]
@@ -262,10 +261,10 @@ def _spec(values: dict[str, Any], place: str) -> ModelSpec:
 
 
 def _of_person(ref: ModelRef, values: Mapping[str, Any], place: str) -> dict[str, Any]:
-    """Return the specification of a person in place of a model, and refuse settings that only a model has.
+    """Return the fixed settings of a person in place of a model.
 
     Raises:
-        ConfigError: the name is none, or something is said that only a model has.
+        ConfigError: the name is invalid, or there are settings that only models have.
     """
     if not _PERSON.fullmatch(ref.person):
         raise ConfigError(

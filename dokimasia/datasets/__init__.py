@@ -1,4 +1,4 @@
-"""Data files to samples: a stream with every problem named by file and line, before anything is paid for."""
+"""Readers of data files: samples as a stream, with every problem named by file and line before any paid call."""
 
 from dokimasia.datasets.formats import READERS, Reader, format_of, register_reader
 from dokimasia.datasets.images import MAX_PIXELS, Embedded, OnDisk, read_image

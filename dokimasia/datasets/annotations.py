@@ -1,4 +1,4 @@
-"""What people say of responses and models, read from files: annotations, rankings, and outside ratings."""
+"""Human judgements of responses and models, read from files: annotations, rankings, and external ratings."""
 
 import csv
 import io
@@ -28,7 +28,7 @@ from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, Annotation
 from dokimasia.errors import DataError
 
 UNNAMED = ""
-"""What the annotator of a ranking is called that names none; nobody can be called so."""
+"""The name of the annotator of rankings that name none; no annotator can have it."""
 
 MAX_RATINGS_BYTES = 256 * 1024 * 1024
 
@@ -75,7 +75,7 @@ def _adjudicates(value: object) -> bool:
 
 
 Text = Annotated[str, PlainValidator(_text)]
-"""A text without blanks around it; a whole number is its digits, and what is not there is empty."""
+"""A text without white space around it; an integer becomes its digits, and a missing value is empty."""
 
 NeededText = Annotated[str, PlainValidator(_needed_text), Field(validate_default=True)]
 
@@ -139,17 +139,17 @@ def read_annotations(
     A line has `id`, `annotator` and `value`, and, as it applies, `model`, `baseline` (the value is a verdict, from 2: the
     model is much better, to -2), `criterion` (a number from 1), `measure`, `category`, `cluster`, `comment`, `error` (the
     kind of error of a wrong response), `response_sha256` (of the text that was rated), and `adjudicates` (true: it decides
-    where others differ). Without a measure it is a verdict on a pair and a score of a response; of a criterion it has to be
-    named.
+    where others differ). The measure defaults to a verdict on a pair and to a score of a response; a criterion requires
+    it.
 
     Args:
         path: `.csv` with a heading, else JSON lines.
-        known: says what is not known of a unit, such as its sample; None where all is.
-        filled: lines with neither annotator nor value were handed out to be filled in, and are left out.
+        known: returns the problem of a unit, such as an unknown sample; None if there is none.
+        filled: whether lines with neither annotator nor value are unfilled lines of a form, to be left out.
 
     Raises:
         NotFound: there is no such file.
-        DataError: naming every line that cannot be used (twenty at most), or that there is no rating.
+        DataError: some lines cannot be used (the message names up to twenty), or there is no rating.
     """
     annotations: list[Annotation] = []
     problems = FileProblems(path)
@@ -180,7 +180,7 @@ def read_annotations(
 
 
 class GivenRanking(NamedTuple):
-    """One ranking: the sample's id, who ranked, a score a model (higher is better, equal is a tie), and its line."""
+    """One ranking: the sample's id, the annotator, a score for each model (higher is better, equal is a tie), and its line."""
 
     sample_id: str
     annotator: str
@@ -189,7 +189,7 @@ class GivenRanking(NamedTuple):
 
 
 def _model_scores(fields: Mapping[str, Any]) -> dict[str, float]:
-    """Return a line's ranking or scores as a score a model."""
+    """Return a line's ranking or scores as a score for each model."""
     if ("ranking" in fields) == ("scores" in fields):
         several = "both a ranking and scores" if "scores" in fields else "neither a ranking nor scores"
         raise row_error(f"it has {several}; {_FORMS}")
@@ -236,17 +236,17 @@ class RankingRow(RowModel):
 def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]] | None = None) -> list[GivenRanking]:
     """Return the rankings of a file in its order.
 
-    A line is an object with `id`, `annotator` (all lines without one are of one person, who is nobody that is named), and
-    either `ranking`, a list of groups of models, the best first, those of a group equally good, or `scores`, a finite
-    number a model, higher is better. A model that a line does not name was not ranked there. Other fields are overlooked.
+    A line is an object with `id`, `annotator` (all lines without one count as one unnamed person), and either `ranking`, a
+    list of groups of models, the best first, those of a group equally good, or `scores`, a finite number for each model,
+    higher is better. A model that a line does not name is not ranked there. Other fields are ignored.
 
     Args:
         path: the file.
-        unknown: says what of a ranking is not known, see `unknown_in`.
+        unknown: yields the unknown names in a ranking, see `unknown_in`.
 
     Raises:
         NotFound: there is no such file.
-        DataError: naming file and line of all lines that cannot be used, at most ten; or the file has no ranking.
+        DataError: some lines cannot be used (the message names up to ten), or the file has no ranking.
     """
     rankings: list[GivenRanking] = []
     problems = FileProblems(path)
@@ -276,13 +276,13 @@ def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]
 def unknown_in(
     ranking: GivenRanking, answered: Mapping[str, Collection[str]], models: Collection[str], *, responses: str
 ) -> Iterator[str]:
-    """Yield what a ranking names and is not there.
+    """Yield messages about samples, models and responses that a ranking names and that do not exist.
 
     Args:
         ranking: the ranking.
         answered: by the id of each sample of the data, the models that have a response to it.
-        models: all that have a response to any.
-        responses: what the files of these are called.
+        models: the models that have a response to any sample.
+        responses: the name of the responses' files, for messages.
     """
     if ranking.sample_id not in answered:
         yield f"the data have no sample {ranking.sample_id!r}"
@@ -295,7 +295,7 @@ def unknown_in(
 
 
 class RatedModel(NamedTuple):
-    """One rating, higher is better: of a model, or of its response to the sample of that name."""
+    """One rating, higher is better: of a model, or of its response to a sample."""
 
     model: str
     rating: float

@@ -1,4 +1,4 @@
-"""A table's columns as the fields of a sample, by VLMEvalKit's and Hugging Face's names and ours; VLMEvalKit's TSV as rows."""
+"""Mapping of a table's columns to a sample's fields (VLMEvalKit, Hugging Face, own names), and the reader of TSV files."""
 
 import ast
 import json
@@ -15,7 +15,7 @@ from dokimasia.datasets.lines import Problem, Row, RowFault, problem_at
 from dokimasia.datasets.tables import read_cells, repeated_column, wrong_width
 
 LONGEST_INDEX = 64
-"""A shorter text in `image` may be the index of an earlier row; longer ones are images (as VLMEvalKit has it)."""
+"""Characters of a text in `image` that may be the index of an earlier row; longer ones are images (as in VLMEvalKit)."""
 
 _LETTER = re.compile(r"[A-Z]")
 _NUMBERED_IMAGE = re.compile(r"image_(\d{1,3})")
@@ -26,13 +26,13 @@ OTHER_NAMES: Mapping[str, str] = {
     "prompt": "question query instruction task text",
     "reference_answer": "answer reference gold label ground_truth solution target",
 }
-"""What others call the fields of a sample."""
+"""Common other names for the fields of a sample."""
 
 MOST_SHOWN = 8
 
 
 class Columns(NamedTuple):
-    """Which column of a table holds what; None or empty where there is none. All others become `meta`."""
+    """The column for each field of a sample; None or empty if there is none. All other columns become `meta`."""
 
     id: str | None
     prompt: str | None
@@ -44,11 +44,11 @@ class Columns(NamedTuple):
     category: str | None
     images: tuple[str, ...]
     answer_is_text: bool
-    """Whether the answer is a text as it stands (`reference_answer`), or may name an option (`answer`)."""
+    """Whether the answer is always a text (`reference_answer`), or may name an option (`answer`)."""
 
     @property
     def names(self) -> dict[str, str]:
-        """The file's names for the fields that messages may speak of."""
+        """The file's names for the fields that messages may mention."""
         names = {
             "id": self.id,
             "prompt": self.prompt,
@@ -61,19 +61,19 @@ class Columns(NamedTuple):
         return {field: name for field, name in names.items() if name is not None}
 
     def used(self) -> set[str]:
-        """The columns that are no `meta`."""
+        """The columns that do not become `meta`."""
         single = (self.id, self.prompt, self.hint, self.answer, self.answers, self.choices, self.category)
         return {name for name in single if name is not None}.union(self.letters, self.images)
 
 
 def columns_of(header: Sequence[str], *, own_names: bool, images: Sequence[str] | None = None) -> Columns:
-    """Return which column holds what.
+    """Return the column of each field.
 
     Args:
         header: the columns' names.
-        own_names: whether `id`, `prompt`, `reference_answer`, `choices` and `options` are known beside VLMEvalKit's
-            `index`, `question` and `answer`, and come first.
-        images: the columns that are known to hold images; by default they are found by name.
+        own_names: whether `id`, `prompt`, `reference_answer`, `choices` and `options` are recognised, with precedence over
+            VLMEvalKit's `index`, `question` and `answer`.
+        images: the columns that contain images; by default they are found by name.
     """
 
     def first(*names: str, own_format: tuple[str, ...] = ()) -> str | None:
@@ -102,9 +102,9 @@ def columns_of(header: Sequence[str], *, own_names: bool, images: Sequence[str] 
 
 
 def read_tsv(path: Path) -> Iterator[Row | Problem]:
-    """Yield the rows of a VLMEvalKit TSV in order, or what is wrong with them; a row's number is that of its first line.
+    """Yield the rows of a VLMEvalKit TSV in order, or their problems; a row's number is that of its first line.
 
-    Images are base64 or paths, options stand in columns A to Z; see `read_cells` for what a cell may hold.
+    Images are base64 or paths, options are in columns A to Z; see `read_cells` for the format of cells.
 
     Raises:
         NotFound: there is no such file.
@@ -164,13 +164,13 @@ def _tsv_row(number: int, cells: Mapping[str, str], columns: Columns) -> Row:
 
 
 def row_of(line: int, values: Mapping[str, Any], columns: Columns, *, unit: str, images: Sequence[Any]) -> Row:
-    """Return a table's row as a sample's fields; cells that are empty are not among `values`.
+    """Return a table's row as a sample's fields.
 
     Args:
-        line: its number.
-        values: the cells by column.
-        columns: which column holds what.
-        unit: what messages call a row.
+        line: the row's number.
+        values: the cells by column, without empty ones.
+        columns: the column of each field.
+        unit: the word for a row in messages.
         images: the values of the image columns, in order.
     """
 
@@ -225,7 +225,7 @@ def as_list(text: str) -> list[str]:
 
 
 def _literal(text: str) -> Any:
-    """Read a Python literal, which is never evaluated; None if it is none."""
+    """Return the value of a Python literal (no code is evaluated), or None if the text is not one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of backslashes in the file's strings
         try:
@@ -340,7 +340,7 @@ def suggestion(fields: Mapping[str, Any], known: Collection[str]) -> str:
                     intended[field] = spellings[name]
                 break
     question = ", ".join(f"{field} by {name!r}" for field, name in intended.items())
-    listed = ", ".join(map(repr, others[:MOST_SHOWN]))
-    return f"; there {'is' if len(others) == 1 else 'are'} {listed}" + (
+    names_shown = ", ".join(map(repr, others[:MOST_SHOWN]))
+    return f"; there {'is' if len(others) == 1 else 'are'} {names_shown}" + (
         f": did you mean {question}?" if question else ""
     )

@@ -13,10 +13,10 @@ from dokimasia.errors import DataError
 
 REFERENCE = "reference_answer_by_gpt4o"
 COLUMNS = ("question", "task_name", "criteria", REFERENCE)
-"""Columns that a table of creative cases has, beside `index` and its images."""
+"""Columns of a table of creative cases, in addition to `index` and its images."""
 
 MAX_CRITERIA = 200_000
-"""Characters of a `criteria` cell that is read; those that are published have some thousand."""
+"""Characters of a `criteria` cell, at most; published ones have a few thousand."""
 
 CATEGORIES: dict[str, tuple[str, ...]] = {
     "Literary Writing": (
@@ -94,7 +94,7 @@ class CreativeCase(NamedTuple):
 
 
 def creative_fault(header: Sequence[str]) -> str | None:
-    """Return what a table of creative cases lacks; None if it lacks nothing, or is not such a table."""
+    """Return a message about missing columns of a table of creative cases; None if it is complete or another table."""
     if len({"task_name", "criteria", REFERENCE}.intersection(header)) < 2:
         return None
     missing = [name for name in COLUMNS if name not in header]
@@ -106,7 +106,7 @@ def creative_fault(header: Sequence[str]) -> str | None:
 
 
 def as_case(meta: Mapping[str, Any], where: str) -> CreativeCase:
-    """Return the fields of a creative case as those of a sample; other samples stay as they are.
+    """Return the fields of a creative case as those of a sample; the `meta` of other samples is unchanged.
 
     A case has `criteria` and, beside it, `task_name` or `reference_answer_by_gpt4o`.
 
@@ -115,16 +115,16 @@ def as_case(meta: Mapping[str, Any], where: str) -> CreativeCase:
     """
     if not isinstance(meta.get("criteria"), str | dict) or not {"task_name", REFERENCE} & meta.keys():
         return CreativeCase(dict(meta))
-    read = {**meta, "criteria": _criteria(meta["criteria"], where)}
-    reference = read.pop(REFERENCE, None)
+    fields = {**meta, "criteria": _criteria(meta["criteria"], where)}
+    reference = fields.pop(REFERENCE, None)
     if reference is not None and not isinstance(reference, str):
         raise RowError("field", f"{where}: the field '{REFERENCE}' is no text")
     task = meta.get("task_name")
-    return CreativeCase(read, category_of(task) if isinstance(task, str) else None, reference or None)
+    return CreativeCase(fields, category_of(task) if isinstance(task, str) else None, reference or None)
 
 
 def check_case(meta: Mapping[str, Any], where: str) -> None:
-    """Check what is read of a case that has criteria, as they stand in `meta`: these, its task, and what is true of it.
+    """Check the fields of a creative case in `meta`: its criteria, its task, and its ground truth.
 
     Raises:
         RowError: one of them cannot be used; the message begins with `where`.

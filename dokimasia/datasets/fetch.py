@@ -40,7 +40,7 @@ def connect_tls(host: str, address: str, port: int, seconds: float) -> socket.so
 
 
 def is_public(address: str) -> bool:
-    """Return whether an address belongs to the public internet: not this machine, its network, or a tunnel into either."""
+    """Return whether an address is on the public internet: not this machine, a private network, or a tunnel into either."""
     try:
         parsed = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -63,21 +63,21 @@ def fetch_image(
     max_bytes: int = MAX_BYTES,
     max_seconds: float = MAX_SECONDS,
 ) -> bytes:
-    """Return the bytes behind an HTTPS address.
+    """Return the bytes of an HTTPS URL.
 
-    Every address that the host resolves to must be public, the connection goes to the address that was checked, and
-    each redirect is held to the same rules.
+    Every address that the host resolves to must be public, the connection goes to the checked address, and each redirect
+    must satisfy the same rules.
 
     Args:
-        url: what to fetch.
+        url: the URL.
         where: file and line, for messages.
-        resolve: host and port to addresses.
-        connect: host, address, port and seconds to a connected socket.
-        max_bytes: size of the body that is accepted.
-        max_seconds: time for one hop, from connecting to the last byte.
+        resolve: returns the addresses of a host and port.
+        connect: returns a connected socket for host, address, port and a timeout in seconds.
+        max_bytes: size of the body, at most.
+        max_seconds: time for one request, from connecting to the last byte.
 
     Raises:
-        DataError: the address is not allowed, or does not bring a whole body within the limits.
+        DataError: the address is not allowed, or the response is not complete within the limits.
     """
     target = url
     for _ in range(MAX_REDIRECTS + 1):

@@ -1,4 +1,4 @@
-"""The reader of a data set, by its extension and its content; and the reader of a folder of images."""
+"""Choice of a data set's reader by extension and content, and the reader of a folder of images."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +12,7 @@ from dokimasia.datasets.parquet import read_parquet
 from dokimasia.errors import ConfigError, DataError, NotFound
 
 Reader = Callable[[Path], Iterable[Row | Problem]]
-"""A path to rows, in order and one at a time. Ids, images and all fields are checked by others, alike for every format."""
+"""A function from a path to rows, in order, one at a time. Ids, images and fields are checked later, for all formats."""
 
 READERS: dict[str, Reader] = {
     ".jsonl": read_rows,
@@ -20,11 +20,11 @@ READERS: dict[str, Reader] = {
     ".tsv": read_tsv,
     ".parquet": read_parquet,
 }
-"""Extension, in small letters and with its dot, to reader."""
+"""Readers by extension, in lower case and with its dot."""
 
 FOLDER = "folder"
 SYSTEM_FILES = frozenset({"thumbs.db", "desktop.ini"})
-"""What file managers leave behind; it is passed over, as everything is whose name begins with a dot."""
+"""Files of file managers, which are skipped, like all files whose name begins with a dot."""
 
 _NAMES = {".jsonl": "JSON lines", ".ndjson": "JSON lines", ".tsv": "a VLMEvalKit TSV", ".parquet": "Parquet"}
 _HEAD = 64 * 1024
@@ -50,12 +50,12 @@ def register_reader(extension: str, reader: Reader, *, replace: bool = False) ->
     """Register a reader for files with an extension.
 
     Args:
-        extension: such as `.mine`; capitals do not matter.
-        reader: path to rows.
-        replace: whether a reader that is there already gives way.
+        extension: such as `.mine`, in any case.
+        reader: returns the rows of a path.
+        replace: whether to replace an existing reader.
 
     Raises:
-        ConfigError: the extension is none, or has a reader.
+        ConfigError: the extension is invalid, or has a reader already.
     """
     extension = extension.lower()
     if len(extension) < 2 or not extension.startswith(".") or "/" in extension:
@@ -142,8 +142,8 @@ def _what_it_is(head: bytes) -> str:
 def read_folder(path: Path) -> Iterator[Row | Problem]:
     """Yield one row per image, in the order of the paths: `id` is the path in the folder, `category` the sub-folder.
 
-    Every other file is a problem: a photograph in a format that models do not take must not go missing in silence.
-    Links to folders are not followed.
+    Every other file is a problem, so that no photograph in an unsupported format is silently left out. Links to folders
+    are not followed.
 
     Raises:
         DataError: the folder, or one in it, cannot be read.

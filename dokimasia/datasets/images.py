@@ -1,4 +1,4 @@
-"""A sample's images: a data URI, a file next to the data, base64, or, if allowed, from the web; checked and decoded once."""
+"""A sample's images: data URIs, files beside the data, base64, or, if allowed, URLs; each is decoded and checked once."""
 
 import base64
 import binascii
@@ -17,10 +17,10 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef, MediaType
 
 MAX_PIXELS = 50_000_000
-"""Width times height above which an image is refused before it is decoded."""
+"""Pixels (width times height) above which an image is refused before it is decoded."""
 
 MAX_BYTES = 64 * 2**20
-"""Size above which an image is refused unread."""
+"""Bytes above which an image is refused."""
 
 _FORMATS: dict[str, MediaType] = {
     "PNG": "image/png",
@@ -67,13 +67,13 @@ class OnDisk(NamedTuple):
 
 
 class Earlier(NamedTuple):
-    """A text that is either the id of an earlier sample with the same images, or names or holds an image itself."""
+    """A text that is the id of an earlier sample with the same images, or else a path, data URI, base64 or URL."""
 
     text: str
 
 
 ImageValue = str | Embedded | OnDisk | Earlier
-"""What a reader may give as an image; a text is a data URI, a path relative to the data file, base64 or a URL."""
+"""An image in a row; a text is a data URI, a path relative to the data file, base64 or a URL."""
 
 
 def image_format(data: bytes) -> str | None:
@@ -105,12 +105,12 @@ def read_image(
     Args:
         data: the image file's bytes.
         where: file and line or id, for messages.
-        name: the image's file name, if it has one; an extension that names another format is a disguise.
-        declared: the format that a data URI or a server declares, compared with the content too.
-        max_pixels: width times height that is allowed; Pillow's own limit (89 million) holds besides.
+        name: the image's file name, if any; its extension must not name another format.
+        declared: the format that a data URI declares, which must not differ either.
+        max_pixels: width times height, at most; Pillow's own limit (89 million) also applies.
 
     Raises:
-        DataError: the bytes are empty, too many, no allowed format, disguised, too large, animated, cut off or damaged.
+        DataError: the image is empty, too large, animated, truncated, damaged, or in another format than allowed or declared.
     """
     subject = f"{where}: image {name}" if name else f"{where}: the image"
     if not data:
@@ -175,7 +175,7 @@ def _check_whole(data: bytes, actual: str, subject: str, max_pixels: int) -> tup
 
 
 def _what_else(data: bytes) -> str:
-    """Return in words what bytes seem to be that are not an allowed image."""
+    """Describe, for a message, bytes that are not an allowed image."""
     head = data[:1024].lstrip(b"\xef\xbb\xbf \t\r\n").lower()
     if head.startswith(b"<svg") or (head.startswith((b"<?xml", b"<!doctype svg")) and b"<svg" in head):
         return "an SVG drawing, which models do not take: render it to PNG"
@@ -190,15 +190,15 @@ def _what_else(data: bytes) -> str:
 
 
 class ImageSource:
-    """Reads the images of one data file and keeps their bytes; a file or address of several samples is read once.
+    """Reads the images of one data file and stores their bytes; a file or URL of several samples is read once.
 
     Args:
-        folder: what relative paths are relative to.
-        blobs: where the bytes are kept; None only checks them.
+        folder: the folder that relative paths start from.
+        blobs: the store for the bytes; None only checks them.
         allow_fetch: whether a URL may be fetched (HTTPS, public addresses only).
-        allow_outside: whether a path may lead out of the folder, be it by `..`, from the root, or by a link.
-        max_pixels: width times height that is allowed.
-        fetch: how a URL is fetched.
+        allow_outside: whether a path may lead out of the folder, by `..`, as an absolute path, or by a link.
+        max_pixels: width times height, at most.
+        fetch: returns the bytes of a URL.
     """
 
     def __init__(
@@ -220,10 +220,10 @@ class ImageSource:
         self._known: dict[str, ImageRef] = {}
 
     def read(self, value: ImageValue, where: str) -> ImageRef:
-        """Return the image that a field names or holds.
+        """Return the image that a value contains or refers to.
 
         Raises:
-            DataError: there is none, or it cannot be used; the message begins with `where`.
+            DataError: there is no image, or it cannot be used; the message begins with `where`.
         """
         if isinstance(value, Embedded):
             return self._keep(value.data, where, name=value.name)
@@ -314,7 +314,7 @@ def _data_uri(value: str, where: str) -> tuple[bytes, str | None]:
 
 
 def _base64(value: str, where: str) -> bytes | None:
-    """Return the bytes of a text that begins as a base64 image does; None if it does not."""
+    """Return the bytes of a base64 image, or None if the text does not begin like one."""
     head = "".join(value[:64].split())[:24]
     try:
         begins = image_format(base64.b64decode(head[: len(head) // 4 * 4], validate=True))

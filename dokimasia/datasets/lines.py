@@ -14,10 +14,10 @@ from pydantic_core import PydanticCustomError
 from dokimasia.errors import DataError, NotFound
 
 MAX_LINE_BYTES = 256 * 2**20
-"""A longer line is refused: images of that size belong into files of their own."""
+"""Bytes of a line, at most; larger images belong in files of their own."""
 
 MOST_NAMED = 20
-"""Problems that one message names; it counts the others."""
+"""Problems that one message names, at most; it counts the others."""
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -52,9 +52,9 @@ class RowFault(NamedTuple):
 class Row(NamedTuple):
     """One sample as read, before any checks.
 
-    `line` counts from 1, in whatever the file consists of (lines, rows, files), and `unit` is what messages call that;
-    `fields` are those of the JSONL format. `names` are the file's own names for fields, for messages, and `faults` are
-    (kind, text) of what the reader itself found wrong in this row.
+    `line` counts the units of the file from 1 (lines, rows, files), and `unit` is the word for them in messages; `fields`
+    are those of the JSONL format. `names` are the file's own names for fields, for messages, and `faults` are (kind, text)
+    of the problems that the reader itself found in this row.
     """
 
     line: int
@@ -78,7 +78,7 @@ class FileProblems:
     """Collects the problems of one file's rows, to raise them as one error.
 
     Attributes:
-        messages: one a problem, each naming file and line.
+        messages: one for each problem, with file and line.
     """
 
     def __init__(self, path: Path) -> None:
@@ -94,7 +94,7 @@ class FileProblems:
                 yield row
 
     def add(self, line: int, *texts: str) -> None:
-        """Add the problem of a line."""
+        """Add problems of a line."""
         self.messages += [f"{location(self.path, line)}: {text}" for text in texts]
 
     def refuse(self) -> None:
@@ -107,10 +107,10 @@ class FileProblems:
 
 
 def refuse(messages: Sequence[str]) -> None:
-    """Raise the problems of a file's lines, the first of them by name.
+    """Raise an error that names the first problems of a file, if there are any.
 
     Raises:
-        DataError: there is one.
+        DataError: there is a problem.
     """
     if messages:
         raise DataError(message_of(messages))
@@ -142,7 +142,7 @@ def field_error(text: str, kind: LiteralString = "field") -> PydanticCustomError
 
 
 def row_error(text: str, kind: LiteralString = "field") -> PydanticCustomError:
-    """Return the error of a row whose text stands alone."""
+    """Return the error of a row as a whole, without a field's name in the message."""
     return PydanticCustomError(kind, "{text}", {"text": text, "named": False})
 
 
@@ -152,10 +152,10 @@ def parse_row(
     """Return a row's fields as a model, or all their faults in the order of the model's fields.
 
     Args:
-        model: declares the fields and what is wrong with them.
-        fields: the row's.
+        model: the declaration of the fields and their validators.
+        fields: the row's fields.
         names: the file's own names for fields.
-        context: what validators need beside the fields.
+        context: the context of the validators.
     """
     try:
         return model.model_validate(fields, context=context)
@@ -180,9 +180,9 @@ def text_field(wrong: str, *, digits: bool = False, blank: bool = False) -> Plai
     """Return the validator of a field that must be a text.
 
     Args:
-        wrong: what messages say of anything else.
-        digits: whether a whole number is read as its digits.
-        blank: whether the text may say nothing.
+        wrong: the message about any other value.
+        digits: whether an integer is read as its digits.
+        blank: whether the text may be blank.
     """
 
     def validate(value: object) -> str:
@@ -195,14 +195,14 @@ def text_field(wrong: str, *, digits: bool = False, blank: bool = False) -> Plai
 
 
 Name = Annotated[str, text_field("is missing, empty, or no text", digits=True), Field(validate_default=True)]
-"""A field that says something; a whole number is its digits."""
+"""A text that is not blank; an integer becomes its digits."""
 
 
 def read_rows(path: Path) -> Iterator[Row | Problem]:
     """Yield the objects of a JSONL file in order, or the problems of their lines; blank lines are skipped.
 
-    UTF-8, with or without a byte order mark. Not-a-number, infinite numbers, integers beyond 64 bits, and a field that
-    stands twice are problems, since they would not mean the same everywhere.
+    The file is UTF-8, with or without a byte order mark. NaN, infinite numbers, integers beyond 64 bits, and duplicate
+    fields are problems, since JSON libraries differ in how they read them.
 
     Raises:
         NotFound: there is no such file.
@@ -216,11 +216,11 @@ def read_rows(path: Path) -> Iterator[Row | Problem]:
 
 
 def raw_lines(path: Path, too_long: str) -> Iterator[bytes | Problem]:
-    """Yield the lines of a file without a byte order mark; one that cannot be read on from is a problem, and the last.
+    """Yield the lines of a file without its byte order mark; the first unreadable line is a problem and ends the reading.
 
     Args:
         path: the file.
-        too_long: what is said of a line of more than `MAX_LINE_BYTES`.
+        too_long: the message about a line of more than `MAX_LINE_BYTES`.
 
     Raises:
         NotFound: there is no such file.

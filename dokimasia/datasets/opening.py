@@ -22,13 +22,13 @@ def open_dataset(
     """Yield the samples of a data set, or the problems of a row, in order and one row at a time.
 
     Args:
-        path: JSON lines, a VLMEvalKit TSV, Parquet, a folder of images, or what `register_reader` has made known.
-        reader: reads the path, whatever it is; by default that is found out.
+        path: JSON lines, a VLMEvalKit TSV, Parquet, a folder of images, or a format registered by `register_reader`.
+        reader: the reader to use; by default it is chosen by extension and content.
         how: see `ReadingOptions`.
 
     Raises:
         NotFound: there is nothing at the path.
-        DataError: it cannot be read at all: no reader fits, or it is damaged from its beginning.
+        DataError: it cannot be read at all: no reader fits, or it is damaged from the beginning.
         ConfigError: its reader needs an extra that is not installed.
     """
     if reader is None:
@@ -41,10 +41,9 @@ def open_dataset(
 def scan(path: Path, **how: Unpack[ReadingOptions]) -> Iterator[Sample | Problem]:
     """Yield each sample of a file of JSON lines, or the problem of its line, in order and one at a time.
 
-    A line of the data file is an object with `id`, `image` or `images`, `prompt`, and, where there are any,
-    `reference_answer`, `choices` (a list of strings), `category` and `meta`; other fields go to `meta`. An image is a
-    data URI, else an existing file relative to the data file, else base64 that begins as an image does. `open_dataset`
-    does the same for every format.
+    A line of the data file is an object with `id`, `image` or `images`, `prompt`, and optionally `reference_answer`,
+    `choices` (a list of strings), `category` and `meta`; other fields become part of `meta`. An image is a data URI, else
+    an existing file relative to the data file, else a base64 image. `open_dataset` reads every format.
 
     Raises:
         NotFound: there is no such file.
@@ -60,12 +59,12 @@ def read_jsonl(
 
     Args:
         path: the data file.
-        on_bad: `fail` reads on at the first problem, so as to name all of them, and raises; `skip` passes over it.
+        on_bad: `fail` raises an error that names all problems of the file; `skip` leaves faulty lines out.
         how: see `ReadingOptions`.
 
     Raises:
         NotFound: there is no such file.
-        DataError: a sample cannot be used, with file and line; or the file holds none at all.
+        DataError: a sample cannot be used (with file and line), or the file has no usable sample.
     """
     samples = scan(path, **how)
     for sample in samples:
@@ -82,7 +81,7 @@ def problems_text(problems: Sequence[Problem]) -> str:
 
 
 class Remark(NamedTuple):
-    """A remark on something that is allowed but may be a mistake: its kind, the samples' ids, the message."""
+    """A warning about something that is allowed but may be a mistake: its kind, the samples' ids, the message."""
 
     kind: str
     ids: tuple[str, ...]
@@ -92,9 +91,9 @@ class Remark(NamedTuple):
 class DataReport(NamedTuple):
     """The result of one pass over a data set.
 
-    `samples` counts the good ones, `problems` are all that is wrong, in the file's order, and `fingerprint` is a hash
-    of the good samples in order: ids, contents, categories and meta. `images` counts distinct ones; `categories` counts
-    samples.
+    `samples` is the number of good samples, `problems` are all problems in the file's order, and `fingerprint` is a hash of
+    the good samples in order: ids, contents, categories and meta. `images` is the number of distinct images; `categories`
+    has the number of samples in each category.
     """
 
     samples: int

@@ -1,4 +1,4 @@
-"""A Parquet file as rows, with Hugging Face image columns; it needs the extra `parquet`."""
+"""The reader of Parquet files, with Hugging Face image columns; requires the extra `parquet`."""
 
 import datetime
 import hashlib
@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from pyarrow.parquet import ParquetFile
 
 PANDAS_INDEX = "__index_level_0__"
-"""A column that pandas adds on writing and that says nothing of a sample."""
+"""The index column that pandas adds, which is not part of a sample."""
 
 BATCH_ROWS = 16
-"""Rows that are in memory at once, since each may hold several images."""
+"""Rows in memory at once; each may contain several images."""
 
 
 def read_parquet(path: Path) -> Iterator[Row | Problem]:
     """Yield the rows of a Parquet file in order, counted from 1.
 
-    Columns are known by our names (`id`, `prompt`, `reference_answer`, `choices`) or the usual ones (`index`,
-    `question`, `answer`, `options`); images are the columns that the file's Hugging Face metadata calls images, else
-    `images`, `image`, or `image_1`, `image_2`, ... A table without ids is named by its rows' numbers.
+    Columns are found by Dokimasia's names (`id`, `prompt`, `reference_answer`, `choices`) or common ones (`index`,
+    `question`, `answer`, `options`); images are the columns that the file's Hugging Face metadata declares as images, else
+    `images`, `image`, or `image_1`, `image_2`, ... In a table without ids, rows' numbers are the ids.
 
     Raises:
         ConfigError: pyarrow is not installed.
@@ -45,7 +45,7 @@ def read_parquet(path: Path) -> Iterator[Row | Problem]:
 
 
 def read_columns(path: Path, columns: Collection[str]) -> Iterator[Row | Problem]:
-    """Yield for each row of a Parquet file those of the given columns that it has.
+    """Yield the rows of a Parquet file with only the named columns, as far as it has them.
 
     Raises:
         ConfigError: pyarrow is not installed.
@@ -85,7 +85,7 @@ def _opened(path: Path) -> "Iterator[ParquetFile]":
 def _records(
     path: Path, file: "ParquetFile", columns: list[str] | None = None
 ) -> Iterator[tuple[int, dict[str, Any]] | Problem]:
-    """Yield the number of each row and its cells by column, and the problem if reading ends before the file does."""
+    """Yield the number of each row and its cells by column; a last problem if reading ends before the file does."""
     import pyarrow
 
     number = 0
@@ -149,7 +149,7 @@ def _is_image(feature: Any) -> bool:
 
 
 def _images(value: Any) -> list[ImageValue | Any]:
-    """Return what a cell names or holds: bytes, a path, {bytes, path}, or a list of such."""
+    """Return the images of a cell: bytes, a path, {bytes, path}, or a list of these."""
     if value is None:
         return []
     if isinstance(value, list):

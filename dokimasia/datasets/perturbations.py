@@ -1,4 +1,4 @@
-"""Perturbations and edited images read from JSON lines: a gold answer or image and the same made worse, by line."""
+"""Perturbations and edited images from JSON lines: on each line a gold answer or image and its perturbed version."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,13 +16,13 @@ from dokimasia.errors import DataError
 
 OWN = ("task", "sample", "gold", "perturbed", "gold_image", "perturbed_image", "dimension")
 ASIDE = ("description", "instruction", "by", "label", "annotator", "labels")
-"""Fields of a line beside those of its sample, in the order in which a file is written."""
+"""Fields of a line in addition to those of its sample, in the order of written files."""
 
 TASKS: tuple[Task, ...] = get_args(Task)
 _KNOWN = SAMPLE_FIELDS | {*OWN, *ASIDE}
 
 EDITED_FIELDS = ("id", "dimension", "image", "instruction", "description")
-"""Fields of a line that brings an edited image."""
+"""Fields of a line with an edited image."""
 
 _NEEDED_OF_EDITED = EDITED_FIELDS[:3]
 
@@ -35,7 +35,7 @@ class PersonLabel(NamedTuple):
 
 
 class GivenPerturbation(NamedTuple):
-    """A line of a file: its id, the sample, the perturbation, and what people said of it, who decided first coming first."""
+    """A line of a file: its id, the sample, the perturbation, and people's labels in the order of their decisions."""
 
     id: str
     sample: Sample
@@ -45,7 +45,7 @@ class GivenPerturbation(NamedTuple):
 
     @property
     def label(self) -> Label | None:
-        """The label that counts, as of all that people check: that of who decided first; None where nobody has."""
+        """The label that counts, which is the first; None if there is none."""
         return self.labels[0].label if self.labels else None
 
 
@@ -66,12 +66,12 @@ def read_perturbations(
 
     Args:
         path: the file.
-        dimensions: the names of the dimensions that there are, by task.
-        how: see `ReadingOptions`; `prompt` and `need_prompt` have no meaning here.
+        dimensions: the names of the dimensions, by task.
+        how: see `ReadingOptions`; `prompt` and `need_prompt` are ignored.
 
     Raises:
         NotFound: there is no such file.
-        DataError: naming every line that cannot be used (twenty at most), or that there is no perturbation.
+        DataError: some lines cannot be used (the message names up to twenty), or there is no perturbation.
     """
     problems: list[Problem] = []
     lines: list[_PerturbationLine] = []
@@ -109,7 +109,7 @@ def read_perturbations(
 
 
 def _sample_rows(lines: Sequence["_PerturbationLine"]) -> tuple[list[Row], list[Problem]]:
-    """Return the first line of each sample, as a row of a data file, and the lines that contradict theirs."""
+    """Return the first line of each sample as a row of a data file, and problems of lines that contradict it."""
     firsts: dict[str, Row] = {}
     contradictions: list[Problem] = []
     for line in lines:
@@ -136,7 +136,7 @@ def _read_samples(rows: list[Row], path: Path, how: ReadingOptions, problems: li
 
 
 class _PerturbationLine:
-    """A line of the file, with all that is wrong in what is its own; its sample is read as any other."""
+    """A line of the file with the faults of its own fields; its sample is read separately."""
 
     def __init__(self, path: Path, row: Row, dimensions: Mapping[Task, Collection[str]]) -> None:
         self.row = row
@@ -166,7 +166,7 @@ class _PerturbationLine:
 
     @property
     def sample_fields(self) -> dict[str, Any]:
-        """The fields of the line's sample; that of text-to-image has the gold image as its own."""
+        """The fields of the line's sample; for text-to-image its image is the gold image."""
         fields = {name: value for name, value in self.row.fields.items() if name in SAMPLE_FIELDS}
         fields["id"] = self.sample
         if self.task == "text-to-image":
@@ -174,7 +174,7 @@ class _PerturbationLine:
         return fields
 
     def read(self, sample: Sample | None, images: ImageSource) -> GivenPerturbation | None:
-        """Return the line's perturbation; None where something is wrong, which `faults` then say."""
+        """Return the line's perturbation, or None after adding to `faults`."""
         labels = tuple(self._labels())
         texts = {name: self._text(name) for name in ("gold", "perturbed", "description", "instruction", "by")}
         refs: dict[str, ImageRef] = {}
@@ -213,8 +213,8 @@ class _PerturbationLine:
 
     def _need(self, *names: str, without: tuple[str, ...]) -> None:
         self.faults += [f"the field {name!r} is missing or no text" for name in names if not self._text(name).strip()]
-        wrong = [name for name in without if self.row.fields.get(name) not in (None, "", [])]
-        self.faults += [f"there is a field {name!r}, which {self.task} does not have" for name in wrong]
+        extra = [name for name in without if self.row.fields.get(name) not in (None, "", [])]
+        self.faults += [f"there is a field {name!r}, which {self.task} does not have" for name in extra]
 
     def _text(self, name: str) -> str:
         value = self.row.fields.get(name)
@@ -227,16 +227,16 @@ class _PerturbationLine:
 
     def _labels(self) -> Iterator[PersonLabel]:
         fields = self.row.fields
-        listed: Any = fields.get("labels")
-        if listed is not None and (fields.get("label") is not None or fields.get("annotator") is not None):
+        entries: Any = fields.get("labels")
+        if entries is not None and (fields.get("label") is not None or fields.get("annotator") is not None):
             self.faults.append("both 'label' and 'labels' are given; keep one")
-        if listed is None:
-            listed = [fields] if fields.get("label") is not None else []
-        if not isinstance(listed, list) or not all(isinstance(entry, dict) for entry in listed):
+        if entries is None:
+            entries = [fields] if fields.get("label") is not None else []
+        if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             self.faults.append("the field 'labels' is not a list of objects with 'annotator' and 'label'")
             return
         annotators: set[str] = set()
-        for entry in listed:
+        for entry in entries:
             annotator, label = entry.get("annotator") or "", entry.get("label")
             if label not in LABELS:
                 self.faults.append(f"{str(label)[:40]!r} is no label; there are {', '.join(LABELS)}")
@@ -250,7 +250,7 @@ class _PerturbationLine:
 
 
 class EditedImage(NamedTuple):
-    """An item that a file brings, and where it stands there."""
+    """An item with an edited image, and its file and line."""
 
     item: Perturbed
     place: str
@@ -259,20 +259,20 @@ class EditedImage(NamedTuple):
 def read_edited(
     path: Path, samples: Mapping[str, Sample], dimensions: Collection[str], images: ImageSource
 ) -> list[EditedImage]:
-    """Return the items of a file of JSON lines, in order, each a sample's image and the same as it was edited.
+    """Return the items of a file of JSON lines, in order, each with a sample's image and its edited version.
 
     A line has `id` (the sample's), `dimension` and `image`, and may have `instruction` (what the editor was told) and
     `description` (what was changed).
 
     Args:
         path: the file.
-        samples: those of the data set by name, each with one image.
-        dimensions: the names that there are.
+        samples: the samples of the data set by id, each with one image.
+        dimensions: the names of the dimensions.
         images: reads the images that the lines name.
 
     Raises:
         NotFound: there is no such file.
-        DataError: naming every line that cannot be used (twenty at most), or that there is none.
+        DataError: some lines cannot be used (the message names up to twenty), or there is no edited image.
     """
     items: dict[tuple[str, str], EditedImage] = {}
     problems = FileProblems(path)

@@ -1,4 +1,4 @@
-"""Answers that exist already, to be judged without asking the candidate: exports of a run, and VLMEvalKit's predictions."""
+"""Existing answers, to be judged without asking the candidate: exports of runs, and VLMEvalKit's predictions."""
 
 import importlib
 import json
@@ -30,24 +30,24 @@ from dokimasia.datasets.tables import read_cells, read_csv, repeated_column, wro
 from dokimasia.errors import ConfigError, DataError, NotFound
 
 FIELDS = ("id", "model", "response", "repeat", "arm", "outcome", "simulated")
-"""What is read of a row; everything else is overlooked."""
+"""The fields of a row that are read; all others are ignored."""
 
 CREATION = ("_LiveMMBench_Creation", "_Creation_MMBench")
-"""How the names of prediction files end, without their extension, for data sets whose own names have underscores."""
+"""Endings of prediction files, without extension, for data sets whose own names have underscores."""
 
 MAX_WORKBOOK = 2**30
-"""Bytes of an unpacked workbook that is read."""
+"""Bytes of an unpacked workbook, at most."""
 
 CUT_OFF = 32_767
-"""Characters that a workbook's cell has room for; a longer text was cut off when it was written."""
+"""The most characters in a workbook's cell; a text of that length has probably been truncated."""
 
 
 @dataclass(frozen=True, slots=True)
 class GivenResponse:
-    """One answer: the sample's id, the model's name, the text as it stands (it may be empty), the repeat from 0.
+    """One answer: the sample's id, the model's name, the text (which may be empty), the repeat from 0.
 
-    `place` is the file and the line that it stands on, for messages; `simulated` says that the file marks it as an export
-    marks what simulated models made.
+    `place` is its file and line, for messages; `simulated`: the file marks it as the answer of a simulated model, as exports
+    do.
     """
 
     sample_id: str
@@ -79,9 +79,9 @@ class ResponseRow(RowModel):
 
 
 def named_file(text: str | Path) -> Path:
-    """Return `NAME=FILE`, or a file that bears no name, as one absolute path: the name stands before the file's own.
+    """Return `NAME=FILE`, or a plain file, as one absolute path, with the model's name as a prefix of the file's name.
 
-    A file that is there, whatever it is called, bears no name. Signs that a path could not hold are written as in a URL.
+    An existing file is always a plain file. Characters that a path cannot contain are percent-encoded.
 
     Examples:
         >>> named_file("/data/openai/gpt=answers.xlsx").name, named_file("openai/gpt=/data/answers.xlsx").as_posix()
@@ -95,24 +95,24 @@ def named_file(text: str | Path) -> Path:
 
 
 def name_and_file(path: Path) -> tuple[str | None, Path]:
-    """Return the model's name that stands before a file's own, None where none does, and the file's path."""
+    """Split a path from `named_file`: return the model's name (None without one) and the file's path."""
     name, equals, file = path.name.partition("=")
     return (unquote(name), path.with_name(file)) if equals and name and file and not path.exists() else (None, path)
 
 
 def read_responses(path: Path) -> Iterator[GivenResponse]:
-    """Yield the answers of a file whose rows have `id`, `model`, `response` and, from 0, `repeat`: JSON lines, CSV or Parquet.
+    """Yield the answers of a file (JSON lines, CSV or Parquet) with `id`, `model`, `response` and, from 0, `repeat`.
 
-    A run's export is such a file: its rows without an answer (`failed`, and no `response`), and those of another arm than
-    the plain question with its image (`arm`), are passed over. Other fields are overlooked. Predictions as VLMEvalKit
-    writes them (`index`, `prediction`), as a workbook, TSV or JSON, are read, too; of which model they are says the path
-    (`named_file`), a column `model`, or the file's name.
+    A run's export is such a file; its rows without an answer (`failed`, and no `response`) and of other arms than the plain
+    question with its image (`arm`) are skipped. Other fields are ignored. VLMEvalKit's predictions (`index`, `prediction`)
+    in a workbook, TSV or JSON are read, too; their model is named by the path (`named_file`), a column `model`, or the
+    file's name.
 
     Raises:
-        ConfigError: it is Parquet or a workbook, and what reads it is not installed.
+        ConfigError: the package that reads Parquet or workbooks is not installed.
         NotFound: there is no such file.
-        DataError: a row cannot be used, or two rows answer for the same sample, model and repeat; with file and line.
-            A file without any answer is one too.
+        DataError: a row cannot be used, two rows answer for the same sample, model and repeat (with file and line), or the
+            file has no answer.
     """
     first_lines: dict[tuple[str, str, int], int] = {}
     name, path = name_and_file(path)
@@ -140,21 +140,21 @@ def read_responses(path: Path) -> Iterator[GivenResponse]:
 
 
 def _without_answer(fields: Mapping[str, object]) -> bool:
-    """Whether a row of an export holds no answer to the plain question."""
+    """Return whether a row of an export has no answer to the plain question."""
     return bool(fields.get("arm")) or (fields.get("outcome") == "failed" and fields.get("response") is None)
 
 
 def _as_response(row: Row, path: Path, name: str | None) -> Row:
-    """Return a prediction's row as that of an answer: `id`, `model` and `response`; an answer's own stays as it is.
+    """Return a prediction's row as that of an answer, with `id`, `model` and `response`; an answer's row is unchanged.
 
     Args:
-        row: `index` (or `id`) and `prediction` say what was answered to what; without a column `model` the model is
-            `name`, else what the file's name says before the data set's: `MODEL_DATASET.xlsx`.
+        row: a row; a prediction has `index` (or `id`) and `prediction`. Without a column `model` its model is `name`, else
+            the first part of the file's name: `MODEL_DATASET.xlsx`.
         path: the file.
         name: the model's name that was given with the file.
 
     Raises:
-        DataError: it is of another model than was named.
+        DataError: the row's model is another than `name`.
     """
     fields = row.fields
     if "prediction" in fields and "response" not in fields:
@@ -241,7 +241,7 @@ def _json(path: Path) -> Iterator[Row | Problem]:
 
 
 def _by_column(path: Path, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return columns, each a list or an object by row, as rows; a row is the same in all of them."""
+    """Return rows from columns, each of which is a list, or an object by row."""
     rows: dict[str, dict[str, Any]] = {}
     for name, column in columns.items():
         if isinstance(column, list):
@@ -289,7 +289,7 @@ def _header_fault(header: Sequence[str]) -> str | None:
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell's value: a whole number as int, an empty cell as None, anything else than text or number as text."""
+    """Return a cell's value: integral numbers as int, empty cells as None, and values other than text or number as text."""
     if isinstance(cell, float) and cell.is_integer():
         return int(cell)
     if cell is None or cell == "":
@@ -298,7 +298,7 @@ def _plain(cell: Any) -> Any:
 
 
 def _csv_rows(path: Path) -> Iterator[Row | Problem]:
-    """Yield the rows of comma-separated text, where all cells are texts and nothing tells an empty answer from none."""
+    """Yield the rows of a CSV file, in which an empty answer cannot be distinguished from a missing one."""
     for row in read_csv(path):
         if isinstance(row, Row):
             fields = dict(row.fields)
@@ -318,4 +318,4 @@ READERS: Mapping[str, Callable[[Path], Iterator[Row | Problem]]] = {
     ".tsv": _table,
     ".json": _json,
 }
-"""Extension, in small letters and with its dot, to reader; everything else is JSON lines."""
+"""Readers by extension, in lower case and with its dot; all other files are JSON lines."""

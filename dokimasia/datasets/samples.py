@@ -28,20 +28,20 @@ FIELDS = frozenset(
     {"id", "image", "images", "prompt", "reference_answer", "reference_answers", "choices", "category", "meta"}
 )
 MAX_CHOICES = 26
-"""Options are called by the letters A to Z."""
+"""The most options of a sample, which are named by the letters A to Z."""
 
 
 class ReadingOptions(TypedDict, total=False):
     """Options for reading samples of any format; the defaults are those of `samples_of`.
 
     Attributes:
-        blobs: where image bytes are kept; None only checks them.
+        blobs: the store for image bytes; None only checks them.
         allow_fetch: whether an image's URL is fetched.
         allow_outside: whether an image's path may lead out of the folder of the data.
         need_prompt: whether a sample without a prompt is a problem.
         prompt: the prompt of samples that have none of their own.
-        limit: stop after that many good samples.
-        max_pixels: width times height that an image may have.
+        limit: the number of good samples after which to stop.
+        max_pixels: width times height of an image, at most.
     """
 
     blobs: BlobStore | None
@@ -68,7 +68,7 @@ def samples_of(
     """Yield each row's sample, or the problems of the row, in order and one row at a time.
 
     Args:
-        rows: what a reader found.
+        rows: rows and problems from a reader.
         path: the data file or folder, which relative image paths start from.
         blobs, allow_fetch, allow_outside, need_prompt, prompt, limit, max_pixels: see `ReadingOptions`.
     """
@@ -130,11 +130,11 @@ def _accepted_answers(value: Any) -> tuple[str, ...]:
 
 
 OptionalText = Annotated[str | None, PlainValidator(_optional_text)]
-"""A text; null and blank text are as if it were not there, a whole number is its digits."""
+"""A text; null and blank text count as missing, and an integer becomes its digits."""
 
 
 class _Prompting(NamedTuple):
-    """What the prompt of a row depends on in addition to its own field."""
+    """The context of a prompt: the row's fields, the default prompt, and whether a prompt is required."""
 
     fields: dict[str, Any]
     default: str | None
@@ -246,7 +246,7 @@ class _Maker:
 
 @contextmanager
 def _collecting(errors: list[DataError]) -> Iterator[None]:
-    """Keep the data error that the block raises."""
+    """Add a data error that the block raises to `errors`."""
     try:
         yield
     except DataError as error:
@@ -270,7 +270,7 @@ def _id(row: Row, where: str) -> str:
 
 
 def _meta(row: Row, where: str) -> dict[str, Any]:
-    """Return `meta` and every field that the format does not know; beside images `image_path` only says their names."""
+    """Return `meta` with all unknown fields, except for `image_path` (the images' names) if the row has images."""
     meta = row.fields.get("meta")
     if meta is None:
         meta = {}
@@ -285,7 +285,7 @@ def _meta(row: Row, where: str) -> dict[str, Any]:
 
 
 def _image_values(row: Row, where: str) -> list[ImageValue]:
-    """Return what names or holds the images."""
+    """Return the values of a row's images, before they are read."""
     single, images = row.fields.get("image"), row.fields.get("images")
     if single is not None and images is not None:
         raise RowError("field", f"{where}: both 'image' and 'images' are given; keep one")

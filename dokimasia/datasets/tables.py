@@ -1,4 +1,4 @@
-"""Tables of delimited text as rows: cells over several lines, spreadsheets' CSV, and cells that no spreadsheet evaluates."""
+"""Delimited text as rows: cells of several lines, CSV from spreadsheets, and protection of cells against evaluation."""
 
 import csv
 import io
@@ -15,9 +15,9 @@ _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
 def guarded(text: str) -> str:
-    """Return a text, with an apostrophe in front if a spreadsheet would take it for a formula; numbers stay.
+    """Return a text, prefixed with an apostrophe if a spreadsheet would read it as a formula; numbers are unchanged.
 
-    Texts that look guarded already get one more, so that `unguarded` is the inverse.
+    Texts that look guarded already get another apostrophe, so that `unguarded` is the inverse.
 
     Examples:
         >>> [guarded(text) for text in ("=1+1", "-5", "'=1+1", "it's")]
@@ -29,7 +29,7 @@ def guarded(text: str) -> str:
 
 
 def unguarded(cell: str) -> str:
-    """Return the text of a cell that `guarded` made.
+    """Return the text of a cell written by `guarded`.
 
     Examples:
         >>> [unguarded(guarded(text)) for text in ("=1+1", "-5", "'=1+1", "it's")]
@@ -41,10 +41,10 @@ def unguarded(cell: str) -> str:
 
 
 def read_records(path: Path) -> Iterator[Row | Problem]:
-    """Yield the records of a file in order, or what is wrong with their lines; empty cells of a CSV are left out.
+    """Yield the records of a file in order, or the problems of their lines; empty cells of a CSV are left out.
 
-    A file that ends in `.csv` has a heading and commas or semicolons between its cells, as spreadsheets write it; any other
-    is JSON lines.
+    A `.csv` file has a header and commas or semicolons between its cells, as written by spreadsheets; any other file is JSON
+    lines.
 
     Raises:
         NotFound: there is no such file.
@@ -89,7 +89,7 @@ def _spreadsheet_rows(path: Path, text: str) -> Iterator[Row | Problem]:
 
 
 def read_csv(path: Path) -> Iterator[Row | Problem]:
-    """Yield the rows of comma-separated text, each a text by column, or what is wrong with them; the first names the columns.
+    """Yield the rows of a CSV file, each with texts by column, or their problems; the first row names the columns.
 
     A row's number is that of its first line. Empty cells are None.
 
@@ -136,9 +136,9 @@ class _TextLine(NamedTuple):
 
 
 class _LineBuffer:
-    """The lines of a file, which can be given back; `end` is why reading stopped before the file's end, if it did.
+    """The lines of a file, which can be pushed back; `end` is the problem that ended reading early, if any.
 
-    Unless the text is wanted `exact`, a line that ends in CRLF ends in LF.
+    Unless `exact`, line ends CRLF become LF.
     """
 
     def __init__(self, path: Path, *, exact: bool) -> None:
@@ -168,15 +168,15 @@ class _LineBuffer:
 
 
 def read_cells(path: Path, *, delimiter: str = "\t", exact: bool = False) -> Iterator[tuple[int, list[str]] | Problem]:
-    """Yield (number of the first line, cells), or what is wrong with them, passing over blank lines.
+    """Yield (number of the first line, cells) for each record, or its problems; blank lines are skipped.
 
-    UTF-8, with or without a byte order mark. A cell that begins with a double quote ends with one and may hold delimiters,
-    line breaks and doubled quotes. After a quote that is never closed reading goes on with the next line.
+    The file is UTF-8, with or without a byte order mark. A cell in double quotes may contain delimiters, line breaks and
+    doubled quotes. After a quote that is never closed, reading continues with the next line.
 
     Args:
         path: the file.
-        delimiter: what stands between cells.
-        exact: line breaks inside of cells stay as they are; otherwise they are LF.
+        delimiter: the character between cells.
+        exact: whether line breaks inside cells stay unchanged; otherwise they become LF.
 
     Raises:
         NotFound: there is no such file.
@@ -199,7 +199,7 @@ class _NotClosedError(Exception):
 
 
 def _record(first: _TextLine, lines: _LineBuffer, path: Path, delimiter: str) -> tuple[list[str] | None, list[Problem]]:
-    """Return the cells of the record that begins on a line, and what is wrong with it."""
+    """Return the cells of the record that begins on a line, and its problems."""
     following: list[_TextLine] = []
 
     def feed() -> Iterator[str]:

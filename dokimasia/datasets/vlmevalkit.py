@@ -1,7 +1,7 @@
-"""Judged duels in the files that VLMEvalKit keeps of them: a table of scores an order of places, and ratings merged of both.
+"""Judged duels in VLMEvalKit's files: a table of scores for each order of the answers, and ratings of both orders merged.
 
-There A is the baseline's answer and B the model's in `MODEL_Creation_MMBench_score.csv`, and the other way round in
-`..._rev_score.csv`; `..._merged_rating.json` takes both orders together, for the model.
+In `MODEL_Creation_MMBench_score.csv` A is the baseline's answer and B the model's, in `..._rev_score.csv` the reverse;
+`..._merged_rating.json` combines both orders, for the model.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,10 +25,10 @@ COLUMNS = (
     "subjective_score",
     "objective_score",
 )
-"""The columns of a table of scores that its reading goes by, with the two answers as they were shown: A, then B."""
+"""The columns of a table of scores, with the two answers in the order shown: A, then B."""
 
 ENDINGS: dict[Place, str] = {"second": "", "first": "_rev"}
-"""What stands before `_score.csv` and `_rating.json`, by the place in which the model's answer was shown."""
+"""The part of a file's name before `_score.csv` and `_rating.json`, by the place of the model's answer."""
 
 NOT_APPLICABLE = "NO_OBJECTIVE"
 VERDICTS = {2: "A>>B", 1: "A>B", 0: "A=B", -1: "B>A", -2: "B>>A"}
@@ -64,10 +64,10 @@ _MERGED_NAMES = {
 
 @dataclass(frozen=True, slots=True)
 class JudgedCase:
-    """What a judge said of a model's answer to a case beside the baseline's, by the place of the model's; None: it failed.
+    """The judgements of a model's answer to a case against the baseline's, by the place of the model's; None: it failed.
 
-    `verdicts` are +2 to -2 for the model; `factuality` are its score and the baseline's, 0 to 10, and None as a whole
-    where visual factuality does not apply to the case.
+    `verdicts` are +2 to -2 for the model; `factuality` are its score and the baseline's, 0 to 10, or None altogether if
+    visual factuality does not apply to the case.
     """
 
     id: str
@@ -79,7 +79,7 @@ class JudgedCase:
 
 
 def scores_table(cases: Iterable[JudgedCase], at: Place) -> Iterator[Sequence[str]]:
-    """Yield the rows of a table of scores, its header first, for the order in which the model's answer stood there."""
+    """Yield the rows of a table of scores, its header first, for the model's answers in place `at`."""
     yield COLUMNS
     for case in cases:
         verdict = case.verdicts.get(at)
@@ -96,7 +96,7 @@ def scores_table(cases: Iterable[JudgedCase], at: Place) -> Iterator[Sequence[st
 
 @dataclass(slots=True)
 class _Tally:
-    """Verdicts and scores of cases as VLMEvalKit's ratings hold them, positive for the model; fields in its order."""
+    """Verdicts and scores of cases as in VLMEvalKit's ratings, positive for the model; fields in its order."""
 
     sub_valid: int = 0
     sub_missing: int = 0
@@ -107,7 +107,7 @@ class _Tally:
     obj_score: list[float] = field(default_factory=list)
 
     def add(self, case: JudgedCase, at: Place) -> None:
-        """Count a case in one order as its own table has it: for B, with A as reference."""
+        """Count a case in one order, as in the table of that order: for B, with A as reference."""
         verdict = case.verdicts.get(at)
         if verdict is None:
             self.sub_missing += 1
@@ -126,7 +126,7 @@ class _Tally:
         self.obj_score.append(b)
 
     def turned(self) -> "_Tally":
-        """Return one order's scores with the two answers' parts exchanged."""
+        """Return one order's scores with A and B exchanged."""
         verdicts = [-verdict for verdict in self.sub_score]
         return replace(self, sub_score=verdicts, obj_score=self.obj_ref_score, obj_ref_score=self.obj_score)
 
@@ -134,7 +134,7 @@ class _Tally:
         return _Tally(*(getattr(self, name.name) + getattr(other, name.name) for name in fields(self)))
 
     def rating(self) -> dict[str, Any]:
-        """Return the rating; what has no valid score is left out."""
+        """Return the rating, without parts that have no valid score."""
         rating: dict[str, Any] = {"sub_parse_ok": self.sub_valid / (self.sub_valid + self.sub_missing)}
         if self.sub_valid:
             rating["sub_dist"] = {
@@ -149,7 +149,7 @@ class _Tally:
         return rating
 
     def merged_rating(self) -> dict[str, Any]:
-        """Return the rating of both orders together, under the names that a merged rating has."""
+        """Return the rating of both orders together, under the names of a merged rating."""
         rating = {_MERGED_NAMES[name]: value for name, value in self.rating().items()}
         if self.sub_valid:
             rating["win_rate"] = 100 * sum(verdict > 0 for verdict in self.sub_score) / self.sub_valid
@@ -157,7 +157,7 @@ class _Tally:
 
 
 def ratings(cases: Sequence[JudgedCase]) -> dict[str, dict[str, Any]]:
-    """Return the ratings by what their files' names end with: of each order as its own table has it, and merged."""
+    """Return the ratings by the endings of their files: of each order, and merged."""
     files: dict[str, dict[str, Any]] = {}
     orders: dict[Place, dict[str, _Tally]] = {}
     for at, ending in ENDINGS.items():
@@ -196,11 +196,11 @@ def _merged_raw(tallies: Mapping[str, _Tally]) -> dict[str, dict[str, Any]]:
 
 
 def read_judged(path: Path) -> list[JudgedCase]:
-    """Return the cases of both tables of scores, matched by id, given the path of one of them, or of the merged rating.
+    """Return the cases of both tables of scores, matched by id; `path` is one of them, or the merged rating.
 
     Raises:
-        NotFound: one of the two is not there.
-        DataError: a row cannot be used, or a case stands in one of them only; with file and line, or id.
+        NotFound: one of the two tables does not exist.
+        DataError: a row cannot be used, or a case is in only one of them; with file and line, or id.
     """
     stem = path.name
     for ending in ("_merged_rating.json", "_rev_score.csv", "_score.csv"):
@@ -228,7 +228,7 @@ def read_judged(path: Path) -> list[JudgedCase]:
 
 
 class _ScoresRow(NamedTuple):
-    """A row of a table of scores: verdict and scores are the model's, `a` and `b` the answers as they were shown."""
+    """A row of a table of scores: verdict and scores are the model's, `a` and `b` the answers in the order shown."""
 
     task: str
     verdict: int | None
@@ -279,6 +279,6 @@ def _row(row: Row, where: str, at: Place) -> _ScoresRow:
 
 
 def _turned(scores: tuple[float, float], at: Place) -> tuple[float, float]:
-    """Return the model's and the baseline's scores as A's and B's, or those as the model's and the baseline's."""
+    """Convert scores of model and baseline to those of A and B, or the reverse."""
     first, second = scores
     return (first, second) if at == "first" else (second, first)

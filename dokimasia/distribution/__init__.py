@@ -1,1 +1,1 @@
-"""Many processes: a run's graphs walked by workers that Ray starts, for a driver that decides, keeps and counts."""
+"""Execution in several processes: Ray workers execute a run's graphs for a driver that owns the home."""

@@ -9,16 +9,16 @@ from typing import Any, NamedTuple
 from dokimasia.errors import DokimasiaError
 
 Serve = Callable[[str, tuple[Any, ...]], Awaitable[Any]]
-"""Answers what the other side asks: by the question's name, and what it holds."""
+"""Returns the answer to a request of the other side, given its name and arguments."""
 
 BATCH_SIZE = 64
-"""So many words go at once, so that no side's words stand before all of another's."""
+"""Messages in one batch, at most, so that neither side waits behind all messages of the other."""
 
 ASK, DROP, ANSWER, FAILED = range(4)
 
 
 class ChannelMessage(NamedTuple):
-    """One thing that is said: what it is, the number of its question (below 0: it needs no answer), and what it holds."""
+    """A message: its kind, the number of its request (negative: no answer is expected), and its content."""
 
     kind: int
     number: int
@@ -27,13 +27,13 @@ class ChannelMessage(NamedTuple):
 
 
 class ChannelClosed(Exception):
-    """The other side is gone, and with it what it was asked."""
+    """The other side is gone, and open requests will not be answered."""
 
 
 class Channel:
-    """One end of a line. Both sides may ask; what is said waits to be taken, and what came is given.
+    """One end of a connection, on which both sides may send requests.
 
-    Use it in one event loop.
+    Outgoing messages wait for `outgoing`, incoming ones are passed to `receive`. Use a channel in one event loop only.
     """
 
     def __init__(self, serve: Serve) -> None:
@@ -48,19 +48,19 @@ class Channel:
 
     @property
     def waiting(self) -> int:
-        """How many questions are not answered yet."""
+        """The number of requests without an answer."""
         return len(self._asked)
 
     @property
     def failed(self) -> bool:
-        """Whether this side answers nothing any more."""
+        """Whether this side has failed and answers no further requests."""
         return self._spoilt is not None
 
     async def ask(self, name: str, *arguments: Any) -> Any:
-        """Return the other side's answer; a question that is cancelled here is dropped there.
+        """Return the other side's answer; a request that is cancelled on this side is dropped on the other.
 
         Raises:
-            LineLost: the other side is gone.
+            ChannelClosed: the other side is gone.
         """
         if self.lost:
             raise ChannelClosed
@@ -77,14 +77,14 @@ class Channel:
             del self._asked[number]
 
     def notify(self, name: str, *arguments: Any) -> None:
-        """Say something that needs no answer."""
+        """Send a message without expecting an answer."""
         self._enqueue(ChannelMessage(ASK, -next(self._numbers), name, arguments))
 
     async def outgoing(self, wait: float) -> list[ChannelMessage]:
-        """Return what was said since the last time; wait so many seconds until there is something.
+        """Return the next batch of outgoing messages, waiting up to `wait` seconds for the first.
 
         Raises:
-            Exception: that by which this side was spoilt.
+            Exception: the exception that `fail` was given.
         """
         if not self._said and self._spoilt is None:
             self._something.clear()
@@ -97,7 +97,7 @@ class Channel:
         return batch
 
     def receive(self, words: list[ChannelMessage]) -> None:
-        """Take in what the other side said, in its order."""
+        """Process messages of the other side, in order."""
         for kind, number, name, arguments in words:
             if kind == ASK:
                 task = asyncio.create_task(self._answer(number, name, arguments))
@@ -113,12 +113,12 @@ class Channel:
                     answer.set_exception(arguments)
 
     def fail(self, problem: Exception) -> None:
-        """Have this side answer nothing any more: whoever takes what it says learns why."""
+        """Stop answering requests; the next call of `outgoing` raises `problem`."""
         self._spoilt = problem
         self._something.set()
 
     async def close(self) -> None:
-        """Take in that the other side is gone: nothing is asked or served any more."""
+        """Close the channel after the other side is gone: fail open requests and stop serving."""
         self.lost = True
         for answer in self._asked.values():
             if not answer.done():
@@ -139,7 +139,7 @@ class Channel:
             return
         except DokimasiaError as error:
             answer = ChannelMessage(FAILED, number, "", error)
-        except Exception as error:  # whatever it is: who asked learns of it, in words that can travel
+        except Exception as error:  # any exception is returned to the other side as text, since it may not be picklable
             answer = ChannelMessage(FAILED, number, "", RuntimeError(f"{type(error).__name__}: {error}"))
         if number > 0 and not self.lost:
             self._enqueue(answer)

@@ -1,4 +1,4 @@
-"""Ray, as this process uses it: started on this machine or joined at an address, and its workers."""
+"""The Ray cluster of this process, started on this machine or joined at an address, and its workers."""
 
 import asyncio
 import fcntl
@@ -33,7 +33,7 @@ _HELD = "held"
 
 
 class Folder:
-    """A new folder that this process holds."""
+    """A new temporary folder, locked by this process."""
 
     def __init__(self) -> None:
         remove_left()
@@ -41,10 +41,10 @@ class Folder:
         new = self.path / f"{_HELD}.new"
         self._file: IO[bytes] = new.open("wb")
         fcntl.flock(self._file, fcntl.LOCK_EX)
-        new.rename(self.path / _HELD)  # now that it is locked others may look at it
+        new.rename(self.path / _HELD)  # visible to other processes only once it is locked
 
     def remove(self) -> None:
-        """Remove it, once Ray has ended; an agent of Ray's that was just starting then is ended, too."""
+        """Remove the folder after Ray has ended; kill a Ray agent that was still starting."""
         for process in Path("/proc").glob("[0-9]*/cmdline"):
             with suppress(OSError):
                 if f"-dir={self.path}".encode() in process.read_bytes():
@@ -54,7 +54,7 @@ class Folder:
 
 
 def remove_left() -> None:
-    """Remove folders whose drivers are gone; what is somebody else's stays."""
+    """Remove folders whose drivers are gone; those of other users are kept."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
         with suppress(OSError), (folder / _HELD).open("rb") as file:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -62,25 +62,25 @@ def remove_left() -> None:
 
 
 OBJECT_STORE_BYTES = 256 * 1024 * 1024
-"""Of a Ray that is started here; what does not fit goes to the disk."""
+"""Size of the object store of a Ray started by this process; further objects go to disk."""
 
 IMAGE_BYTES = 128 * 1024 * 1024
-"""Bytes of images that are held for the workers in Ray's object store."""
+"""Bytes of images kept for the workers in Ray's object store."""
 
 TRIES = 3
-"""How often Ray is started before it is given up."""
+"""Attempts to start Ray."""
 
 LOOKING = 10.0
-"""Seconds in which a cluster's address must answer."""
+"""Seconds within which a cluster's address must answer."""
 
 BEGINNING = 300.0
-"""Seconds that a worker may take to begin, on a machine that is busy or has yet to be started."""
+"""Seconds for a worker to start, on a machine that may be busy or have to be booted."""
 
 MISSING = "more than one worker needs Ray: install it with `pip install 'dokimasia[ray]'`, or leave --workers out"
 
 
 class Cluster:
-    """A Ray that this process starts or joins when it is needed. Use it through `cluster`."""
+    """A Ray cluster that this process starts or joins on demand. Use it through `cluster`."""
 
     def __init__(self, address: str | None) -> None:
         self.address = address
@@ -95,19 +95,19 @@ class Cluster:
         self.users = 0
 
     async def begin(self) -> None:
-        """Connect, or start Ray on this machine where no address is given, unless that is done; takes seconds.
+        """Connect to the address, or start Ray on this machine without one, if not connected yet; takes seconds.
 
         Raises:
-            ConfigError: Ray cannot be loaded, or there is none at the address.
+            ConfigError: Ray cannot be loaded, or there is no Ray at the address.
         """
         await asyncio.to_thread(self.start)
         _take_signals_back()
 
     def check(self) -> None:
-        """Refuse at once what Ray itself would be asked for in vain, and for minutes.
+        """Fail early if Ray cannot be reached, which Ray itself would report only after minutes.
 
         Raises:
-            ConfigError: it is not installed, or nothing listens at the address.
+            ConfigError: Ray is not installed, or nothing listens at the address.
         """
         if self._joined:
             return
@@ -119,7 +119,7 @@ class Cluster:
             _check_address(self.address)
 
     def start(self) -> None:
-        """Do what `begin` does, for threads."""
+        """Connect or start Ray, as `begin`, but blocking."""
         with self._gate:
             if not self._joined:
                 self._start()
@@ -130,7 +130,7 @@ class Cluster:
         self._ray = ray = _loaded()
         if ray.is_initialized():
             return
-        # What nodes report, such as a worker's death, Ray prints on standard output, among figures, and has no setting for it.
+        # Ray prints reports of nodes, such as a worker's death, on standard output; there is no setting to disable it.
         private: Any = importlib.import_module("ray._private.worker")
         private.listen_error_messages = lambda *_: None
         options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
@@ -143,17 +143,15 @@ class Cluster:
                 "_temp_dir": str(self._folder.path),
                 "_node_ip_address": "127.0.0.1",
             }
-        for left in reversed(range(TRIES)):
-            if not self.users:  # who asked for it was stopped meanwhile
+        for attempts_left in reversed(range(TRIES)):
+            if not self.users:  # the user was cancelled in the meantime
                 return
             try:
                 with _without_ctrl_c():
                     ray.init(self.address or "local", **options)
-            except (
-                Exception
-            ) as error:  # Ray raises whatever went wrong below it; a busy machine is too slow for it at times
+            except Exception as error:  # Ray raises many types of exceptions; on a busy machine a start may time out
                 ray.shutdown()
-                if left:
+                if attempts_left:
                     continue
                 self._stop()
                 message = " ".join(str(error).split())[:300]
@@ -167,7 +165,7 @@ class Cluster:
             return
 
     def stop(self) -> None:
-        """Disconnect; a Ray that was started here is stopped."""
+        """Disconnect, and stop a Ray that this process started."""
         with self._gate:
             self._stop()
 
@@ -183,11 +181,11 @@ class Cluster:
             self._folder.remove()
 
     async def start_worker(self) -> Any:
-        """Return a worker of this version.
+        """Return an idle or new worker of this version.
 
         Raises:
-            WorkerDied: it died before it could say so.
-            ConfigError: it is of another version.
+            WorkerDied: the worker died before its handshake.
+            ConfigError: the worker has another version.
         """
         while self._idle:
             worker = self._idle.pop()
@@ -199,7 +197,7 @@ class Cluster:
         worker: Any = self._ray.remote(Worker).options(**options).remote()
         try:
             handshake: Handshake = await self.call(worker.hello.remote(), patience=BEGINNING)
-        except BaseException:  # also where nobody waits for it any more: it would take a place that others wait for
+        except BaseException:  # also on cancellation: the worker would occupy a CPU that others wait for
             self.kill(worker)
             raise
         if handshake.version != version():
@@ -213,7 +211,7 @@ class Cluster:
         return worker
 
     def describe_capacity(self) -> str:
-        """Say how much of what a worker takes there is, for threads."""
+        """Return a sentence on the cluster's free capacity for workers; blocking."""
         if self._folder is not None:
             return "this machine is slow to start them"
         free, total = (
@@ -222,21 +220,21 @@ class Cluster:
         return f"each takes one of the cluster's CPUs, of which {free:g} of {total:g} are free"
 
     def release(self, worker: Any) -> None:
-        """Take back a worker that has ended with its run."""
+        """Return a worker to the idle ones after its run has ended."""
         self._idle.append(worker)
 
     def kill(self, worker: Any) -> None:
-        """End a worker's process, whatever it does."""
+        """Kill a worker's process."""
         self.living = {pid: other for pid, other in self.living.items() if other is not worker}
         with suppress(Exception):
             self._ray.kill(worker)
 
     async def call(self, answer: Any, *, patience: float | None = None) -> Any:
-        """Return what a worker answers.
+        """Return a worker's answer.
 
         Raises:
-            WorkerDied: it is gone, or silent for too long.
-            ConfigError: what it says is no answer of a worker of this version.
+            WorkerDied: the worker is gone, or silent for too long.
+            ConfigError: the answer is not that of a worker of this version.
         """
         patience = worker_config.PATIENCE if patience is None else patience
         if (self.address or "").startswith("ray://"):
@@ -250,10 +248,10 @@ class Cluster:
             raise failure_of(error, self._ray) from error
 
     async def call_reliably(self, call: Callable[[], Any]) -> Any:
-        """Return what a worker answers; where it cannot be reached for a while, it is called again.
+        """Return a worker's answer, calling again while the worker is temporarily unreachable.
 
         Raises:
-            WorkerDied: it is gone, or silent for too long.
+            WorkerDied: the worker is gone, or silent for too long.
         """
         until = time.monotonic() + worker_config.PATIENCE
         while True:
@@ -265,12 +263,12 @@ class Cluster:
             await asyncio.sleep(0.5)
 
     def put_object(self, value: Any) -> Any:
-        """Return what every node takes once, in the place of a value that several workers are given."""
+        """Return an object reference for a value, which each node fetches only once for all its workers."""
         return self._ray.put(value)
 
     def image(self, sha256: str, blobs: BlobStore) -> Any:
-        """Return an image's place in the object store, from which every node takes it once; for threads."""
-        with self._putting:  # asked for by two workers at once it is put there once
+        """Return the object reference of an image, which each node fetches only once; blocking."""
+        with self._putting:  # so that concurrent requests store an image once
             place = self._images.get(sha256)
             if place is None:
                 data = blobs.get(sha256)
@@ -280,7 +278,7 @@ class Cluster:
 
 
 def _collected(answer: Any) -> "asyncio.Future[Any]":
-    """Return an answer of Ray's client that is taken in also where nobody waits for it any more: it prints a trace otherwise."""
+    """Return a future for an answer of Ray's client, retrieved even after a cancellation to avoid a printed traceback."""
 
     async def collected() -> Any:
         return await answer
@@ -291,10 +289,10 @@ def _collected(answer: Any) -> "asyncio.Future[Any]":
 
 
 def _loaded() -> Any:
-    """Return Ray.
+    """Return the module `ray`.
 
     Raises:
-        ConfigError: it is not installed.
+        ConfigError: Ray is not installed.
     """
     try:
         import ray
@@ -305,10 +303,10 @@ def _loaded() -> Any:
 
 
 def _auto_address() -> str:
-    """Return the address that Ray would take for `auto`.
+    """Return the address that Ray uses for `auto`.
 
     Raises:
-        ConfigError: none is known here.
+        ConfigError: no cluster is known on this machine.
     """
     _loaded()
     services: Any = importlib.import_module("ray._private.services")
@@ -321,10 +319,10 @@ def _auto_address() -> str:
 
 
 def _check_address(address: str, *, written_as: str = "") -> None:
-    """See that something listens at the address of a cluster: Ray itself looks for it for minutes.
+    """Check that something listens at the address of a cluster, since Ray itself would try for minutes.
 
     Raises:
-        ConfigError: nothing does, or it is no address; `said` is what the user said for it.
+        ConfigError: nothing listens, or the address is invalid; the message shows it with `written_as`, the user's spelling.
     """
     parts = urlsplit(address if "://" in address else f"//{address}")
     try:
@@ -342,7 +340,7 @@ def _check_address(address: str, *, written_as: str = "") -> None:
 
 @contextmanager
 def _without_ctrl_c() -> Iterator[None]:
-    """Have the processes that this thread starts take no notice of Ctrl-C, which a terminal sends to them as well."""
+    """Block SIGINT in processes that this thread starts, since a terminal sends Ctrl-C to them as well."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -351,7 +349,7 @@ def _without_ctrl_c() -> Iterator[None]:
 
 
 def _take_signals_back() -> None:
-    """Have SIGTERM come to this program again: Ray has put a handler of its own before it, which prints a trace of the stack."""
+    """Restore this program's handler of SIGTERM, which Ray replaces by one that prints a stack trace."""
     handler = signal.getsignal(signal.SIGTERM)
     if threading.current_thread() is threading.main_thread() and handler is not None:
         signal.signal(signal.SIGTERM, handler)
@@ -363,7 +361,7 @@ _cluster: Cluster | None = None
 
 @asynccontextmanager
 async def cluster(address: str | None) -> AsyncIterator[Cluster]:
-    """Give the Ray of this process, which whoever needs it first has begin; the last who holds it disconnects.
+    """Yield the Ray cluster of this process; it is shared by nested users, and the last one disconnects.
 
     Raises:
         ConfigError: Ray is not installed, nothing listens at the address, or this process is connected to another.

@@ -21,16 +21,16 @@ from dokimasia.storage.runs import ValueRows
 
 
 class RemoteCallLedger(SqliteLedger):
-    """A ledger that stores the request of a worker's call as the worker encoded it."""
+    """A ledger that stores the request of a worker's call in the worker's encoding."""
 
     def folded(self, call: ModelCall) -> Folded:
-        """Return a call's request as it is stored."""
+        """Return a call's request in its stored form."""
         return call.folded if isinstance(call, RemoteCall) else super().folded(call)
 
 
 @dataclass(frozen=True, slots=True)
 class DriverPorts:
-    """What workers of a run are served from: its ports at the driver."""
+    """The driver's ports that serve the workers of a run."""
 
     gateway: ModelGateway
     rows: ValueRows

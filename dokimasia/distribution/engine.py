@@ -21,16 +21,16 @@ from dokimasia.graphs.executor import Executor, GraphRun
 from dokimasia.log import logger
 
 DEATHS = 3
-"""So many workers more than there are may die with no item finished in between; then the run stops."""
+"""Consecutive deaths, beyond the number of workers, without a finished item after which the run stops."""
 
 ROOM = 30.0
-"""Seconds after which a run goes on with the workers that have begun, and it is said why others have not."""
+"""Seconds after which a run continues with the started workers, and a warning says why others have not started."""
 
 GATHER = 0.005
-"""Seconds after a batch before the next one goes: a batch costs the driver half a millisecond, whatever is in it."""
+"""Seconds between batches; each batch costs the driver half a millisecond, whatever its size."""
 
 WaitForStart = Callable[[Coroutine[Any, Any, None]], Coroutine[Any, Any, None]]
-"""Waits for work that takes seconds, or gives it up."""
+"""Waits for slow work, or cancels it."""
 
 LOST = "the worker that sent it was lost, and perhaps its reply with it"
 
@@ -50,9 +50,9 @@ class WorkerProxy:
         return self.line.lost
 
     async def send(self, key: str) -> RemoteReply:
-        """Have the worker send a call, or return its result where it was sent ahead.
+        """Have the worker send a call, or return its result if it was sent ahead.
 
-        A lost worker may have begun one call ahead per call in flight, of which nothing is known.
+        A lost worker may have started one call ahead for each call in flight; the outcome of these is unknown.
         """
         lost = TransportError("unknown", LOST, retryable=True)
         if self.lost:
@@ -63,13 +63,13 @@ class WorkerProxy:
             return RemoteReply(lost, (), next=next(iter(self._ahead), ""))
 
     def allow(self, call: RemoteCall, turn: Turn) -> None:
-        """Allow the worker to send a call ahead until it is its turn."""
+        """Allow the worker to send a call before its turn."""
         self._ahead[call.key] = call
         turn.add_done_callback(lambda _: self._ahead.pop(call.key, None))
         self.line.notify("ahead", call.key)
 
     def ahead(self, key: str) -> RemoteCall | None:
-        """Return a call that the worker has begun ahead and whose turn has not come at the driver."""
+        """Return a call that the worker has sent ahead and whose turn has not come at the driver, or None."""
         return self._ahead.pop(key, None)
 
     def forbid(self, call: RemoteCall) -> None:
@@ -77,7 +77,7 @@ class WorkerProxy:
         self.line.notify("recall", call.key)
 
     async def recall(self, call: RemoteCall) -> bool:
-        """Tell the worker not to send a call ahead; return whether it had not begun."""
+        """Tell the worker not to send a call ahead; return whether it had not started it."""
         try:
             return await self.line.ask("recall", call.key)
         except ChannelClosed:
@@ -145,7 +145,7 @@ class WorkerPool:
         return self._count
 
     async def execute(self, walk: GraphRun) -> dict[str, Any]:
-        """Execute a graph and return its final state; where the worker dies, another executes it.
+        """Execute a graph and return its final state; if the worker dies, another one executes it.
 
         Raises:
             ConfigError: Ray is not available, or a worker cannot work: another version, or no key.
@@ -186,7 +186,7 @@ class WorkerPool:
             raise DokimasiaError(f"workers cannot be started: {type(error).__name__}: {error}") from error
 
     async def _wait_for_hires(self, hires: set[asyncio.Task[None]]) -> None:
-        """Wait for all workers, and after a while for one: on a cluster without room the others start later."""
+        """Wait for all workers, and after `ROOM` seconds for one: on a full cluster the others start later."""
         done, late = await asyncio.wait(hires, timeout=ROOM, return_when=asyncio.FIRST_EXCEPTION)
         if late and all(hire.exception() is None for hire in done):
             room = await asyncio.to_thread(self._cluster.describe_capacity)
@@ -213,7 +213,7 @@ class WorkerPool:
         return min(self._posts, key=lambda post: post.line.waiting)
 
     async def _hire(self) -> None:
-        """Start a worker; where it dies while starting, start another.
+        """Start a worker; if it dies while starting, start another.
 
         Raises:
             DokimasiaError: workers keep dying, or a worker cannot work.
@@ -248,7 +248,7 @@ class WorkerPool:
             if self._keys is not None:
                 sealed = seal(self._keys, await self._cluster.call(actor.key.remote()))
             missing = await self._cluster.call(actor.begin.remote(self._option_numbers, sealed))
-        except BaseException:  # also where the run ends meanwhile: nothing else would release it
+        except BaseException:  # also if the run ends in the meantime, since nothing else would release the worker
             self._cluster.kill(actor)
             raise
         if missing:
@@ -338,8 +338,8 @@ async def engine_of(
 ) -> AsyncIterator[WorkerPool]:
     """Yield an engine that executes a run's graphs on a number of workers, released at the end.
 
-    Workers start with the first graph; `waiting` waits for that, and may give it up. `keys`, by the names of
-    models, are sent to each under a seal; without them workers read their own environment.
+    Workers start with the first graph; `waiting` waits for that, and may cancel it. `keys`, by the names of models, are sent
+    to each worker encrypted; without them workers read their own environment.
 
     Raises:
         ConfigError: Ray is not installed or nothing listens at its address, or keys cannot be sealed.

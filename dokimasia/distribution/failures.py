@@ -1,4 +1,4 @@
-"""Why a worker did not answer, as reported by Ray: it is gone, or it cannot work."""
+"""Errors of calls to workers, from Ray's exceptions: the worker is gone, or it cannot work."""
 
 import re
 from typing import Any
@@ -10,7 +10,7 @@ _USED = re.compile(r"\S+ used / \S+(?= limit)")
 
 
 class WorkerDied(DokimasiaError):
-    """A worker's process, or its node, is gone, or has been silent for too long; `away`: it may be back in a moment."""
+    """A worker's process or node is gone, or has been silent for too long; `away`: it may be reachable again soon."""
 
     def __init__(self, why: str, *, away: bool = False) -> None:
         super().__init__(why)

@@ -28,7 +28,7 @@ from dokimasia.storage.content.recent import Recent
 from dokimasia.storage.values import packed_row
 
 CACHE_BYTES = 64 * 1024 * 1024
-"""Bytes of images that a worker keeps after it was given them."""
+"""Bytes of fetched images that a worker caches."""
 
 
 class RemoteRows:
@@ -66,7 +66,7 @@ class RemoteSteps:
 class RemoteBlobs:
     """The home's images: each is fetched once and cached while there is room.
 
-    The event loop calls `fetch` before it reads; other threads may read images that were not fetched, and wait for them.
+    In the event loop call `fetch` before `get`; in other threads `get` fetches images itself, and blocks.
     """
 
     def __init__(self, line: Channel) -> None:
@@ -97,7 +97,7 @@ class RemoteBlobs:
         return asyncio.run_coroutine_threadsafe(self._fetched(sha256), self._loop).result()
 
     def put_image(self, data: bytes, ref: ImageRef) -> None:
-        """Store the bytes: from another thread they are in the home on return, from the event loop's after `settle`."""
+        """Store the bytes in the home: on return if called in another thread, in the event loop only after `settle`."""
         self._recent.put(ref.sha256, bytes(data), len(data))
         if threading.get_ident() == self._thread:
             self._made.append((bytes(data), ref))
@@ -154,9 +154,9 @@ class _OwnCall:
 class RemoteGateway:
     """Implements `dokimasia.domain.ports.Gateway` at a worker.
 
-    A call goes to the driver as its key, model and forecast, and its content only where the driver sends it. A reply is
-    kept until the driver acknowledges it. A call that waits for nothing but a slot is sent ahead as soon as another to the
-    same endpoint is answered, and takes that slot. A worker that has lost contact with the driver sends nothing.
+    The driver gets only a call's key, model and usage forecast, and its content if the driver itself sends it. A reply is
+    kept until the driver acknowledges it. A call that only waits for a slot is sent ahead as soon as another call to the
+    same endpoint is answered, in that call's slot. A worker that has lost contact with the driver sends nothing.
     """
 
     def __init__(
@@ -200,7 +200,7 @@ class RemoteGateway:
             cost, cached, reply = await self._line.ask("carried", call.kind, name, key, estimate_usage(call), label)
             if (
                 reply is None and own_call.reply is None
-            ):  # it came for others here, who went away: by now the ledger has it
+            ):  # other askers got the reply and are gone: the ledger has it now
                 _, cached, reply = await self._line.ask("carried", call.kind, name, key, estimate_usage(call), label)
             elif reply is None:
                 reply = own_call.reply
@@ -214,7 +214,7 @@ class RemoteGateway:
     async def send(self, key: str) -> RemoteReply:
         """Send a call of this worker once and return its result; the reply is kept for its askers.
 
-        Where it was sent ahead, it is not sent again.
+        A call that was sent ahead is not sent again.
         """
         self.recall(key)
         own_call = self._own.get(key)
@@ -234,7 +234,7 @@ class RemoteGateway:
             self._ahead[self._lane(own_call.call)][key] = None
 
     def recall(self, key: str) -> bool:
-        """Cancel sending a call ahead; return False where it is sent already."""
+        """Cancel sending a call ahead; return False if it has been sent."""
         for waiting in self._ahead.values():
             waiting.pop(key, None)
         return key not in self._sending

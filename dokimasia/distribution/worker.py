@@ -23,21 +23,21 @@ from dokimasia.storage.checkpoints import RemoteSaver
 from dokimasia.storage.runs import SqliteValueStore
 
 LOADED = (transport,)
-"""What most calls need is loaded before a run begins, and not while its first calls wait."""
+"""Modules loaded before a run begins, so that its first calls need not wait for them."""
 
 WAIT = 5.0
-"""Seconds after which a worker that has nothing to say says so: who note_contact nothing for longer takes it for dead."""
+"""Seconds after which a worker without messages returns an empty batch, so that it is not taken for dead."""
 
 TRUST = 0.75
-"""Share of the time after which a worker is taken for dead. One that has not heard the driver for so long, such as one that
-was stopped, sends nothing any more: others may have been given its calls."""
+"""Share of `patience` without contact after which a worker (for example after a pause of its process) sends no more calls,
+since the driver may have given them to other workers."""
 
 
 class Worker:
     """The Ray actor; serves one run at a time in Ray's event loop.
 
-    `give` and `take` carry the channel's messages in numbered batches, so that a batch that was lost and is sent again
-    counts once.
+    `give` and `take` carry the channel's messages in numbered batches, so that a batch that is sent again after
+    a loss counts once.
     """
 
     def __init__(self) -> None:
@@ -54,7 +54,7 @@ class Worker:
         return bytes(self._pair.public_key)
 
     async def begin(self, orders: WorkerConfig, sealed: bytes | None = None) -> list[str]:
-        """Start a run; return the names of key variables that this process lacks, where no keys were sent."""
+        """Start a run; return the key variables missing in this process's environment, if no keys were sent."""
         pair, self._pair = self._pair, None
         sent = None if sealed is None else unseal(sealed, pair)
         keys, secrets, missing = worker_keys(orders.specs, sent)
@@ -133,7 +133,7 @@ class _WorkerRun:
         return not self.line.failed and time.monotonic() - self._heard < TRUST * self.patience
 
     async def _serve(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        """Answer the driver; where memory runs out, fail the channel, so that the worker counts as lost and not the item."""
+        """Answer the driver; out of memory, fail the channel, so that the worker counts as lost and not the item as failed."""
         try:
             return await self._dispatch(name, arguments)
         except MemoryError as error:
@@ -152,7 +152,7 @@ class _WorkerRun:
         return None
 
     async def _walk(self, task: GraphTask) -> tuple[dict[str, Any], list[Any] | None]:
-        """Execute a graph; return its final state and what it left open."""
+        """Execute a graph; return its final state and the failures of open requests."""
         graph: Any = importlib.import_module(task.graph) if isinstance(task.graph, str) else task.graph
         options, refused = self._options[task.options], [] if task.open else None
         context = Context(

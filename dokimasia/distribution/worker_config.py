@@ -15,10 +15,10 @@ from dokimasia.errors import ConfigError
 from dokimasia.prompts import PromptLibrary
 
 TransportFactory = Callable[[Mapping[str, ModelSpec], PromptLibrary | None], dict[str, Transport]]
-"""Makes the ways to models."""
+"""Creates the transports to models."""
 
 PATIENCE = 60.0
-"""Seconds that a worker may be silent before it is taken for dead."""
+"""Seconds of silence after which a worker counts as dead."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class WorkerConfig:
     Attributes:
         library: the prompts.
         specs: the models' configurations, by name.
-        far: the models that the driver calls itself: people, and those with a transport passed by a program.
+        driver_models: the models that the driver calls itself: people, and those with a transport passed by a program.
         watched: whether steps of graphs are reported.
         opening: creates the transports; a function that exists in every version of the package.
         patience: seconds of silence after which a worker counts as dead.
@@ -46,7 +46,7 @@ class GraphTask(NamedTuple):
     """An item for a worker to execute a graph on.
 
     `graph` is the graph, or the name of its module; `options` the number under which the worker received its options;
-    `open` says whether the worker returns what the graph leaves open.
+    `open` says whether the worker returns the failures of open requests.
     """
 
     graph: object
@@ -97,10 +97,10 @@ def seal(keys: Mapping[str, str], public: bytes) -> bytes:
 
 
 def unseal(box: bytes, pair: Any) -> dict[str, str]:
-    """Return the keys that were sealed for a pair.
+    """Return keys that were sealed with the pair's public key.
 
     Raises:
-        ConfigError: they were sealed with another key, or changed on the way.
+        ConfigError: they were sealed with another key, or altered.
     """
     from nacl.exceptions import CryptoError
 

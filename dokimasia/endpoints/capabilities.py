@@ -10,14 +10,14 @@ from dokimasia.storage.profiles import load_profile
 
 
 def with_capabilities(spec: ModelSpec, home: Path) -> ModelSpec:
-    """Return the spec with its capabilities settled.
+    """Return the specification with the model's known capabilities.
 
     Configured capabilities take precedence, then the measured profile of the model at its endpoint. Without either, the
     model counts as having none and is asked in plain text only.
 
     Args:
         spec: the model's configuration.
-        home: the folder that holds the profiles; it need not exist.
+        home: the home folder with the profiles; it need not exist.
     """
     if spec.capabilities:
         return spec

@@ -41,7 +41,7 @@ def list_models(
 ) -> list[dict[str, Any]]:
     """Return a description of each model for JSON; measured profiles come from the home, if there is one.
 
-    Where the home cannot be read, simulated models are listed without their profiles.
+    If the home cannot be read, simulated models are listed without their profiles.
 
     Args:
         settings: configuration, home and available keys.
@@ -89,13 +89,12 @@ def _described(
 
 
 def _in_process(spec: ModelSpec) -> bool:
-    """Whether a model is simulated in this process."""
+    """Return whether a model is simulated in this process."""
     return spec.ref.model.startswith(SIMULATED) and spec.api_base is None
 
 
 def _price(spec: ModelSpec) -> dict[str, Any]:
-    """Return US dollars per million tokens, and per edited image where that is configured, and where the figures come from;
-    None is unknown."""
+    """Return the price in US dollars per million tokens (and per edited image, if configured) and its source; None: unknown."""
     price = known_price(spec)
     source = None
     if price.known or price.input is not None or price.output is not None:

@@ -48,7 +48,7 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.profiles import save_profile
 
 MAX_TOKENS = 1024
-"""Tokens that one reply may have: far more than the tasks need, so that a model that thinks first comes to its answer."""
+"""Tokens of a reply, at most: far more than the tasks require, so that a reasoning model reaches its answer."""
 
 COLOURS = {
     "red": (220, 20, 20),
@@ -60,7 +60,7 @@ COLOURS = {
 }
 WIDTH = 192
 EDITED_WIDTH = 512
-"""Pixels of a picture that is to be edited: image models refuse small ones."""
+"""Width in pixels of an image to edit, since image models refuse small ones."""
 
 BANDS = 3
 
@@ -249,18 +249,18 @@ def _failed(reply: ChatReply, note: str) -> CapabilityFinding:
 
 LABEL = "probe"
 PATIENCE = RetryPolicy(max_tries=2, longest_asked=20.0, max_total_wait=30.0)
-"""A check is watched by somebody: one more try for a hiccup, and no long wait."""
+"""The retry policy of checks: one more try and no long wait, since somebody waits for the result."""
 
 TIMEOUT = 60.0
-"""Seconds that one request may take at most; a shorter limit of the model's own holds."""
+"""Seconds for one request, at most; a shorter limit of the model takes precedence."""
 
 _POINTLESS = frozenset({"auth", "not_found", "connection", "timeout", "configuration"})
-"""Problems of the first request after which another one tells nothing more."""
+"""Failures of the first request after which further requests are pointless."""
 
 _UNASKED = CapabilityFinding(verdict="unknown", note="an image model is asked for an edit alone")
 
 _DECLINED = frozenset({"bad_request", "unsupported"})
-"""The endpoint's word that it does not do what the request asks."""
+"""Failures by which an endpoint says that it does not support a request."""
 
 
 class UnreachableModel(Value):
@@ -377,9 +377,9 @@ class _WatchedLedger(SqliteLedger):
 
 
 def _able(spec: ModelSpec) -> ModelSpec:
-    """Return the spec as one that can do everything, so that a request keeps all that it has, and waits not too long.
+    """Return the specification with all capabilities, so that no part of a probe is dropped, and with a short timeout.
 
-    The picture is drawn no larger than the model is to be sent.
+    No image limit is needed, since the probe's image is drawn within the model's own limit.
     """
     able: tuple[Capability, ...] = ("vision", "json_schema", "tools")
     return spec.model_copy(update={"capabilities": able, "timeout": min(spec.timeout, TIMEOUT), "max_image_side": None})

@@ -10,11 +10,11 @@ from dokimasia.graphs.reasking import update_items
 
 
 class AnswerState(Failure, TypedDict, total=False):
-    """One answer: `model` is the candidate's shown name, `arm` is empty or `blind`, the rest are ids in the store.
+    """One answer of a candidate: `model` is its shown name, `arm` is empty or `blind`, most other fields are ids in the store.
 
     `final` is the id of the `FinalAnswer`, if the graph decides whether the answer is right. `attempt` counts how often the
-    item failed and was retried, if each attempt is a draw of its own. `looks` are what the judge looked at with its tools,
-    `score` is that of the judgement, if the state holds it.
+    item failed and was retried, if each attempt is a draw of its own. `looks` are ids of what the judge looked at with its
+    tools, `calls` are keys in the ledger, `score` is that of the judgement, if the state holds it.
     """
 
     model: str

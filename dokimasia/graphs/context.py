@@ -20,9 +20,9 @@ Own = TypeVar("Own", bound=GraphOptions)
 class Context:
     """The services of one work item: the gateway, the store of values, the options, the seed.
 
-    `prompts`, if given, replaces the package's own prompts. `blobs` holds images, also those that tools make; it is needed
+    `prompts`, if given, replaces the package's own prompts. `blobs` holds images, also those that tools make; it is required
     if the options offer tools. `attempt` counts how often the item was retried after a failure (see `at_attempt`).
-    `refused`, if given, collects the failures that leave something open.
+    `refused`, if given, collects the failures after which a call is still open (see `Failed.open`).
     """
 
     gateway: Gateway
@@ -107,7 +107,7 @@ def own_options(context: Context, type_: type[Own], graph: str) -> Own:
 
 
 async def keep_looks(context: Context, looks: Sequence[Look]) -> list[str]:
-    """Store what a judge looked at and return the ids, in order."""
+    """Store what a judge looked at with its tools; return the ids in order."""
     return [await context.store.put(look) for look in looks]
 
 

@@ -1,9 +1,9 @@
-"""The density filter: is there enough in an image to put perception to the test? (PerceptionRubrics, section 3.2)
+"""The density filter: a judge rates whether an image is dense enough to test perception (PerceptionRubrics, section 3.2).
 
     classify ─► rate ─► end
 
-A sample whose data name its domain is only rated. Straight, so it runs without checkpoints: the ledger carries it over
-any crash.
+A sample whose data name its domain skips `classify`. The graph is linear and runs without checkpoints: after a crash the
+ledger answers repeated calls.
 """
 
 import operator
@@ -26,9 +26,9 @@ NEEDS_PROMPT = False
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of the sample and of the rating; `domain` is its short name.
+    """Ids of the sample and of the rating; `domain` is the short name of the sample's domain.
 
-    `domain_call` is the id of the domain's provenance, empty where the data gave it.
+    `domain_call` is the id of the domain's provenance, empty if the data name the domain.
     """
 
     sample: str
@@ -39,7 +39,7 @@ class State(Failure, TypedDict, total=False):
 
 
 async def classify(state: State, runtime: Runtime[Context]) -> State:
-    """Take the domain from the data, or ask the judge for it."""
+    """Set the domain from the sample's data, or ask the judge to classify the image."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     domain = domain_of(sample)
@@ -52,7 +52,7 @@ async def classify(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def rate(state: State, runtime: Runtime[Context]) -> State:
-    """Ask the judge for both ratings and compare them with the domain's threshold."""
+    """Ask the judge for both density ratings and compare them with the domain's threshold."""
     context = runtime.context
     options = context.options
     if not isinstance(options, FilterOptions):
@@ -77,7 +77,7 @@ async def rate(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def after_classifying(state: State) -> Literal["rate", "__end__"]:
-    """Go on, or stop."""
+    """Return `rate`, or the end after a failure."""
     return "__end__" if state.get("failed") else "rate"
 
 

@@ -1,13 +1,13 @@
-"""Diagnosis in words: rows picked, reports written model by model, printed, repaired once, then across models (ATOM, 3.4).
+"""Diagnostic reports: pick salient rows, write a report on each model, repair it once, then compare models (ATOM, 3.4).
 
     select ─► write ─► expand ─► mend ─► write_across ─► expand_across ─► mend_across ─► end
                                   └───────────────────────────────────────────────────────┘  (one model)
 
-A writer writes sentences with places, which are expanded from the tables by a program. A report with sentences that are
-not verified goes back once, with every fault named; what is not verified then stays, and is shown as such.
+The writer's sentences contain references to cells of the tables, which `expand` replaces with the figures. A report with
+unverified sentences is sent back once, with every fault named; sentences that are still unverified are kept and marked.
 
-Every step is checkpointed and holds ids of what was made; a step that was cut off is done again whole, its calls
-answered by the ledger. A subject whose calls fail twice has a failure in the place of a report, and the rest goes on.
+Every step is checkpointed, and the state holds ids. An interrupted step is repeated whole, its calls answered by the
+ledger. A subject whose calls fail twice has a failure instead of a report; the other subjects continue.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -39,9 +39,9 @@ T = TypeVar("T")
 
 
 class State(TypedDict, total=False):
-    """By subject (a model's name, or empty for all): ids of what was picked, drafted and expanded; failures; calls.
+    """By subject (a model's name, or empty for all): ids of picked rows, drafts and reports; failures; calls.
 
-    `failed` holds a kind and a reason; `calls` the ledger keys of all that was asked, in order.
+    `failed` holds a kind and a reason; `calls` the ledger keys of all requests, in order.
     """
 
     salient: dict[str, str]
@@ -63,10 +63,10 @@ class DiagnosisContext(Context):
 
     @cached_property
     def tables(self) -> Diagnosis:
-        """The diagnosis.
+        """The diagnosis whose tables the reports describe.
 
         Raises:
-            ConfigError: there is none.
+            ConfigError: the context has no diagnosis.
         """
         if self.diagnosis is None:
             raise ConfigError("a report needs the diagnosis it is written from: DiagnosisContext(..., diagnosis=...)")
@@ -113,7 +113,7 @@ async def print_places(state: State, runtime: Runtime[DiagnosisContext], *, acro
 
 
 async def mend(state: State, runtime: Runtime[DiagnosisContext], *, across: bool) -> State:
-    """Send reports with unverified sentences back once, with all faults; the version with fewer of them is kept.
+    """Send reports with unverified sentences back once, with all faults, and keep the version with fewer of them.
 
     A second report that is no better changes only the calls.
     """
@@ -160,9 +160,9 @@ def build() -> StateGraph[State, DiagnosisContext]:
 
 
 def _tables(assets: Iterable[Asset], subject: str) -> list[tuple[Asset, Sequence[int]]]:
-    """Return what is shown of a subject: a model's own tables and its rows of others; of all, the tables of all.
+    """Return the tables and rows shown for a subject: a model's own tables and its rows of shared ones, or all shared tables.
 
-    Left out are rows without a figure, and radars, which repeat the heat map.
+    Rows without a figure are left out, and so are radar charts, which repeat the heat map.
     """
     tables: list[tuple[Asset, Sequence[int]]] = []
     for asset in assets:
@@ -179,7 +179,7 @@ def _tables(assets: Iterable[Asset], subject: str) -> list[tuple[Asset, Sequence
 
 
 async def _picked_rows(context: DiagnosisContext, state: State, subject: str, *, further: Iterable[str] = ()) -> str:
-    """Return the tables' text of the rows that were picked for a subject, of further ones, and of what is always shown."""
+    """Return as text the rows picked for a subject, further rows, and the rows that are always shown."""
     salient = await context.store.get(Salience, state.get("salient", {})[subject])
     always = shown_always(context.tables.assets, subject, everyone=subject == EVERYONE)
     rows = {name: set(numbers) for name, numbers in always.items()}
@@ -192,9 +192,9 @@ async def _picked_rows(context: DiagnosisContext, state: State, subject: str, *,
 
 
 async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:
-    """Return what the report across models is written from: the tables, and what is verified of the reports on models.
+    """Return the input of the report across models: the tables, and the verified sentences of the reports on models.
 
-    The reports are shown with their places; the rows that these lead to are among the tables.
+    The sentences are shown with their references; the tables include the rows that these refer to.
     """
     parts: list[str] = []
     rows: dict[str, None] = {}
@@ -209,7 +209,7 @@ async def _across(context: DiagnosisContext, state: State) -> tuple[str, str]:
 
 
 async def _ask(context: DiagnosisContext, request: Ask[T], *, rejected: Rejected | None = None) -> AskResult[T]:
-    """Return the reply to a request, and count one more step.
+    """Return the reply to a request, and report one more finished step.
 
     Raises:
         CallFailed: the budget is used up: the step stays open, so that a resume does it whole.

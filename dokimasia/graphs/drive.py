@@ -1,4 +1,4 @@
-"""Compile graphs, run straight ones, and offer them as runnables that bring their own context."""
+"""Compile graphs, run them without checkpoints, and wrap them as LangChain runnables that bring their own context."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, cast
@@ -14,11 +14,11 @@ from dokimasia.graphs.steps import Steps
 from dokimasia.graphs.watched import picture, watch
 
 RECURSION_LIMIT = 60
-"""Steps that one thread may take; every cycle of ours is bounded far below it."""
+"""Steps that one thread may take; every cycle in the graphs is bounded well below it."""
 
 
 class GraphFile(Protocol):
-    """What a file in this room offers: its name, the version of its nodes and state, and the graph."""
+    """A module that defines a graph: its name, the version of its nodes and state, and the function that builds it."""
 
     @property
     def NAME(self) -> str: ...
@@ -31,7 +31,7 @@ class GraphFile(Protocol):
 
 
 class Graph(NamedTuple):
-    """A graph that needs no file of its own: its name, the version of its nodes and state, and what builds it."""
+    """A graph without a module of its own: its name, the version of its nodes and state, and the function that builds it."""
 
     NAME: str
     VERSION: int
@@ -46,10 +46,10 @@ GRAPHS: dict[str, GraphFile] = {
 def compiled(
     graph: GraphFile, saver: BaseCheckpointSaver[str] | None = None, *, steps: Steps | None = None
 ) -> CompiledStateGraph[Any, Context]:
-    """Return any graph file's graph compiled, such as a plug-in's.
+    """Return the compiled graph of a graph file, also of a plug-in's.
 
-    With a saver its threads can be resumed. Each step is told to `steps`, and the picture before; without it the graph is
-    exactly what its file builds.
+    With a saver its threads can be resumed. With `steps`, the graph's picture and then each of its steps are reported
+    there; without, the graph is compiled exactly as its file builds it.
     """
     built = graph.build()
     if steps is None:
@@ -63,10 +63,10 @@ def compiled(
 async def run(
     graph: CompiledStateGraph[Any, Context], inputs: Mapping[str, Any], *, context: Context
 ) -> dict[str, Any]:
-    """Run a straight graph from its inputs to its final state."""
+    """Run a graph without checkpoints and return its final state."""
     config: RunnableConfig = {"recursion_limit": RECURSION_LIMIT}
     state: dict[str, Any] = {}
-    # `ainvoke` would also collect what each step adds, to look for interrupts, of which a straight graph has none.
+    # `ainvoke` would also collect what each step adds, to look for interrupts, which these graphs never raise.
     async for values in graph.astream(dict(inputs), config, context=context, stream_mode="values"):
         state = values
     return state
@@ -75,8 +75,8 @@ async def run(
 def as_runnable(name: str, context: Context) -> Runnable[dict[str, Any], dict[str, Any]]:
     """Return a graph as a LangChain runnable (async) that brings its own context.
 
-    LangGraph hands a compiled sub-graph its parent's context unchecked; called through this wrapper inside a node of
-    another graph, ours always gets its own.
+    LangGraph hands a compiled sub-graph its parent's context unchecked. Called through this wrapper inside a node of
+    another graph, the graph always gets its own context.
     """
     graph = compiled(GRAPHS[name])
 

@@ -1,4 +1,4 @@
-"""Duel: candidates and the baseline answer, and a judge compares each answer with the baseline's, in one order or both.
+"""Duel: a judge compares each candidate's answer with the baseline model's answer, in one order or both.
 
     describe ─► answer ─► judge ─► end
 
@@ -57,7 +57,7 @@ class Duel(AnswerState, total=False):
 
 
 class State(TypedDict, total=False):
-    """Id of the sample, and the answers to it; those that are there already need not be asked for."""
+    """Id of the sample, and the answers to it; an item with a `response` and a `baseline` is not requested again."""
 
     sample: str
     items: list[Duel]
@@ -101,7 +101,7 @@ def _needs_description(item: Duel) -> bool:
 
 
 async def _describe(context: Context, sample: Sample) -> tuple[Described | Failed, list[str]]:
-    """Return the descriptions of a sample's images, or why there are none, and the calls that were made."""
+    """Return the descriptions of a sample's images, or the failure, and the keys of the calls."""
     options = own_options(context, DuelOptions, NAME)
     calls: list[str] = []
     observe = ""
@@ -152,7 +152,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def _answer(context: Context, sample: Sample, key: AnswerKey, described: str) -> tuple[AskResult[Response], str]:
-    """Return one model's answer and the id of its stored value, which is empty without a value."""
+    """Return one model's answer and the id of its stored value, empty after a failure."""
     model, arm, repeat = key
     if arm == TEXT:
         ask = answer_described(sample, await context.store.get(Described, described), repeat=repeat)
@@ -202,12 +202,12 @@ async def _judge(context: Context, sample: Sample, item: Duel) -> Duel:
     asks = [judge.verdict(place) for place in options.places]
     if factuality_by(sample, options.factuality) != "none":
         asks += [judge.factuality(place) for place in options.places]
-    judged = await gather_all(asks)
+    results = await gather_all(asks)
     ids: list[str] = []
     calls: list[str] = []
     failures: list[Failed] = []
     verdicts: list[int] = []
-    for judgement, judgement_calls in judged:
+    for judgement, judgement_calls in results:
         ids.append(await context.store.put(judgement))
         calls += judgement_calls
         if judgement.failure is not None:

@@ -1,4 +1,4 @@
-"""Execution of graphs in this process, with checkpoints and with garbage collection deferred."""
+"""Execution of graphs in this process, with checkpoints and less frequent garbage collection."""
 
 import gc
 from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
@@ -24,10 +24,10 @@ from dokimasia.graphs.steps import Steps
 from dokimasia.graphs.watched import at_item
 
 COLLECTOR = (50_000, 10, 10)
-"""Thresholds of the garbage collector while items are walked."""
+"""Thresholds of the garbage collector while graphs run (see `gc.set_threshold`)."""
 
 _thresholds: list[tuple[int, int, int]] = []
-"""What they were when each that is under way began."""
+"""The previous thresholds, one entry for each `reduced_gc` in progress."""
 
 
 @contextmanager
@@ -60,7 +60,7 @@ class GraphRun:
         inputs: the initial state: ids and small primitives.
         item: the item whose steps are reported.
         context: the context of its nodes.
-        thread: the id under which its steps are saved, so that it resumes from the last; empty: nothing is saved.
+        thread: the id under which its steps are saved, so that it resumes from the last one; empty: none are saved.
     """
 
     graph: GraphFile
@@ -89,25 +89,25 @@ class Executor(Protocol):
 
 
 class CompletedStepSaver(BaseCheckpointSaver[str]):
-    """Saves steps up to one that left something open: the budget was used up, or a person has not answered.
+    """Saves steps up to the first with an open request: the budget was used up, or a person has not answered.
 
-    A resumed execution repeats that step, and so repeats its open requests. If the step was saved, the execution would go on
-    as if there were no answer: only this process knows what is open.
+    A resumed execution repeats that step with its open requests. If the step were saved, the execution would continue as if
+    there were no answer, since only this process knows which requests are open.
     """
 
     def __init__(self, saver: BaseCheckpointSaver[str]) -> None:
-        """Keep steps in a saver."""
+        """Save steps with `saver`."""
         super().__init__(serde=saver.serde)
         self._saver = saver
         self.open: dict[str, Sequence[Failed]] = {}
-        """What was left open, by thread at work."""
+        """Failures of open requests, by running thread."""
 
     def get_next_version(self, current: str | None, channel: None) -> str:
-        """Return the next version of a channel, as numbered by the saver."""
+        """Return the saver's next version of a channel."""
         return self._saver.get_next_version(current, channel)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the step of a configuration, or a thread's last."""
+        """Return the step that a configuration names, or the last of its thread."""
         return await self._saver.aget_tuple(config)
 
     def alist(self, config: RunnableConfig | None, **options: Any) -> AsyncIterator[CheckpointTuple]:
@@ -121,7 +121,7 @@ class CompletedStepSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Save a step, unless something was left open."""
+        """Save a step, unless a request of the thread is open."""
         if not self._left_open(config):
             return await self._saver.aput(config, checkpoint, metadata, new_versions)
         where = {name: config["configurable"].get(name, "") for name in ("thread_id", "checkpoint_ns")}
@@ -130,7 +130,7 @@ class CompletedStepSaver(BaseCheckpointSaver[str]):
     async def aput_writes(
         self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
     ) -> None:
-        """Save what a task wrote, unless something was left open."""
+        """Save a task's writes, unless a request of the thread is open."""
         if not self._left_open(config):
             await self._saver.aput_writes(config, writes, task_id, task_path)
 
@@ -144,7 +144,7 @@ class LocalExecutor:
     processes = 1
 
     def __init__(self, saver: BaseCheckpointSaver[str], steps: Steps | None = None) -> None:
-        """Keep steps in a saver, and tell them to `steps` where somebody listens."""
+        """Save steps with `saver`, and report them to `steps`, if given."""
         self._saver = CompletedStepSaver(saver)
         self._steps = steps
         self._graphs: dict[tuple[str, bool], CompiledStateGraph[Any, Context]] = {}
@@ -153,8 +153,8 @@ class LocalExecutor:
         """Return the final state of a graph; a thread resumes from its last checkpoint.
 
         Every step of a thread is checkpointed before the next begins (`durability="sync"`). A thread is finished when no
-        task is left: `next` alone is also empty where a process died after a task's writes were kept and before the
-        checkpoint that takes them in.
+        task is left: `next` alone is also empty if a process died after a task's writes were saved and before the
+        checkpoint that includes them.
         """
         graph = self._compiled(walk.graph, checkpointed=bool(walk.thread))
         with at_item(walk.item):
@@ -168,16 +168,18 @@ class LocalExecutor:
             }
             self._saver.open[walk.thread] = refused
             try:
-                begun = await self._saver.aget_tuple(config) is not None  # `aget_state` costs as much as a step
-                if begun and not (state := await graph.aget_state(config)).tasks:
+                has_checkpoint = (
+                    await self._saver.aget_tuple(config) is not None
+                )  # `aget_state` costs as much as a step
+                if has_checkpoint and not (state := await graph.aget_state(config)).tasks:
                     return dict(state.values)
-                inputs = None if begun else dict(walk.inputs)
+                inputs = None if has_checkpoint else dict(walk.inputs)
                 return await graph.ainvoke(inputs, config, context=context, durability="sync")
             finally:
                 del self._saver.open[walk.thread]
 
     def _compiled(self, graph: GraphFile, *, checkpointed: bool) -> CompiledStateGraph[Any, Context]:
-        place = (graph.NAME, checkpointed)
-        if place not in self._graphs:
-            self._graphs[place] = drive.compiled(graph, self._saver if checkpointed else None, steps=self._steps)
-        return self._graphs[place]
+        key = (graph.NAME, checkpointed)
+        if key not in self._graphs:
+            self._graphs[key] = drive.compiled(graph, self._saver if checkpointed else None, steps=self._steps)
+        return self._graphs[key]

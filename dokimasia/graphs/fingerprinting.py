@@ -2,7 +2,7 @@
 
     match ─► end
 
-One trial a thread; it asks once (and once more where the reply cannot be used), so it needs no checkpoint.
+One thread is one trial with one request (repeated once if the reply is unusable), so it needs no checkpoints.
 """
 
 from typing import TypedDict
@@ -26,7 +26,7 @@ NOTHING = "(no sentence of this report is verified)"
 
 
 class State(TypedDict, total=False):
-    """Ids: of the task and of both models' reports (the task's first and second), of the match; whether it is right."""
+    """Ids of the task, of the two models' reports (in the task's order) and of the match (`result`); `score` is 1 if right."""
 
     task: str
     first: str
@@ -39,7 +39,7 @@ class State(TypedDict, total=False):
 
 
 async def match_task(state: State, runtime: Runtime[Context]) -> State:
-    """Ask which model the first report is about, and compare the reply with the truth."""
+    """Ask the judge which model the first report is about, and compare its choice with the truth."""
     context = runtime.context
     task = await context.store.get(FingerprintTask, state["task"])
     first = await context.store.get(Report, state["first"])

@@ -1,13 +1,13 @@
-"""Perturbing (FOCUS, section 2): three graphs that write gold answers and make answers worse in one dimension of error.
+"""Perturbation (FOCUS, section 2): graphs that write gold answers and insert an error of one dimension into an answer.
 
     gold_writing       write ─► check ─► end
     text_perturbing    perturb ─► check ─► end
     image_perturbing   instruct ─► edit ─► end
 
-A gold answer that is found wrong is kept with what is wrong in it, and no perturbation is made from it. A dimension that an
-answer has nothing of is no failure. What a checker says against a change is kept beside it: people decide. An image that
-came back unchanged, or, where a model checks it, not as it was told to be, is a failure with its reason. All are straight,
-so they run without checkpoints: the ledger carries them over any crash.
+A gold answer that the checker finds wrong is stored with its faults, and no perturbation is made from it. A dimension that
+does not apply to an answer is no failure. A checker's objections to a change are stored beside it: people decide. An edited
+image that is unchanged, or, if a model checks it, does not follow the instruction, is a failure. The graphs are linear and
+run without checkpoints: after a crash the ledger answers repeated calls.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ TEXTS: Task = "image-to-text"
 
 
 class GoldState(Failure, TypedDict, total=False):
-    """Ids of the sample, of the answer as it was written, and of the answer with what was said of it (`result`)."""
+    """Ids of the sample, of the answer as `written`, and of the checked answer (`result`)."""
 
     sample: str
     written: str
@@ -59,7 +59,7 @@ class GoldState(Failure, TypedDict, total=False):
 
 
 async def write_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState:
-    """Have the answer written."""
+    """Have the gold answer written."""
     context = runtime.context
     options = own_options(context, PerturbOptions, "gold_writing")
     sample = await context.store.get(Sample, state["sample"])
@@ -71,7 +71,7 @@ async def write_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
 
 
 async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState:
-    """Have the answer checked."""
+    """Have the gold answer checked."""
     context = runtime.context
     options = own_options(context, PerturbOptions, "gold_writing")
     sample = await context.store.get(Sample, state["sample"])
@@ -100,9 +100,9 @@ def build_gold_writing() -> StateGraph[GoldState, Context]:
 
 
 class TextState(Failure, TypedDict, total=False):
-    """Ids of the sample, of the gold answer and of what was made; `dimension` is a name.
+    """Ids of the sample, of the gold answer and of the perturbed answer (`made`); `dimension` is a name.
 
-    `result` holds the id of a `Perturbed` and, where somebody checked it, of a `ChangeCheck`; or of a `NotApplicable`.
+    `result` holds the id of a `Perturbed` and, if it was checked, of a `ChangeCheck`; or the id of a `NotApplicable`.
     """
 
     sample: str
@@ -119,18 +119,18 @@ async def perturb_text(state: TextState, runtime: Runtime[Context]) -> TextState
     sample = await context.store.get(Sample, state["sample"])
     gold = await context.store.get(GoldAnswer, state["gold"])
     dimension = error_dimensions(TEXTS)[state["dimension"]]
-    about: dict[str, Any] = {"sample": sample.digest, "dimension": dimension.name}
+    subject: dict[str, Any] = {"sample": sample.digest, "dimension": dimension.name}
     if gold.word_count < dimension.least_words:
         why = f"the gold answer has {gold.word_count} of at least {dimension.least_words} words"
-        return {"result": [await context.store.put(NotApplicable(**about, why=why, too_short=True))]}
+        return {"result": [await context.store.put(NotApplicable(**subject, why=why, too_short=True))]}
     reply = await context.ask(perturb_answer(sample, gold.text, dimension))
     if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     if reply.value.none:
-        none = NotApplicable(**about, why=reply.value.none, provenance=reply.provenance)
-        return {"calls": reply.calls, "result": [await context.store.put(none)]}
+        not_applicable = NotApplicable(**subject, why=reply.value.none, provenance=reply.provenance)
+        return {"calls": reply.calls, "result": [await context.store.put(not_applicable)]}
     perturbed = Perturbed(
-        **about,
+        **subject,
         sample_id=sample.id,
         task=TEXTS,
         gold=gold.text,
@@ -174,10 +174,10 @@ def build_text_perturbing() -> StateGraph[TextState, Context]:
 
 
 class ImageState(Failure, TypedDict, total=False):
-    """Ids of the sample, whose one image is the gold one, of the instruction, of what was made and of how it came about.
+    """Ids of the sample, whose only image is the gold image, of the instruction, and of the results.
 
-    `dimension` is a name. `result` holds the ids of a `Perturbed` and of its `EditRecord`; or, where the image cannot be
-    edited in that dimension, of a `NotApplicable`, and nothing failed.
+    `dimension` is a name. `result` holds the ids of a `Perturbed` and of its `EditRecord`; or, if the image cannot be
+    edited in that dimension, the id of a `NotApplicable`, which is no failure.
     """
 
     sample: str
@@ -188,7 +188,7 @@ class ImageState(Failure, TypedDict, total=False):
 
 
 async def instruct(state: ImageState, runtime: Runtime[Context]) -> ImageState:
-    """Have the instruction written."""
+    """Have the edit instruction written."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     dimension = error_dimensions("text-to-image")[state["dimension"]]
@@ -196,15 +196,15 @@ async def instruct(state: ImageState, runtime: Runtime[Context]) -> ImageState:
     if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     if reply.value.unsuited:
-        none = NotApplicable(
+        not_applicable = NotApplicable(
             sample=sample.digest, dimension=dimension.name, why=reply.value.unsuited, provenance=reply.provenance
         )
-        return {"calls": reply.calls, "result": [await context.store.put(none)]}
+        return {"calls": reply.calls, "result": [await context.store.put(not_applicable)]}
     return {"calls": reply.calls, "instruction": await context.store.put(reply.value)}
 
 
 async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
-    """Have the image edited and the edit checked; every attempt is a new edit, and the first usable one is taken."""
+    """Have the image edited and the edit checked; each attempt is a new edit, and the first usable one is kept."""
     context = runtime.context
     options = own_options(context, PerturbOptions, "image_perturbing")
     if context.blobs is None:
@@ -262,7 +262,7 @@ async def _look_at_edit(
     image: ImageRef,
     instruction: EditInstruction,
 ) -> EditLook:
-    """Return the comparison of an edited image with the gold one, and the check by a model, if there is one."""
+    """Compare an edited image with the gold image, and have a model check it, if the options name a checker."""
 
     def compare() -> tuple[float, str]:
         before, after = blobs.get(gold.sha256), blobs.get(image.sha256)

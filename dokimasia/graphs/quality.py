@@ -1,8 +1,8 @@
-"""Quality of criteria: a rater says of one criterion whether it is accurate and necessary (ATOM, appendix C).
+"""Criterion quality: a model rates whether a criterion is accurate and necessary (ATOM, appendix C).
 
     rate ─► end
 
-Straight, so it runs without checkpoints: the ledger carries it over any crash.
+The graph is linear and runs without checkpoints: after a crash the ledger answers repeated calls.
 """
 
 import operator
@@ -22,7 +22,7 @@ VERSION = VERSIONS[NAME]
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of the sample, of its criteria and of the rating; `number` says which criterion of the set, from 1."""
+    """Ids of the sample, of its criteria and of the rating; `number` is the criterion's place in the set, from 1."""
 
     sample: str
     criteria: str

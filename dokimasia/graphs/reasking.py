@@ -18,21 +18,21 @@ _OPEN: dict[FailureKind, str] = {
 
 
 async def gather_all(asks: Iterable[Awaitable[T]]) -> list[T]:
-    """Return the results of awaitables, run concurrently, in order; a problem is raised when all have ended.
+    """Return the results of awaitables in order, run concurrently; an exception is raised once all have ended.
 
     Raises:
         Interrupted: one was interrupted, and nothing worse happened.
     """
-    listed = list(asks)
-    if len(listed) == 1:
-        return [await listed[0]]
-    done = await asyncio.gather(*listed, return_exceptions=True)
-    raise_worst([result for result in done if isinstance(result, BaseException)])
-    return [result for result in done if not isinstance(result, BaseException)]
+    awaitables = list(asks)
+    if len(awaitables) == 1:
+        return [await awaitables[0]]
+    results = await asyncio.gather(*awaitables, return_exceptions=True)
+    raise_worst([result for result in results if isinstance(result, BaseException)])
+    return [result for result in results if not isinstance(result, BaseException)]
 
 
 async def gather_pair(first: Awaitable[T] | None, second: Awaitable[S] | None) -> tuple[T | None, S | None]:
-    """Return the results of two awaitables, run concurrently; a problem is raised when both have ended.
+    """Return the results of two awaitables, run concurrently; an exception is raised once both have ended.
 
     None in place of an awaitable has the result None.
 
@@ -47,7 +47,7 @@ async def gather_pair(first: Awaitable[T] | None, second: Awaitable[S] | None) -
 
 
 def raise_worst(problems: Sequence[BaseException]) -> None:
-    """Raise the first problem that is not an interruption, else the first, if any; waiting for a person comes last."""
+    """Raise the worst exception, if any: errors before interruptions, and both before waiting for a person."""
     if problems:
         raise min(problems, key=lambda problem: isinstance(problem, Interrupted) + 2 * _waits(problem))
 
@@ -59,18 +59,18 @@ def _waits(problem: BaseException) -> bool:
 async def update_items(
     items: Iterable[T], update: Callable[[T], Awaitable[T]], needs_update: Callable[[T], bool]
 ) -> list[T]:
-    """Return items, with those that need it updated concurrently; problems are raised as by `gather_all`."""
+    """Return items in order, updating concurrently those that need it; exceptions are raised as by `gather_all`."""
 
-    listed = list(items)
-    places = [place for place, item in enumerate(listed) if needs_update(item)]
-    updated = await gather_all(update(listed[place]) for place in places)
-    for place, item in zip(places, updated, strict=True):
-        listed[place] = item
-    return listed
+    updated_items = list(items)
+    positions = [position for position, item in enumerate(updated_items) if needs_update(item)]
+    updated = await gather_all(update(updated_items[position]) for position in positions)
+    for position, item in zip(positions, updated, strict=True):
+        updated_items[position] = item
+    return updated_items
 
 
 def within_budget(result: AskResult[T]) -> AskResult[T]:
-    """Return a reply, unless its failure leaves it open: then the step stays open, so that a resume repeats it.
+    """Return a reply, or raise if its failure leaves the request open, so that a resume repeats the step.
 
     Raises:
         CallFailed: the budget is used up, or a person has not answered yet.
@@ -85,18 +85,18 @@ def to_report(failures: Sequence[Failed]) -> Failed:
 
 
 def first_open(failures: Iterable[Failed | None]) -> Failed | None:
-    """Return the failure that leaves something open, budget before waiting; None if there is none."""
+    """Return the failure that leaves a request open, `budget` before `waiting`; None if there is none."""
     open_failures = [failure for failure in failures if failure is not None and failure.open]
     return min(open_failures, key=lambda failure: OPEN_KINDS.index(failure.kind), default=None)
 
 
 def still_open(kind: FailureKind | None) -> Failed | None:
-    """Return the failure of an item whose judge left a verdict open for this kind of failure; None for other kinds."""
+    """Return the failure of an item whose verdict is open for this kind of failure; None for other kinds."""
     return None if kind is None or kind not in _OPEN else Failed(kind=kind, reason=_OPEN[kind])
 
 
 def raise_open(failed: Failed | None) -> None:
-    """Raise CallFailed for a failure that leaves something open; return for any other.
+    """Raise CallFailed for a failure that leaves a request open; do nothing for any other.
 
     Raises:
         CallFailed: the budget is used up, or a person has not answered yet.

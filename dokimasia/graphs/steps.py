@@ -7,8 +7,8 @@ from pydantic import Field
 from dokimasia.domain.identity import Value
 
 Step = Literal["began", "ended", "failed", "stopped"]
-"""What becomes of a node at an item: `failed` where it raised, or says in the state that the item failed; `stopped` where
-the run was asked to stop, a person has to answer first, or the budget did not reach it."""
+"""The progress of a node at an item: `failed` if it raised or its update says that the item failed; `stopped` if the run was
+asked to stop, a person has to answer first, or the budget is used up."""
 
 START, END = "__start__", "__end__"
 

@@ -1,11 +1,11 @@
-"""Taxonomy growth: a capability tree is proposed, merged, pruned, and every criterion mapped to one leaf (ATOM, section 3.2).
+"""Taxonomy growth: propose, merge and prune a capability tree, then map every criterion to one leaf (ATOM, section 3.2).
 
     propose ─► merge ─► prune ─► map ─► end          (fit ─► propose where a tree is grown on;
        ▲                  │                           fit ─► map where everything has its place)
        └── next round ────┘
 
-The state holds ids of tree versions. Every step is checkpointed; a step that was cut off is done again whole, its calls
-answered by the ledger. Within a step all calls are made against one version of the tree and gathered in a fixed order.
+The state holds ids of tree versions. Every step is checkpointed; an interrupted step is repeated whole, its calls answered
+by the ledger. Within a step all calls see one version of the tree, and their results are gathered in a fixed order.
 """
 
 import asyncio
@@ -61,35 +61,35 @@ VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 PAIRED_CRITERIA = 100
-"""Lists of leaves that are looked through for equals: one for so many criteria, and a few in any case."""
+"""Criteria for each list of leaves that is searched for duplicates; the limit is at least 64 lists."""
 
 WIDTH = (8, 256)
-"""The fewest and the most calls of a phase that are made at once; the gateway limits what is really sent."""
+"""The fewest and the most concurrent calls of a phase; the gateway limits those that are really sent."""
 
 LISTED = 200
-"""Rejections that a report holds; all are counted."""
+"""Rejections that a report lists, at most; all are counted."""
 
 SHOWN_LEAVES = 400
-"""Leaves of a tree that a proposer is shown; of more, those with most support."""
+"""Leaves of a tree that a proposer sees, at most: those with most support."""
 
 EXAMPLES, CHILDREN = 3, 10
-"""Criteria of a node, of several samples where it has any, and capabilities below a parent, that a merger is shown."""
+"""Criteria of a node (of different samples, if possible), and capabilities below a parent, that a judge of merges sees."""
 
 EMBEDDED = 128
-"""Texts that one embedding call takes."""
+"""Texts in one embedding call, at most."""
 
 TOO_LARGE = ("unparsable", "truncated", "context_overflow")
-"""Kinds of failure that a smaller batch may not have."""
+"""Kinds of failure that a smaller batch may avoid."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrowthContext(Context):
     """The services of a growth.
 
-    `criteria` are all that shall have a place in the end, sorted by key; `placed` are those that the tree which is grown
-    on has a place for, which they keep. `keep` keeps a version as the tree's newest, with what its phase came to and
-    where its criteria are mapped (one that exists already changes nothing); `placements` returns where a version's
-    criteria are. `on_progress` listens to how many calls of a phase are done, of how many.
+    `criteria` are all criteria to be placed, sorted by key; `placed` are those with a place in the extended tree, which
+    they keep. `keep` stores a version as the tree's newest, with the report of its phase and the placements of its criteria
+    (storing an existing version again changes nothing); `placements` returns the placements of a version. `on_progress` is
+    called with a phase, the number of its finished calls, and the number of all its calls.
     """
 
     criteria: Sequence[TreeCriterion]
@@ -103,9 +103,9 @@ class GrowthContext(Context):
         """Return the result of a function for each item, in order, with bounded concurrency.
 
         Raises:
-            Interrupted: one was interrupted; raised when all that had begun have ended.
+            Interrupted: one was interrupted; raised once all that had begun have ended.
         """
-        done: dict[int, B] = {}
+        results: dict[int, B] = {}
         problems: list[BaseException] = []
         waiting = iter(range(len(items)))
 
@@ -114,20 +114,20 @@ class GrowthContext(Context):
                 if problems:
                     return
                 try:
-                    done[number] = await do(items[number])
+                    results[number] = await do(items[number])
                 except BaseException as problem:
                     problems.append(problem)
                     if isinstance(problem, asyncio.CancelledError):
                         raise
                     return
-                self.on_progress(phase, len(done), len(items))
+                self.on_progress(phase, len(results), len(items))
 
         width = min(max(2 * self.judge.max_concurrency, WIDTH[0]), WIDTH[1], max(1, len(items)))
         self.on_progress(phase, 0, len(items))
         await asyncio.gather(*(worker() for _ in range(width)))
         if problems:
             raise next((problem for problem in problems if not isinstance(problem, Interrupted)), problems[0])
-        return [done[number] for number in range(len(items))]
+        return [results[number] for number in range(len(items))]
 
 
 @dataclass(slots=True)
@@ -161,8 +161,8 @@ class Tally:
 class State(TypedDict, total=False):
     """Ids of tree versions, and the round.
 
-    `version` is the tree as it stands; `base` the version that is grown on (empty: the tree begins with its anchors);
-    `fitted` the version in which new criteria were mapped to the leaves of `base`.
+    `version` is the current tree; `base` the version that is extended (empty: the tree begins with its anchors); `fitted`
+    the version in which new criteria were mapped to the leaves of `base`.
     """
 
     version: str
@@ -172,41 +172,41 @@ class State(TypedDict, total=False):
 
 
 async def fit(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Map unplaced criteria to the existing leaves: nothing is proposed for those that fit."""
+    """Map unplaced criteria to existing leaves, so that capabilities are proposed only for those that do not fit."""
     version = await _map_to_leaves(runtime.context, state, "fit", runtime.context.placed)
     return {"version": version, "fitted": version}
 
 
 async def propose(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Ask which capabilities a part of the sub-sample needs, and merge the proposals.
+    """Ask which capabilities a part of the sub-sample requires, and merge the proposals.
 
-    In the first round one batch, spread over the whole part, is done alone, so that the others, which are done side by
-    side, see its names; elsewhere all see one version.
+    In the first round one batch, spread over the whole part, is proposed for alone, so that the others, which run
+    concurrently, see its names. In later rounds all batches see one version.
     """
     context, number = runtime.context, state.get("round", 0) + 1
     tree = await _tree(context, state["version"])
     base = await _tree(context, state["base"]) if state.get("base") else None
     tally = Tally()
-    todo = await _proposed_for(context, state, tree, number)
-    first = spread(todo, context.growth.propose_batch) if number == 1 else ()
+    remaining = await _proposed_for(context, state, tree, number)
+    first = spread(remaining, context.growth.propose_batch) if number == 1 else ()
     first_keys = {criterion.key for criterion in first}
     edits: list[TreeEdit] = []
     placed = 0
-    for part in (first, [criterion for criterion in todo if criterion.key not in first_keys]):
+    for part in (first, [criterion for criterion in remaining if criterion.key not in first_keys]):
         places, added, by = await all_proposals(context, tree, part, tally)
         grown, new_places = reconcile(tree, places, added, absorbed=_absorbed(tree, base))
         for subject, reason in grown.refused:
             tally.reject(subject, reason)
         edits += _signed(grown.changes, by, by_criteria=True)
         tree, placed = grown.tree, placed + len(new_places)
-    unplaced = {"unplaced": len(todo) - placed} if placed < len(todo) else {}
+    unplaced = {"unplaced": len(remaining) - placed} if placed < len(remaining) else {}
     later: State = {**state, "round": number}
     report = _report("propose", later, tally, added=len(edits), placed=placed, unplaced=unplaced)
     return {"version": await _keep(context, tree, state, report, edits), "round": number}
 
 
 async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Merge equal leaves: first among similar ones, then among all that may be compared.
+    """Merge duplicate leaves: first among similar ones, then among all that may be compared.
 
     The second pass also searches the parents of each category for duplicates.
     """
@@ -234,7 +234,7 @@ async def merge(state: State, runtime: Runtime[GrowthContext]) -> State:
 
 
 async def prune(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Fold leaves of too little support into a sibling after the last round; drop parents without leaves."""
+    """Merge leaves with too little support into a sibling (after the last round), and drop parents without leaves."""
     context = runtime.context
     tree = await _tree(context, state["version"])
     last = state.get("round", 1) >= context.growth.rounds
@@ -245,7 +245,7 @@ async def prune(state: State, runtime: Runtime[GrowthContext]) -> State:
 
 
 async def map_all(state: State, runtime: Runtime[GrowthContext]) -> State:
-    """Map every unplaced criterion to exactly one leaf of the tree, which is now fixed."""
+    """Map every unplaced criterion to exactly one leaf of the final tree."""
     context, placed = runtime.context, dict(runtime.context.placed)
     if state.get("fitted"):
         placed |= {
@@ -286,7 +286,7 @@ def build() -> StateGraph[State, GrowthContext]:
 
 
 async def _proposed_for(context: GrowthContext, state: State, tree: "Tree", number: int) -> list[TreeCriterion]:
-    """Return the criteria of the sub-sample that a round proposes for: its own part, and what earlier ones left."""
+    """Return the unplaced criteria of a round: of its own part of the sub-sample, and those left by earlier rounds."""
     pool = context.criteria
     if state.get("base"):
         waiting = _without_place(context, state)
@@ -296,8 +296,8 @@ async def _proposed_for(context: GrowthContext, state: State, tree: "Tree", numb
     parts = [slice_of(drawn, part, context.growth.rounds) for part in range(1, number + 1)]
     order = {sample: position for position, sample in enumerate(chain.from_iterable(parts))}
     mapping = leaf_mapping(tree)
-    todo = [criterion for criterion in pool if criterion.sample_id in order and criterion.key not in mapping]
-    return sorted(todo, key=lambda criterion: (order[criterion.sample_id], criterion.key))
+    remaining = [criterion for criterion in pool if criterion.sample_id in order and criterion.key not in mapping]
+    return sorted(remaining, key=lambda criterion: (order[criterion.sample_id], criterion.key))
 
 
 async def _map_to_leaves(context: GrowthContext, state: State, phase: Phase, placed: Mapping[str, Placement]) -> str:
@@ -335,7 +335,7 @@ async def _alike(context: GrowthContext, tree: "Tree", fixed: set[str], tally: T
 
 
 async def _fixed(context: GrowthContext, state: State) -> set[str]:
-    """Return the leaves and parents of the extended tree, which stay as they are."""
+    """Return the leaves and parents of the extended tree, which do not change."""
     if not state.get("base"):
         return set()
     base = await _tree(context, state["base"])
@@ -343,14 +343,14 @@ async def _fixed(context: GrowthContext, state: State) -> set[str]:
 
 
 def _absorbed(tree: "Tree", base: "Tree | None") -> dict[str, str]:
-    """Return the nodes that this growth merged away, renamed or dropped, to what holds them."""
-    before: set[str] = set()
+    """Return, for each node that this growth merged, renamed or dropped, the node that took it over."""
+    earlier: set[str] = set()
     if base is not None:
         for node in base:
-            before.update(base.nodes[node]["absorbed"])
+            earlier.update(base.nodes[node]["absorbed"])
     absorbed: dict[str, str] = {}
     for node in sorted(map(str, tree)):
-        absorbed.update((name, node) for name in tree.nodes[node]["absorbed"] if name not in before)
+        absorbed.update((name, node) for name in tree.nodes[node]["absorbed"] if name not in earlier)
     return absorbed
 
 
@@ -402,26 +402,26 @@ async def _ask_all(
     request_for: Callable[[Sequence[A]], Ask[B]],
     tally: Tally,
 ) -> list[tuple[Sequence[A], B, Provenance]]:
-    """Ask about all parts concurrently; return those with a usable reply, with reply and provenance."""
+    """Ask about all parts concurrently; return each part that has a usable reply, with value and provenance."""
 
     async def ask(part: Sequence[A]) -> AskResult[B]:
         return within_budget(await context.ask(request_for(part)))
 
-    answered: list[tuple[Sequence[A], B, Provenance]] = []
+    usable: list[tuple[Sequence[A], B, Provenance]] = []
     for part, result in zip(parts, await context.map_items(phase, parts, ask), strict=True):
         tally.count(result, len(part))
         if result.value is not None and result.provenance is not None:
-            answered.append((part, result.value, result.provenance))
-    return answered
+            usable.append((part, result.value, result.provenance))
+    return usable
 
 
 async def all_proposals(
     context: GrowthContext, tree: Any, criteria: Sequence[TreeCriterion], tally: Tally
 ) -> tuple[dict[str, str | Proposal], list[Proposal], dict[str, Provenance]]:
-    """Ask for each criterion which capability of the tree it probes, or which is missing; all against one version.
+    """Ask for each criterion which capability of the tree it probes, or which is missing; all calls see one version.
 
     Returns:
-        where replies would put criteria, the parents that they propose, and the provenance of each criterion's place.
+        the proposed place of each criterion, the proposed parents, and the provenance of each criterion's place.
     """
     nodes, batches = _shown_nodes(tree), _batches(criteria, context.growth.propose_batch)
     places: dict[str, str | Proposal] = {}
@@ -443,11 +443,11 @@ async def all_proposals(
 async def all_merges(
     context: GrowthContext, tree: Any, lists: Sequence[Sequence[str]], tally: Tally
 ) -> tuple[list[tuple[str, ...]], dict[str, str], dict[str, Provenance]]:
-    """Have each list of leaves, or of parents, looked through for equals.
+    """Have the judge search each list of leaves, or of parents, for duplicates.
 
     Returns:
-        groups that are the same, vague nodes with the better name that was given most often (or none), and the provenance
-        of each.
+        groups of duplicates, vague nodes with the better name that was proposed most often (or an empty name), and the
+        provenance of each.
     """
     criteria, below = {criterion.key: criterion for criterion in context.criteria}, members_below(tree)
 
@@ -483,7 +483,7 @@ async def all_merges(
 
 
 async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally) -> dict[str, tuple[float, ...]] | None:
-    """Return an embedding of each name, or None where a call failed (which the tally then says).
+    """Return an embedding of each name, or None if a call failed (which the tally records).
 
     Raises:
         CallFailed: the budget is used up, or a person has not answered yet.
@@ -514,9 +514,9 @@ async def vectors_of(context: GrowthContext, names: Sequence[str], tally: Tally)
 async def all_mappings(
     context: GrowthContext, tree: Any, criteria: Sequence[TreeCriterion], tally: Tally, *, phase: str
 ) -> list[Placement]:
-    """Place each criterion in exactly one leaf of the fixed tree, or say why it has none; sorted by criterion.
+    """Return the placement of each criterion in one leaf of the final tree, or why it has none; sorted by criterion.
 
-    Where leaves are too many for one list, a criterion is first placed among categories, then among parents.
+    If there are too many leaves for one list, a criterion is first mapped to a category, then to a parent.
     """
     placements: list[Placement] = []
     waiting: dict[str, list[TreeCriterion]] = {ROOT: list(criteria)}
@@ -550,9 +550,9 @@ async def all_mappings(
 async def _map_batch(
     context: GrowthContext, paths: list[str], batch: Sequence[TreeCriterion], *, may_split: bool = True
 ) -> list[tuple[Sequence[TreeCriterion], AskResult[Mapped]]]:
-    """Return the replies for a batch; a batch without a usable reply is repeated in halves, once.
+    """Return the replies for a batch; a batch that was too large for a usable reply is repeated once, in halves.
 
-    On a retry a batch that was split is not sent again: the good replies of its halves stay.
+    On a retry a split batch is not sent again, so that the usable replies of its halves are kept.
     """
     request = map_criteria(batch, paths)
     may_split = may_split and len(batch) > 1
@@ -594,7 +594,7 @@ def _batches(items: Sequence[A], size: int) -> list[Sequence[A]]:
 
 
 def _shown_nodes(tree: Any) -> list[str]:
-    """Return the ids of the nodes that a proposer sees: the anchors in their order, each with what is below it."""
+    """Return the ids of the nodes that a proposer sees: the anchors in their order, each with the nodes below it."""
     ranked = sorted(leaves(tree), key=lambda node: (-int(tree.nodes[node]["support"]), node))
     nodes = {*ranked[:SHOWN_LEAVES], *(node for node in tree if 0 < tree.nodes[node]["layer"] < deepest(tree))}
     ordered: list[str] = []

@@ -1,4 +1,4 @@
-"""The graphs' versions, read without LangGraph, which a finished run does not need."""
+"""The graphs' versions, in a module that does not import LangGraph."""
 
 COGNITIVE_REPLAY = "cognitive_replay"
 CHECKPOINT_SCORING = "checkpoint_scoring"
@@ -29,9 +29,9 @@ VERSIONS: dict[str, int] = {
     "text_perturbing": 1,
     "verification": 1,
 }
-"""A version is part of a run's identity and of its threads' names: a new one wherever nodes or state change meaning."""
+"""Versions are part of a run's identity and of its threads' names; raise one when its nodes or state change meaning."""
 
 
 def versions_of(*names: str) -> dict[str, int]:
-    """Return graphs with their versions."""
+    """Return the named graphs with their versions."""
     return {name: VERSIONS[name] for name in names}

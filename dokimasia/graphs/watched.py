@@ -30,25 +30,25 @@ class _ReportingNode(Runnable[Any, Any]):
         self._steps = steps
 
     def invoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Do what the node does."""
-        with self._reporting() as ended:
-            ended.append(self._node.invoke(input, config, **kwargs))
-        return ended[0]
+        """Run the node and report it."""
+        with self._reporting() as results:
+            results.append(self._node.invoke(input, config, **kwargs))
+        return results[0]
 
     async def ainvoke(self, input: Any, config: RunnableConfig | None = None, **kwargs: Any) -> Any:
-        """Do what the node does."""
-        with self._reporting() as ended:
-            ended.append(await self._node.ainvoke(input, config, **kwargs))
-        return ended[0]
+        """Run the node and report it."""
+        with self._reporting() as results:
+            results.append(await self._node.ainvoke(input, config, **kwargs))
+        return results[0]
 
     @contextmanager
     def _reporting(self) -> Iterator[list[Any]]:
-        ended: list[Any] = []
+        results: list[Any] = []
         step: Step = "failed"
         self._report("began")
         try:
-            yield ended
-            update = ended[0]
+            yield results
+            update = results[0]
             failure = cast("Mapping[str, Any]", update).get("failed") if isinstance(update, Mapping) else None
             if not failure:
                 step = "ended"
@@ -65,7 +65,7 @@ class _ReportingNode(Runnable[Any, Any]):
 
 
 def watch(graph: StateGraph[Any, Context], name: str, steps: Steps) -> None:
-    """Report the steps of a graph, which is not compiled yet, under its name."""
+    """Wrap the nodes of a graph that is not compiled yet, so that its steps are reported under `name`."""
     for node, spec in graph.nodes.items():
         spec.runnable = cast("Any", _ReportingNode(cast("Runnable[Any, Any]", spec.runnable), name, node, steps))
 

@@ -1,6 +1,6 @@
-"""Model text to domain values, or UnparsableReply: bounded in time and size, and never more than the text states.
+"""Parsers from model text to domain values, or UnparsableReply: bounded in time and size, and never guessing.
 
-Here is what every method may read with; the parser of one method's replies lies in a module of its own.
+This package exports the parsers for every method; those for one method's replies are in modules of their own.
 """
 
 from dokimasia.errors import UnparsableReply

@@ -6,7 +6,7 @@ from dokimasia.errors import UnparsableReply
 
 FINAL_FORM = """<what the answer rests on: what you see, and the steps from there, in a few sentences>
 Final answer: <the answer itself, short>"""
-"""The empty form of an answer whose prompt asks for a last line of its own with the final answer."""
+"""The empty form of an answer whose prompt asks for a last line with the final answer."""
 
 _FINAL = re.compile(
     r"^[ \t*_#>`\-]{0,20}(?:the )?final answer(?: is)?[ \t*_]{0,9}:(.*)$", re.IGNORECASE | re.ASCII | re.MULTILINE
@@ -20,10 +20,10 @@ _TAIL = 100_000
 
 
 def parse_final_answer(text: str) -> str | None:
-    """Return what the last line of the form `Final answer: ...` says, or None if there is no such line.
+    """Return the answer on the last line of the form `Final answer: ...`, or None if there is no such line.
 
-    Bold type and headings are overlooked; where nothing follows the colon, the next line that says something is the
-    answer. Nothing is guessed from a text without such a line. Only the last 100,000 characters are read.
+    Bold type and headings are ignored; if nothing follows the colon, the next line that is not blank is the answer. Nothing
+    is guessed from a text without such a line. Only the last 100,000 characters are read.
     """
     tail = text[-_TAIL:]
     last = None
@@ -39,7 +39,7 @@ def demand_final_answer(text: str) -> str:
     """Return the final answer of a reply whose prompt demands the line.
 
     Raises:
-        UnparsableReply: there is no such line, nothing stands in it, or what the empty form has there.
+        UnparsableReply: the line is missing, empty, or still has the placeholder of the form.
 
     Examples:
         >>> demand_final_answer("The dog lies on the mat. Final answer: a dog")

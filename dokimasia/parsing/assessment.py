@@ -1,4 +1,4 @@
-"""A judge's results on two groups of rubrics, in the XML form of PerceptionRubrics, C.4: true or false for each, in order."""
+"""Rubric assessments: true or false for each rubric of two groups, in the XML form of PerceptionRubrics, C.4."""
 
 from dokimasia.domain.rubric import RubricAssessment
 from dokimasia.errors import UnparsableReply
@@ -13,34 +13,33 @@ _OTHER_GROUP = form(rf"<{ROOM}/?{ROOM}Group[AB]{ROOM}/?>")
 
 
 def parse_rubric_assessment(text: str, n_a: int, n_b: int) -> RubricAssessment:
-    """Return what a judge says of each rubric of group A and of group B, in the order of the rubrics; true is good.
+    """Return a judge's results for the rubrics of groups A and B, in the order of the rubrics; true means met.
 
-    The form is `<Assessment><GroupA><Result>true</Result>...</GroupA><GroupB>...</GroupB></Assessment>`. A group of
-    which no rubric was asked may be empty or missing. XML comments, case, and words
-    around the assessment that say nothing are overlooked.
+    The form is `<Assessment><GroupA><Result>true</Result>...</GroupA><GroupB>...</GroupB></Assessment>`. A group without
+    rubrics may be empty or missing. XML comments, case, and filler words around the assessment are ignored.
 
     Args:
-        text: the judge's reply. The same assessment may stand in it more than once.
+        text: the judge's reply. It may repeat the same assessment.
         n_a: how many rubrics group A has.
         n_b: how many group B has.
 
     Raises:
-        UnparsableReply: there is no assessment, or there are different ones; a group is missing or closed wrongly; it
-            has fewer or more results than rubrics, also where the other group has those that are missing; or a result is
-            neither true nor false. The reason names the group and what is wrong. A rubric without a result is never
-            taken for false: that is a failure of the judgement.
+        UnparsableReply: there is no assessment, or several that differ; a group is missing or not closed correctly; it
+            has fewer or more results than rubrics, even if the other group has the missing ones; or a result is neither
+            true nor false. The reason names the group and the fault. A missing result never counts as false: it is a
+            failure of the judgement.
         ValueError: a number of rubrics is negative.
     """
     if n_a < 0 or n_b < 0:
         raise ValueError("a group has no negative number of rubrics")
     reply = own(text).replace(LEFT_OUT, "")
-    found = {_assessment(body, n_a, n_b): None for body in tagged(reply, "Assessment")}
-    if not found:
+    assessments = {_assessment(body, n_a, n_b): None for body in tagged(reply, "Assessment")}
+    if not assessments:
         raise UnparsableReply("<Assessment> is missing or not closed")
-    if len(found) > 1:
+    if len(assessments) > 1:
         raise UnparsableReply("there is more than one assessment, and they differ")
     nothing_beside(reply, "Assessment")
-    return next(iter(found))
+    return next(iter(assessments))
 
 
 def _assessment(body: str, n_a: int, n_b: int) -> RubricAssessment:

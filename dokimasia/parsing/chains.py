@@ -12,10 +12,10 @@ _ORDER = ["reasoning", "/reasoning", "answer", "/answer"]
 
 
 def parse_chain(text: str) -> ReferenceChain:
-    """Return the chain of the form `<reasoning>...</reasoning><answer>...</answer>`, overlooking what stands around it.
+    """Return the chain from `<reasoning>...</reasoning><answer>...</answer>`, ignoring any text around it.
 
     Raises:
-        UnparsableReply: a tag is missing, stands more than once or out of order, or one of the two parts is empty.
+        UnparsableReply: a tag is missing, repeated or out of order, or one of the two parts is empty.
     """
     reply = spoken(text)
     tags: list[re.Match[str]] = []
@@ -23,11 +23,11 @@ def parse_chain(text: str) -> ReferenceChain:
         tags.append(tag)
         if len(tags) > len(_ORDER):
             raise UnparsableReply("the tags <reasoning> and <answer> stand more than once")
-    found = [tag[1] + tag[2].casefold() for tag in tags]
-    if found != _ORDER:
-        missing = [f"<{tag}>" for tag in _ORDER if tag not in found]
-        what = f"{', '.join(missing)} is missing" if missing else "the tags stand more than once or out of order"
-        raise UnparsableReply(f"{what}: write <reasoning>...</reasoning><answer>...</answer>")
+    names = [tag[1] + tag[2].casefold() for tag in tags]
+    if names != _ORDER:
+        missing = [f"<{tag}>" for tag in _ORDER if tag not in names]
+        fault = f"{', '.join(missing)} is missing" if missing else "the tags stand more than once or out of order"
+        raise UnparsableReply(f"{fault}: write <reasoning>...</reasoning><answer>...</answer>")
     reasoning = reply[tags[0].end() : tags[1].start()].strip()
     answer = reply[tags[2].end() : tags[3].start()].strip()
     if not reasoning or not answer:

@@ -14,7 +14,7 @@ _WHOLE_IMAGE = frozenset({"whole image", "whole", "the whole image", "whole_imag
 
 
 def _plain(stated: object) -> object:
-    """Return a text without space around it, and a whole number that stands in place of one as its digits."""
+    """Return a text without white space around it, and an integer as its digits."""
     if isinstance(stated, str):
         return stated.strip()
     return str(stated) if type(stated) is int else stated
@@ -29,7 +29,7 @@ def _weight(weight: Any) -> int:
 
 
 def _anchor(value: Any, info: ValidationInfo) -> Anchor:
-    """Return an anchor; none at all, or one that names no box, is the whole image."""
+    """Return an anchor; a missing one, or one without a box, is the whole image."""
     image_count: int = info.context or 0
     if value is None or (isinstance(value, str) and value.strip().casefold() in _WHOLE_IMAGE):
         return Anchor()
@@ -66,21 +66,21 @@ class CriterionReply(JsonReply):
 
 
 def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
-    """Return the criteria as the judge wrote them; whether the set keeps its rules is checked elsewhere.
+    """Return the criteria as the judge wrote them; the rules of a set are checked elsewhere (`check_criteria`).
 
     Args:
         text: the judge's reply: a JSON array of objects, or an object whose field `criteria` is one. Each has
-            `question`, `ground_truth`, `weight` and, if it likes, `anchor`: `{"image": 0, "box": [x0, y0, x1, y1]}`
+            `question`, `ground_truth`, `weight` and, optionally, `anchor`: `{"image": 0, "box": [x0, y0, x1, y1]}`
             with the box in fractions of width and height, or "whole image"; and `final`: whether it is the final
-            answer itself. Other fields are overlooked.
+            answer itself. Other fields are ignored.
         image_count: how many images the sample has; an anchor counts them from 0.
 
     Raises:
-        UnparsableReply: there is no such JSON, there are different ones, or a field does not hold what it should. The
-            reason names all that is wrong, by criterion and field.
+        UnparsableReply: there is no such JSON, there are several that differ, or a field has an invalid value. The
+            reason names all faults, by criterion and field.
     """
-    found = [_rows(value) for value in find_json(spoken(text), lambda value: _rows(value) is not None)]
-    rows: list[dict[str, Any]] = only_value(found, "JSON array with criteria")
+    arrays = [_rows(value) for value in find_json(spoken(text), lambda value: _rows(value) is not None)]
+    rows: list[dict[str, Any]] = only_value(arrays, "JSON array with criteria")
     if len(rows) > WEIGHT_TOTAL:
         raise UnparsableReply(f"there are {len(rows)} criteria, far more than were asked for")
     problems: list[str] = []
@@ -100,11 +100,11 @@ def _rows(value: Any) -> list[dict[str, Any]] | None:
 
 
 def _criterion(row: dict[str, Any], number: int, image_count: int) -> Criterion:
-    read = read_fields(CriterionReply, row, f"criterion {number}", about=image_count)
+    parsed = read_fields(CriterionReply, row, f"criterion {number}", about=image_count)
     return Criterion(
-        question=read.question,
-        ground_truth=read.ground_truth,
-        weight=read.weight,
-        anchor=read.anchor,
-        final=bool(read.final),
+        question=parsed.question,
+        ground_truth=parsed.ground_truth,
+        weight=parsed.weight,
+        anchor=parsed.anchor,
+        final=bool(parsed.final),
     )

@@ -1,4 +1,4 @@
-"""A second look at atomic criteria: a line of three verdicts for each, and what is missing."""
+"""Examination of atomic criteria (the second look): a line of three verdicts for each, and what is missing."""
 
 import re
 from typing import Any, cast
@@ -12,19 +12,19 @@ from dokimasia.parsing.reply import DECORATION, NAMED, listed, refuse, short
 
 VERDICTS = ("needed", "single", "open")
 REASON_LIMIT = 300
-"""Characters of a reason that are kept."""
+"""Characters of a reason that are kept, at most."""
 
 _LINE = form(r"\s{0,9}(?:[-\u2022]\s{0,9})?(?:point|criterion)?~([0-9]{1,3})~[|.:)](.*)", re.UNICODE)
 _VERDICT = form(r"\b(needed|single|open)~[:=]~\W{0,3}(yes|no)\b")
 _MISSING = form(r"\s{0,9}(?:[-\u2022]\s{0,9})?missing~[:=|]\s{0,9}(.*)", re.UNICODE)
 _BETWEEN = re.compile(r"[\s|,;.\[\]()<>]*")
 _BEHIND = re.compile(r"[\s\])>.]*(?:\||\Z)")
-"""What may stand between verdicts, and behind the last of them before the reason."""
+"""What may stand between verdicts, and between the last verdict and the reason."""
 _NOTHING = frozenset({"", "nothing", "none", "no", "-", "\u2013", "\u2014", "n/a"})
 
 
 def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
-    """Return what a second look says of a set of criteria.
+    """Return a judge's examination of a set of criteria.
 
     Args:
         text: the judge's reply: for each criterion a line `N | needed: YES | single: NO | open: YES | REASON`, with the
@@ -32,11 +32,11 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
         expected: how many criteria there are.
 
     Raises:
-        UnparsableReply: a criterion has no line, more than one, or one that lacks a verdict or gives two; or there is a
-            line for another one; or nothing is said of what is missing. The reason names all that is wrong.
+        UnparsableReply: a criterion has no line, more than one, or one without exactly three verdicts; there is a line for
+            another criterion; or there is no line `missing`. The reason names all faults.
     """
     lines, rest = split_lines(_VERDICT, own(text))
-    found: dict[int, CriterionCheck] = {}
+    checks: dict[int, CriterionCheck] = {}
     problems: dict[str, None] = {}
     for line in lines:
         match = _LINE.fullmatch(line.translate(DECORATION))
@@ -46,26 +46,26 @@ def parse_criteria_check(text: str, expected: int) -> CriteriaCheck:
         number = int(match[1])
         if not 1 <= number <= expected:
             problems[f"there is a line for criterion {number}, but the criteria are 1 to {expected}"] = None
-        elif number in found:
+        elif number in checks:
             problems[f"criterion {number} has more than one line"] = None
         else:
             verdicts = {name: _said(match[2], name, number, problems) for name in VERDICTS}
-            verdict_last = list(_VERDICT.finditer(match[2]))[-1]
-            behind = match[2][verdict_last.end() :]
-            between = _VERDICT.sub("", match[2][: verdict_last.end()])
+            last_verdict = list(_VERDICT.finditer(match[2]))[-1]
+            behind = match[2][last_verdict.end() :]
+            between = _VERDICT.sub("", match[2][: last_verdict.end()])
             if _BETWEEN.fullmatch(between) is None or _BEHIND.match(behind) is None:
                 problems[
                     f"criterion {number}: something beside its verdicts could change them: put reasons after a bar"
                 ] = None
             reason = behind.rsplit("|", 1)[-1] if "|" in behind else ""
-            found[number] = CriterionCheck(**verdicts, reason=_plain(reason))
+            checks[number] = CriterionCheck(**verdicts, reason=_plain(reason))
     missing = [match[1] for line in rest if (match := _MISSING.fullmatch(line.translate(DECORATION)))]
     problems.update(dict.fromkeys(beside(line for line in rest if not _MISSING.fullmatch(line.translate(DECORATION)))))
-    return _checked(found, missing[-1] if missing else None, expected, problems)
+    return _checked(checks, missing[-1] if missing else None, expected, problems)
 
 
 def parse_structured_check(text: str, expected: int) -> CriteriaCheck:
-    """Return what a second look says of a set of criteria, from the object that its schema asks for.
+    """Return a judge's examination of a set of criteria, from the JSON object that its schema asks for.
 
     The object is `{"criteria": [{"n": 1, "needed": true, "single": true, "open": true, "reason": ""}, ...], "missing":
     ""}`. A reply without such an object is read as the lines that the prompt describes.
@@ -82,32 +82,32 @@ def parse_structured_check(text: str, expected: int) -> CriteriaCheck:
         raise UnparsableReply("there is more than one JSON object of criteria, and they differ")
     body = cast("dict[str, Any]", objects[0])
     rows = cast("list[Any]", body["criteria"]) if isinstance(body["criteria"], list) else []
-    found: dict[int, CriterionCheck] = {}
+    checks: dict[int, CriterionCheck] = {}
     problems: dict[str, None] = dict.fromkeys(beside(rest.split("\n")))
     for row in rows:
         fields = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
         number = fields.get("n")
         if type(number) is not int or not 1 <= number <= expected:
             problems[f"n is {short(repr(number))}, but the criteria are 1 to {expected}"] = None
-        elif number in found:
+        elif number in checks:
             problems[f"criterion {number} has more than one object"] = None
         else:
             for name in VERDICTS:
                 if type(fields.get(name)) is not bool:
                     problems[f"criterion {number}: '{name}' is neither true nor false"] = None
             verdicts = {name: fields.get(name) is True for name in VERDICTS}
-            found[number] = CriterionCheck(**verdicts, reason=_plain(str(fields.get("reason") or "")))
+            checks[number] = CriterionCheck(**verdicts, reason=_plain(str(fields.get("reason") or "")))
     missing = body["missing"]
-    return _checked(found, missing if isinstance(missing, str) else "", expected, problems)
+    return _checked(checks, missing if isinstance(missing, str) else "", expected, problems)
 
 
 def _said(text: str, name: str, number: int, problems: dict[str, None]) -> bool:
-    """Return one verdict of a line; whatever is wrong with it is put among the problems."""
-    said = {verdict[2].casefold() for verdict in _VERDICT.finditer(text) if verdict[1].casefold() == name}
-    if len(said) != 1:
-        what = "both YES and NO" if said else "neither YES nor NO"
-        problems[f"criterion {number}: '{name}' is {what}"] = None
-    return said == {"yes"}
+    """Return one verdict of a line; a fault is added to `problems`."""
+    verdicts = {verdict[2].casefold() for verdict in _VERDICT.finditer(text) if verdict[1].casefold() == name}
+    if len(verdicts) != 1:
+        state = "both YES and NO" if verdicts else "neither YES nor NO"
+        problems[f"criterion {number}: '{name}' is {state}"] = None
+    return verdicts == {"yes"}
 
 
 def _checked(
@@ -125,6 +125,6 @@ def _checked(
 
 
 def _plain(reason: str) -> str:
-    """Return a reason on one line, empty where it says that there is nothing to say."""
+    """Return a reason on one line; empty for `none`, a dash and the like."""
     line = " ".join(reason.translate(DECORATION).split())[:REASON_LIMIT]
     return "" if line.strip("\"'.[]() ").casefold() in _NOTHING else line

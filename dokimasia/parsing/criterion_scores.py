@@ -1,4 +1,4 @@
-"""Criterion scores: one line a criterion, read by its number or by its capability path (ATOM, section 3.3)."""
+"""Criterion scores: one line for each criterion, by its number or its capability path (ATOM, section 3.3)."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -37,13 +37,13 @@ _SUMMARY = form(
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
 _SILENT = form(r"not[ _-]{0,4}stated")
 SILENT = CriterionScore(LOWEST, stated=False)
-"""What a judge says of a criterion that the response does not speak of: as published, silence counts 1."""
+"""The score of a criterion that the response does not address: 1, as published."""
 
 
 def parse_scores(text: str, expected: int | Sequence[str]) -> list[int]:
     """Return a judge's scores of one response, integers from 1 to 5 in the order of the criteria.
 
-    As `parse_criterion_scores`, which also tells what the response does not speak of: here that is a 1.
+    As `parse_criterion_scores`, without whether the response addresses each criterion: one that it does not has a 1.
 
     Raises:
         UnparsableReply, ValueError: as `parse_criterion_scores`.
@@ -52,24 +52,24 @@ def parse_scores(text: str, expected: int | Sequence[str]) -> list[int]:
 
 
 def parse_criterion_scores(text: str, expected: int | Sequence[str]) -> list[CriterionScore]:
-    """Return what a judge says of each criterion of one response, in the order of the criteria.
+    """Return a judge's scores of one response, in the order of the criteria, with whether each is addressed.
 
-    A score is a line `N | score: [S]` with the criterion's number N, counted from 1. Where the criteria's capability
-    paths are given and differ, `<A><B><C> | score: [S]` is read too. In place of a score stands `[not stated]` where the
-    response does not speak of the point. Bullets, bold type, a fence around the whole reply, headings and a
-    weight behind the brackets (` | Weight 3`) are overlooked. Anything else behind a score, and any other line that
-    says something, could change what the scores mean: the reply is refused.
+    A score is a line `N | score: [S]` with the criterion's number N, counted from 1. If the criteria's capability paths are
+    given and differ, `<A><B><C> | score: [S]` is read, too. A criterion that the response does not address has
+    `[not stated]` instead of a score. Bullets, bold type, a fence around the whole reply, headings and a weight after the
+    brackets (` | Weight 3`) are ignored. Any other words after a score or on another line could change what the scores
+    mean: the reply is refused.
 
     Args:
         text: the judge's reply.
-        expected: how many criteria were asked for, or their capability paths in order.
+        expected: the number of criteria, or their capability paths in order.
 
     Returns:
-        Scores from 1 to 5, each with whether the response speaks of the point; a point it does not speak of has a 1.
+        Scores from 1 to 5, each with whether the response addresses the criterion; one that it does not address has a 1.
 
     Raises:
-        UnparsableReply: a criterion has no score, or more than one, or one that is no integer from 1 to 5, or a score
-            is given for what was not asked. The reason names all that is wrong, so that it can be sent back.
+        UnparsableReply: a criterion has no score, several, or one that is not an integer from 1 to 5; or there is a score
+            for another criterion. The reason names all faults, so that it can be sent back.
         ValueError: no criterion is expected.
     """
     paths = () if isinstance(expected, int) else tuple(_plain_path(path) for path in expected)
@@ -96,17 +96,17 @@ def scores_of(
     *,
     missing: str,
 ) -> list[CriterionScore]:
-    """Return the scores that rows state of criteria by their numbers, in the order of the criteria.
+    """Return the scores that rows state, in the order of the criteria.
 
     Args:
-        rows: what is said of one criterion each.
+        rows: rows about one criterion each.
         count: how many criteria there are.
         number_of: the number of the criterion that a row is about, from 1 to `count`.
         score_of: a row's score, given its number.
-        missing: how a reason names the criteria without a row.
+        missing: the beginning of the reason that lists the criteria without a row.
 
     Raises:
-        UnparsableReply: any row cannot be read, or a criterion has none or several. The reason names all that is wrong.
+        UnparsableReply: a row cannot be read, or a criterion has no row or several. The reason names all faults.
     """
     scores: dict[int, CriterionScore | None] = {}
     problems: dict[str, None] = {}
@@ -127,17 +127,19 @@ def scores_of(
 
 
 def _score_lines(said: str) -> tuple[list[re.Match[str]], list[str]]:
-    """Return the lines that state a criterion's score, and all others but a summary of the scores."""
-    found: list[re.Match[str]] = []
+    """Return the lines that state a criterion's score, and all other lines except a summary of the scores."""
+    score_lines: list[re.Match[str]] = []
     lines, rest = split_lines(_SCORE, said)
     for line in lines:
         plain = line.translate(DECORATION).lstrip(_BULLETS).rstrip(" \t\r|")
         match = _LINE.fullmatch(plain)
         if match is not None and (match["number"] is not None or match["path"] is not None):
-            found.append(match)
+            score_lines.append(match)
         else:
             rest.append(line)
-    return found, [line for line in rest if _SUMMARY.fullmatch(line.translate(DECORATION).strip(_BULLETS)) is None]
+    return score_lines, [
+        line for line in rest if _SUMMARY.fullmatch(line.translate(DECORATION).strip(_BULLETS)) is None
+    ]
 
 
 def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:
@@ -150,16 +152,16 @@ def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:
             raise UnparsableReply(f"the score of {short(match['path'])} names no criterion by its number")
         return number
     path = _plain_path(match["path"])
-    places = [place for place, known in enumerate(paths, start=1) if known == path]
+    numbers = [at for at, known in enumerate(paths, start=1) if known == path]
     if number is not None:
-        if number not in places:
+        if number not in numbers:
             raise UnparsableReply(f"criterion {number} is given the path {short(match['path'])}, which is not its own")
         return number
-    if not places:
+    if not numbers:
         raise UnparsableReply(f"there is a score for {short(match['path'])}, which was not asked")
-    if len(places) > 1:
+    if len(numbers) > 1:
         raise UnparsableReply(f"the path {short(match['path'])} belongs to several criteria: name them by number")
-    return places[0]
+    return numbers[0]
 
 
 def _score(match: re.Match[str], number: int) -> CriterionScore:

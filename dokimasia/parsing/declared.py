@@ -1,7 +1,7 @@
-"""A role's reply as a pydantic model: its empty form, its JSON schema and its reader all come from the declaration.
+"""Declared replies: a pydantic model gives a role's reply its empty form, its JSON schema and its reader.
 
-A field says by its `description` what the empty form has in its place, and by its type what may stand there. All that is
-wrong with a reply is named at once.
+A field's `description` is its placeholder in the empty form, and its type says which values are valid. A refusal names all
+faults of a reply at once.
 """
 
 import json
@@ -42,9 +42,9 @@ M = TypeVar("M", bound=JsonReply)
 
 
 def checked(check: Callable[[Any, Any], Any]) -> AfterValidator:
-    """Return a validator that reads a field by a function of its value and of what the reply is about.
+    """Return a validator that calls a function with a field's value and the reply's subject (`about`).
 
-    The function returns the value that is kept, and raises UnparsableReply with what is wrong.
+    The function returns the value to keep, or raises UnparsableReply with the fault.
     """
 
     def validate(value: object, info: ValidationInfo) -> object:
@@ -57,7 +57,7 @@ def checked(check: Callable[[Any, Any], Any]) -> AfterValidator:
 
 
 def _stated(text: str, info: ValidationInfo) -> str:
-    """Return a text that says something and can be stored."""
+    """Return a text that is not blank and can be stored as UTF-8."""
     if not text.strip():
         raise ValueError(f"the field '{info.field_name}' is missing, empty, or no text")
     if not is_unicode(text):
@@ -66,7 +66,7 @@ def _stated(text: str, info: ValidationInfo) -> str:
 
 
 def _written(text: str, info: ValidationInfo) -> str:
-    """Return a text that says something and is no placeholder."""
+    """Return a text that is neither blank nor a placeholder."""
     text = _stated(text, info)
     if is_placeholder(text):
         raise ValueError(f"the field '{info.field_name}' holds a placeholder of the form: {short(text)}")
@@ -78,7 +78,7 @@ def _on_one_line(text: str, info: ValidationInfo) -> str:
 
 
 def at_most(most: int) -> AfterValidator:
-    """Return a validator that refuses a text of more words."""
+    """Return a validator that refuses a text of more than `most` words."""
 
     def validate(text: str, info: ValidationInfo) -> str:
         if len(text.split()) > most:
@@ -89,24 +89,24 @@ def at_most(most: int) -> AfterValidator:
 
 
 Text = Annotated[str, AfterValidator(_stated)]
-"""Text as it stands, which may be anything."""
+"""Any text that is not blank."""
 Words = Annotated[str, AfterValidator(_written)]
-"""Text that is no placeholder."""
+"""Text that is not a placeholder."""
 Sentence = Annotated[str, AfterValidator(_on_one_line)]
-"""The same on one line."""
+"""Text that is not a placeholder, on one line."""
 
 
 def read_object(text: str, *models: type[M], about: object = None) -> M:
-    """Return the one object that a reply holds, as the first of the models that knows it.
+    """Return the one JSON object of a reply as an instance of the model whose fields it has.
 
     Args:
-        text: the model's reply.
-        models: the alternatives; one that is left as the form has it, beside another that is filled in, says nothing.
-        about: what the fields are checked against.
+        text: the reply.
+        models: the alternatives; an alternative left unfilled beside a filled one is ignored.
+        about: the subject that fields are checked against.
 
     Raises:
-        UnparsableReply: there is no such object, there are several that differ, or fields do not hold what they should:
-            all of them are named.
+        UnparsableReply: there is no such object, there are several that differ, or fields are invalid. The reason names all
+            faults.
     """
     names = [name for model in models for name in model.known_by]
 
@@ -126,10 +126,10 @@ def read_object(text: str, *models: type[M], about: object = None) -> M:
 
 
 def only_value(values: Sequence[object], what: str) -> Any:
-    """Return the value that a reply states, the last of several that are equal.
+    """Return the one value that a reply states, which may be repeated.
 
     Raises:
-        UnparsableReply: there is none, or there are several that differ.
+        UnparsableReply: there is no value, or there are several that differ.
     """
     if not values:
         raise UnparsableReply(f"there is no complete {what}")
@@ -144,11 +144,11 @@ def read_fields(model: type[M], row: Mapping[str, object], whose: str = "", *, a
     Args:
         model: the declaration.
         row: the object.
-        whose: how a reason names the object, such as `rubric 2`; empty where the reply has one alone.
-        about: what the fields are checked against.
+        whose: how a reason names the object, such as `rubric 2`; empty if it is the only one.
+        about: the subject that fields are checked against.
 
     Raises:
-        UnparsableReply: fields do not hold what they should; the reason names each.
+        UnparsableReply: fields are invalid; the reason names each.
     """
     faults = dict[str, None]()
     if model.example.text:
@@ -164,7 +164,7 @@ def read_fields(model: type[M], row: Mapping[str, object], whose: str = "", *, a
 
 
 def _of_the_form(model: type[JsonReply], row: Mapping[str, object]) -> Iterator[str]:
-    """Yield what is wrong with an object that was copied from the example, or whose description was written first."""
+    """Yield the faults of an object that copies the example, or whose last field comes too early."""
     for name, value in row.items():
         if isinstance(value, str) and name not in model.quoted and model.example.holds(value):
             yield f"the field '{name}' is that of the example, which is about another matter"
@@ -175,7 +175,7 @@ def _of_the_form(model: type[JsonReply], row: Mapping[str, object]) -> Iterator[
 
 
 def _fault(error: ErrorDetails) -> str:
-    """Return what is wrong with a field, for the model that wrote it."""
+    """Return a validation error in words for the model that wrote the reply."""
     name = next((step for step in reversed(error["loc"]) if isinstance(step, str)), "")
     stated = short(repr(error["input"]))
     if error["type"] == "value_error":  # what a validator found
@@ -196,15 +196,15 @@ def _fault(error: ErrorDetails) -> str:
 def read_numbered(
     rows: Iterable[object], numbers: Collection[int], things: str, read: Callable[[Mapping[str, object], int], T]
 ) -> tuple[dict[int, T], list[str]]:
-    """Return what objects say of numbered things, each by its `n`, and all that is wrong with them.
+    """Return the values of objects by their number `n`, and the faults of those that cannot be read.
 
     Args:
         rows: the objects.
-        numbers: the numbers that were asked about.
-        things: what the things are called, such as `error`.
-        read: reads what an object says of the thing of a number, or raises UnparsableReply.
+        numbers: the requested numbers.
+        things: the name of one numbered thing, such as `error`.
+        read: returns the value of an object with its number, or raises UnparsableReply.
     """
-    found: dict[int, T] = {}
+    values: dict[int, T] = {}
     seen: set[int] = set()
     faults: list[str] = []
     for row in rows:
@@ -217,13 +217,13 @@ def read_numbered(
         else:
             seen.add(number)
             try:
-                found[number] = read(fields, number)
+                values[number] = read(fields, number)
             except UnparsableReply as problem:
                 faults.append(problem.reason)
     missing = [number for number in numbers if number not in seen]
     if missing:
         faults.append(f"there is no object for {things} {listed(missing)}")
-    return found, faults
+    return values, faults
 
 
 def _among(numbers: Collection[int]) -> str:
@@ -231,7 +231,7 @@ def _among(numbers: Collection[int]) -> str:
 
 
 def blank(*models: type[JsonReply]) -> str:
-    """Return the empty form of a reply, an alternative a line: in angle brackets what each field is to hold.
+    """Return the empty form of a reply, one alternative on each line, with descriptions in angle brackets.
 
     Examples:
         >>> from pydantic import Field

@@ -1,4 +1,4 @@
-"""The whole replies that prompts show as examples: their words are nobody's reply, and neither are a form's placeholders."""
+"""Example replies of prompts, and recognition of replies that copy them or leave a form's placeholders."""
 
 import json
 import re
@@ -9,21 +9,21 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.reply import short
 
 FEWEST_WORDS = 3
-"""Words of an example that no reply on another matter has by chance."""
+"""The fewest words of an example text that no reply on another subject has by chance."""
 
 _PLACEHOLDER = re.compile(r"\s*<[^<>]*>\s*")
 
 
 def is_placeholder(text: str) -> bool:
-    """Return whether a text is nothing but what a form has in angle brackets."""
+    """Return whether a text is only a placeholder in angle brackets."""
     return _PLACEHOLDER.fullmatch(text) is not None
 
 
 class FormExample:
-    """A reply as a prompt shows it, on a matter of its own.
+    """An example reply in a prompt, on a subject of its own.
 
     Args:
-        text: the example as it stands in the prompt: JSON objects a line, or lines with bars between their parts.
+        text: the example as in the prompt: a JSON value on each line, or lines with bars between their parts.
 
     Examples:
         >>> example = FormExample('{"none": "The answer tells of no steps."}')
@@ -38,14 +38,14 @@ class FormExample:
         )
 
     def holds(self, text: str) -> bool:
-        """Return whether a text is one of the example's, in any case and spacing."""
+        """Return whether a text is one of the example's texts, in any case and spacing."""
         return bool(self._texts) and _key(text) in self._texts
 
     def refuse(self, text: str, what: str) -> None:
-        """Refuse a text that is the example's own.
+        """Refuse a text that is copied from the example.
 
         Args:
-            text: what stands in the reply.
+            text: a text of the reply.
             what: how the reason names it.
 
         Raises:
@@ -55,7 +55,7 @@ class FormExample:
             raise UnparsableReply(f"{what} is that of the example, which is about another matter: {short(text)}")
 
     def unfilled(self, value: object) -> bool:
-        """Return whether a field is empty, a placeholder of a form, or left as it stands in the example."""
+        """Return whether a field is empty, a placeholder, or copied from the example."""
         if isinstance(value, str):
             return not value.strip() or is_placeholder(value) or self.holds(value)
         if isinstance(value, Mapping):
@@ -65,9 +65,9 @@ class FormExample:
         return value is None
 
     def chosen(self, rows: Sequence[dict[str, object]], alternatives: Sequence[str]) -> list[dict[str, object]]:
-        """Return objects without the alternatives that are left unfilled beside one that is filled in.
+        """Return objects without unfilled alternatives, if another alternative is filled in.
 
-        Where none of the alternatives is filled in, all come back as they are, for their faults to be named.
+        If no alternative is filled in, the objects are returned unchanged, so that their faults can be named.
         """
         filled = [
             {name: value for name, value in row.items() if name not in alternatives or not self.unfilled(value)}
@@ -77,7 +77,7 @@ class FormExample:
 
 
 def _pieces(line: str) -> Iterator[str]:
-    """Yield the texts of a line: those of a JSON value, or what stands between bars."""
+    """Yield the texts of a line: the strings of a JSON value, or the parts between bars."""
     if line.startswith(("[", "{")):
         yield from _texts(json.loads(line))
     else:

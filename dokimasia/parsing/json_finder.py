@@ -1,4 +1,4 @@
-"""Find the JSON value in a model's text: bounded, strict about values, forgiving about what stands around them."""
+"""Find JSON values in a model's text: bounded, strict about the values, lenient about the text around them."""
 
 import json
 import re
@@ -18,37 +18,37 @@ _STRING_OR_COMMA = re.compile(rf"({_STRING})|,(?=\s*+[\]}}])", re.DOTALL)
 def find_json(text: str, wanted: Callable[[Any], bool]) -> list[Any]:
     """Return the wanted JSON arrays and objects that a text contains, outermost first, in order.
 
-    A value is read from its opening bracket to the one that closes it, whatever stands around it (prose, code fences).
-    A comma before a closing bracket is dropped; nothing else is mended. At most 30 places are tried, each of at most
-    40,000 characters and 40 levels.
+    A value is read from its opening bracket to the closing one, whatever the text around it (prose, code fences). A comma
+    before a closing bracket is dropped; nothing else is repaired. At most 30 positions are tried, each for at most 40,000
+    characters and 40 levels.
 
     Args:
         text: a model's reply.
-        wanted: says whether a value is what was asked for.
+        wanted: returns whether a value is to be included.
     """
     return find_json_and_rest(text, wanted)[0]
 
 
 def find_json_and_rest(text: str, wanted: Callable[[Any], bool]) -> tuple[list[Any], str]:
     """Return the wanted values as `find_json`, and the text without them."""
-    found: list[Any] = []
-    kept: list[str] = []
-    at = 0
+    values: list[Any] = []
+    pieces: list[str] = []
+    position = 0
     for value, start, end in _values(text):
         if wanted(value):
-            found.append(value)
-            kept.append(text[at:start])
-            at = end
-    return found, "\n".join([*kept, text[at:]])
+            values.append(value)
+            pieces.append(text[position:start])
+            position = end
+    return values, "\n".join([*pieces, text[position:]])
 
 
 def _values(text: str) -> Iterator[tuple[Any, int, int]]:
-    at = 0
+    position = 0
     for _ in range(MAX_STARTS):
-        start = _START.search(text, at)
+        start = _START.search(text, position)
         if start is None:
             return
-        at = start.start() + 1
+        position = start.start() + 1
         end = _closing(text, start.start())
         if end is None:
             continue
@@ -58,7 +58,7 @@ def _values(text: str) -> Iterator[tuple[Any, int, int]]:
         except ValueError:
             continue
         yield value, start.start(), end
-        at = end
+        position = end
 
 
 def _closing(text: str, start: int) -> int | None:
@@ -79,7 +79,7 @@ def _closing(text: str, start: int) -> int | None:
 
 
 def _load(span: str) -> Any:
-    """Read strict JSON, once more without trailing commas if need be; line breaks inside strings are let pass."""
+    """Read strict JSON, if necessary again without trailing commas; line breaks inside strings are accepted."""
     try:
         return _DECODER.decode(span)
     except ValueError:
@@ -91,10 +91,10 @@ def _no_constant(name: str) -> Any:
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("a field stands twice in one object")
-    return found
+    return fields
 
 
 _DECODER = json.JSONDecoder(strict=False, parse_constant=_no_constant, object_pairs_hook=_no_duplicates)

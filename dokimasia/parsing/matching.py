@@ -1,4 +1,4 @@
-"""Which of two models a report is about: the line `Report 1: [[A]]`."""
+"""Matches of reports to models: the line `Report 1: [[A]]`."""
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import double, form
@@ -9,10 +9,12 @@ _MATCH = form(r"\breport\s{0,3}(1|2|one|two)\b([^\[\]\n]{0,40})" + double("([AB]
 
 
 def parse_match(text: str) -> str:
-    """Return the model (`A` or `B`) that a judge says the first report is about; what it says of the second must agree.
+    """Return the model (`A` or `B`) that the first report is about according to a judge.
+
+    A line on the second report must agree.
 
     Raises:
-        UnparsableReply: there is no such line, or they contradict each other.
+        UnparsableReply: there is no such line, or lines contradict each other.
     """
     models: set[str] = set()
     reply = own(text)

@@ -1,8 +1,8 @@
-"""What counts as a reply's own statement: not what it quotes, fences, strikes out, comments or thinks, nor what it takes back.
+"""A reply's own statements: not what it quotes, fences, strikes out, comments, thinks or takes back.
 
-One rule for every parser of a score, a verdict or a vote. `own` leaves out what a reply only shows. Beside a statement stands
-nothing that could change it: before it, in its sentence, words that introduce it; after it nothing at all, or words
-that say nothing (`is_empty_talk`). A reply that says more is refused, and the judge is asked again.
+The rule for every parser of a score, a verdict or a vote. `own` removes what a reply only shows. Nothing beside a statement
+may change it: in its sentence, only introductory words may come before it; after it only filler words (`is_empty_talk`). A
+reply that says more is refused, and the judge is asked again.
 """
 
 import re
@@ -13,7 +13,7 @@ from dokimasia.parsing.grammar import form
 from dokimasia.parsing.reply import DECORATION, MAX_LINE, MAX_MATCHES, matches, short, spoken
 
 LEFT_OUT = "\ufffc"
-"""Stands where something inside a line was left out, so that what is left of the line is not read as if it were whole."""
+"""Replaces a part that was removed from a line, so that the rest of the line is not read as if it were whole."""
 
 _ASIDE = r"(?P<name>think|thinking|thoughts?|scratchpad|reflection|draft|del|strike|s|blockquote|quote)"
 _TAG = re.compile(rf"<(?:(?P<end>/?)\s{{0,9}}(?i:{_ASIDE})\s{{0,9}}>|(?P<comment>!--))", re.ASCII)
@@ -26,7 +26,7 @@ _END_TOKEN = re.compile(r"(?:</s>|<\|(?:im_end|eot_id|end|endoftext)\|>)\s*\Z")
 _SENTENCE = re.compile(r"[.!?](?=\s)|\n")
 _INTRODUCED = re.compile(r":[\s*_]{0,9}\n\s{0,99}")
 _MARKED = re.compile(r"[<>`~]")
-"""The signs without which nothing in a reply is set apart."""
+"""Characters without which a reply has no quotes, fences, tags or comments."""
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019][^\W\d_]+)?")
 _PLAIN = re.compile(r"[\w\s:|,.;'\u2019*_#=()\-\u2013\u2014\"]*")
 _TALK = """
@@ -35,30 +35,30 @@ _TALK = """
     more my n now of ok okay once output overall ranking rating ratings repeat report reply result results review score scored
     scores see so sure the their then there therefore these they this thus to verdict verdicts vote weight weights well what
 """
-"""Words that introduce a statement or close it, and that alone cannot change what it says."""
+"""Filler words that introduce or end a statement and cannot change its meaning."""
 _TALKED = frozenset(_TALK.split())
 
 
 def own(text: str) -> str:
-    """Return what a reply says on its own account, its lines in their order.
+    """Return a reply without the parts that are not its own statements.
 
-    Left out are blocks of thought, drafts and quotes between tags wherever they stand, comments, what is struck out, block
-    quotes, fenced code, and material between a prompt's own fences. A fence or a quote that is the whole reply, but for
-    words that introduce it, is read.
+    Removed are tagged blocks of thought, drafts and quotes anywhere in the reply, comments, struck-out text, block quotes,
+    fenced code, and material between a prompt's own fences. A fence or quote is read if it is the whole reply, except for
+    introductory words.
 
     Raises:
-        UnparsableReply: as `spoken`; or a thought, a quote, a comment, a fence or the prompt's material is not closed, or is
+        UnparsableReply: as `spoken`; or a thought, quote, comment, fence or the prompt's material is not closed, or is
             closed without being opened.
     """
-    said = spoken(text)
-    if _MARKED.search(said) is None:
-        return said
-    said = _without_blocks(_without_material(said if "<s>" in said else _END_TOKEN.sub("", said)))
-    return _STRUCK.sub(LEFT_OUT, _without_quotes(said))
+    reply = spoken(text)
+    if _MARKED.search(reply) is None:
+        return reply
+    reply = _without_blocks(_without_material(reply if "<s>" in reply else _END_TOKEN.sub("", reply)))
+    return _STRUCK.sub(LEFT_OUT, _without_quotes(reply))
 
 
 def is_empty_talk(text: str) -> bool:
-    """Return whether a text is blank, signs, or a heading that says nothing of its own (`The scores:`)."""
+    """Return whether a text is blank, punctuation, or filler words alone (`The scores:`)."""
     if not text.strip() or len(text) > 2_000:
         return not text.strip()
     plain = text.translate(DECORATION).replace(LEFT_OUT, " ")
@@ -72,29 +72,29 @@ def is_empty_talk(text: str) -> bool:
 
 
 def plainly(found: Sequence[re.Match[str]], said: str, *, tail: str = "", lead: re.Pattern[str] | None = None) -> None:
-    """Refuse statements, such as `[[same]]`, beside which anything stands that could change what they say.
+    """Refuse statements, such as `[[same]]`, if words beside them could change their meaning.
 
     Args:
-        found: the statements, as they were found in the reply's own words.
+        found: the matches of the statements in `said`.
         said: the reply's own words.
         tail: a regular expression of what may follow a statement directly, such as the scale's `/10`.
-        lead: finds what may not stand before a statement in its sentence. Without it only words that introduce a statement
-            may stand there.
+        lead: a regular expression of what must not come before a statement in its sentence. Without it, only filler words
+            may come before.
 
     Raises:
-        UnparsableReply: something could; the reason says what.
+        UnparsableReply: there are such words; the reason quotes them.
     """
     behind = form(tail)
-    for place, match in enumerate(found):
-        begin = found[place - 1].end() if place else max(0, match.start() - 2_000)
+    for position, match in enumerate(found):
+        begin = found[position - 1].end() if position else max(0, match.start() - 2_000)
         before = sentence_before(_INTRODUCED.sub(": ", said[begin : match.start()]))
         if (is_doubtful(before) if lead is None else lead.search(before)) or before[-1:].isalnum():
             raise UnparsableReply(
                 f"'{short(before)}' stands before {match[0]}: write it on a line of its own, and plainly"
             )
-        last = place + 1 == len(found)
+        last = position + 1 == len(found)
         follows = behind.match(said, match.end())
-        after = said[follows.end() if follows else match.end() : None if last else found[place + 1].start()]
+        after = said[follows.end() if follows else match.end() : None if last else found[position + 1].start()]
         after = after if last else after.partition("\n")[0]
         if not is_empty_talk(after) or re.match(r"-|[,.]\w", after):
             raise UnparsableReply(
@@ -103,32 +103,32 @@ def plainly(found: Sequence[re.Match[str]], said: str, *, tail: str = "", lead: 
 
 
 def sentence_before(text: str) -> str:
-    """Return the last sentence of a text, begun and not ended."""
+    """Return the unfinished last sentence of a text."""
     return _SENTENCE.split(text)[-1]
 
 
 def is_doubtful(before: str) -> bool:
-    """Return whether words before a statement, in its sentence, are others than such as introduce it."""
+    """Return whether the words before a statement, in its sentence, are more than filler words."""
     return not is_empty_talk(before) or before.rstrip().endswith(("-", '"'))
 
 
 def split_lines(pattern: re.Pattern[str], said: str) -> tuple[list[str], list[str]]:
-    """Return the lines in which a pattern is found, and the other lines, both in order; an overlong line is cut.
+    """Return the lines that match a pattern, and the other lines, both in order; overlong lines are cut.
 
     Raises:
-        UnparsableReply: there are more than a thousand in which it is found.
+        UnparsableReply: more than a thousand lines match.
     """
-    found: list[str] = []
+    matching: list[str] = []
     rest: list[str] = []
     for line in filter(None, said.split("\n")):
-        (found if pattern.search(line.translate(DECORATION)) else rest).append(line[:MAX_LINE])
-        if len(found) > MAX_MATCHES:
+        (matching if pattern.search(line.translate(DECORATION)) else rest).append(line[:MAX_LINE])
+        if len(matching) > MAX_MATCHES:
             raise UnparsableReply(f"more than {MAX_MATCHES} lines of the reply could be meant")
-    return found, rest
+    return matching, rest
 
 
 def beside(lines: Iterable[str]) -> list[str]:
-    """Return what is wrong where a line beside those that were asked for is neither blank nor an empty heading."""
+    """Return a fault if one of the lines outside the form is more than filler words; else an empty list."""
     other = next((line for line in lines if not is_empty_talk(line)), None)
     return (
         [] if other is None else [f"beside the form stands '{short(other)}': reply in the form and with nothing else"]
@@ -136,29 +136,29 @@ def beside(lines: Iterable[str]) -> list[str]:
 
 
 def _without_material(text: str) -> str:
-    """Return the text without the material of a prompt that it repeats between the prompt's fences."""
+    """Return the text without material that it repeats between the prompt's fences."""
     if "<<<" not in text:
         return text
     kept: list[str] = []
-    at = 0
+    position = 0
     for opening in matches(_MATERIAL, text):
-        if opening.start() < at:
+        if opening.start() < position:
             continue
         closing = f"<<<END {opening[1]} {opening[2]}>>>"
         end = text.find(closing, opening.end())
         if end < 0:
             raise UnparsableReply(f"{short(opening[0])} is not closed: reply without the material that was shown")
-        kept.append(text[at : opening.start()])
-        at = end + len(closing)
-    return "".join([*kept, text[at:]])
+        kept.append(text[position : opening.start()])
+        position = end + len(closing)
+    return "".join([*kept, text[position:]])
 
 
 def _without_blocks(text: str) -> str:
-    """Return the text without its comments and its blocks of thought, drafts and quotes, each up to the tag that closes it."""
+    """Return the text without comments and tagged blocks of thought, drafts and quotes, each up to its closing tag."""
     kept: list[str] = []
-    at = 0
-    while (tag := _TAG.search(text, at)) is not None:
-        kept.append(text[at : tag.start()])
+    position = 0
+    while (tag := _TAG.search(text, position)) is not None:
+        kept.append(text[position : tag.start()])
         name = "-->" if tag["comment"] else f"</{tag['name']}>"
         if tag["end"]:
             raise UnparsableReply(f"{short(tag[0])} closes what was not opened: repeat the reply without it")
@@ -166,16 +166,16 @@ def _without_blocks(text: str) -> str:
         if closing is None:
             raise UnparsableReply(f"the reply ends before its {short(tag[0])} does")
         kept.append(LEFT_OUT if tag["comment"] or name.casefold() in ("</s>", "</del>", "</strike>") else "\n")
-        at = closing.end()
-    return "".join([*kept, text[at:]])
+        position = closing.end()
+    return "".join([*kept, text[position:]])
 
 
 def _without_quotes(text: str) -> str:
-    """Return the text without block quotes and fenced code, or what is in them where nothing else is there."""
+    """Return the text without block quotes and fenced code, or the content of the only one if there is nothing else."""
     if _SHOWN.search(text) is None:
         return text
     kept: list[str] = []
-    shown: list[list[str]] = []
+    quotes: list[list[str]] = []
     mark = ""
     quoting = False
     for line in text.split("\n"):
@@ -184,14 +184,14 @@ def _without_quotes(text: str) -> str:
             if fence is not None and fence["marks"].startswith(mark) and not fence["info"].strip():
                 mark = ""
             else:
-                shown[-1].append(line)
+                quotes[-1].append(line)
         elif fence is not None and fence.end() == len(line.rstrip("\r")):
             mark = fence["marks"]
-            shown.append([])
+            quotes.append([])
         elif _QUOTED.match(line):
             if not quoting:
-                shown.append([])
-            shown[-1].append(_QUOTED.sub("", line, count=1))
+                quotes.append([])
+            quotes[-1].append(_QUOTED.sub("", line, count=1))
             quoting = True
             continue
         else:
@@ -199,6 +199,6 @@ def _without_quotes(text: str) -> str:
         quoting = False
     if mark:
         raise UnparsableReply(f"the fence {mark} is not closed: repeat the reply without it")
-    if len(shown) == 1 and is_empty_talk("\n".join(kept)):
-        return "\n".join(shown[0])
+    if len(quotes) == 1 and is_empty_talk("\n".join(kept)):
+        return "\n".join(quotes[0])
     return "\n".join(kept)

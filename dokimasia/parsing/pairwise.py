@@ -1,4 +1,4 @@
-"""Two responses side by side: which is better and by how much, and how true each is to the image (Creation-MMBench, E)."""
+"""Pairwise verdicts on two responses, and scores of their visual factuality (Creation-MMBench, E)."""
 
 import re
 
@@ -17,9 +17,9 @@ _MEANT = form(
     r"\[\[(?:[^\[\]<>=]{0,60}[<>=][^\[\]]{0,60}|\s{0,9}(?:(?:assistant|response|model)\s{1,9})?[A-Z]\s{0,9}"
     r"|[^\[\]\nC-Z0-9]{0,60}|\s{0,9}(?:tie|draw|equal|both|neither|none|no verdict)\s{0,9})\]\]"
 )
-"""What stands in double brackets and was meant as a verdict, whether or not it is one."""
+"""Text in double brackets that was meant as a verdict, whether or not it is valid."""
 _LOOSE = form(rf"(?:\[\s{{0,9}}|\bverdict\b[^\n\[\]<>=]{{0,40}}?\b){_ORDER}(?![A-Za-z0-9<>=])")
-"""A verdict without its double brackets, which may not differ from the one in them."""
+"""A verdict without double brackets, which must not differ from the one in brackets."""
 VALUES = {">>": 2, ">": 1, "=": 0, "<": -1, "<<": -2}
 
 _GAP = rf"[ \t*_`{LEFT_OUT}]{{0,9}}"
@@ -32,54 +32,54 @@ _SCORE = re.compile(
     FLAGS | re.MULTILINE,
 )
 _SCORED = re.compile(r"\bfactuality[^\n0-9]{0,9}\bscores?\b[^\n]{0,99}?\d", re.IGNORECASE)
-"""A line on which some number could be meant as a score."""
+"""A line with a number that could be meant as a score."""
 _NAMED = re.compile("factuality", re.IGNORECASE)
-"""What every score names, and every number that could be meant as one: a reply without it is searched for neither."""
+"""The word on every line with a score: a reply without it is not searched for scores."""
 LOWEST, HIGHEST = 0, 10
 
 
 def parse_pairwise_verdict(text: str) -> int:
-    """Return by how much a judge finds response A better: 2, 1, 0, -1 or -2.
+    """Return a judge's verdict on a pair: how much better response A is, from 2 (much better) to -2 (much worse).
 
-    The form is `Final Verdict is: [[A>>B]]`, with `>>`, `>` or `=`. Its mirrored forms (`[[B<<A]]`), lower case, and the
-    signs as HTML entities or as single characters say the same. The same verdict may stand in the reply more than once.
+    The form is `Final Verdict is: [[A>>B]]`, with `>>`, `>` or `=`. Mirrored forms (`[[B<<A]]`), lower case, and HTML
+    entities or single characters for the signs are equivalent. The reply may repeat the verdict.
 
     Raises:
-        UnparsableReply: there is no verdict, or there are different ones, wherever they stand; one is of other responses
-            than A and B, or of one with itself; or one is none of the judge's own (see `dokimasia.parsing.own`).
+        UnparsableReply: there is no verdict, or several that differ; one compares other responses than A and B, or a
+            response with itself; or one is not the judge's own statement (see `dokimasia.parsing.own`).
     """
-    said = _SIGN.sub(lambda sign: _SIGNS[sign[0].lower()], own(text))
-    for match in matches(_MEANT, said):
+    reply = _SIGN.sub(lambda sign: _SIGNS[sign[0].lower()], own(text))
+    for match in matches(_MEANT, reply):
         if _VERDICT.fullmatch(match[0]) is None:
             raise UnparsableReply(
                 f"{short(match[0])} is no verdict: write [[A>>B]], [[A>B]], [[A=B]], [[B>A]] or [[B>>A]]"
             )
-    verdicts = matches(_VERDICT, said)
+    verdicts = matches(_VERDICT, reply)
     if not verdicts:
         raise UnparsableReply("there is no verdict such as [[A>B]], in double brackets, outside of quotes and code")
-    stated = {_value(match): match for match in (*matches(_LOOSE, said), *verdicts)}
+    stated = {_value(match): match for match in (*matches(_LOOSE, reply), *verdicts)}
     if len(stated) > 1:
         first, second = sorted((match.start(), short(_written(match))) for match in stated.values())[:2]
         raise UnparsableReply(f"there are different verdicts: {first[1]} and {second[1]}")
-    plainly(verdicts, said)
+    plainly(verdicts, reply)
     return next(iter(stated))
 
 
 def parse_factuality_scores(text: str) -> tuple[float, float]:
     """Return the visual factuality scores, 0 to 10, that a judge gives responses A and B.
 
-    The form is a line for each at the end of the reply: `Response A Visual Factuality Score: 8.5/10`. `Assistant A`, the
-    scale left out, brackets around the number and bold type say the same. What comes before the first of the lines is the
+    The form is a line for each at the end of the reply: `Response A Visual Factuality Score: 8.5/10`. `Assistant A`, a
+    missing scale, brackets around the number and bold type are accepted. The text before the first of the lines is the
     judge's analysis; scores of single aspects in it are not read.
 
     Raises:
-        UnparsableReply: a response has no score, or different ones, or one outside the scale; there is a score of
-            another response; a number that could be meant as a score has another form (`8,5`, `8/10 - 9/10`); or
-            something stands beside the scores that could change them. All scores that are wrong are named at once.
+        UnparsableReply: a response has no score, several that differ, or one outside the scale; there is a score of another
+            response; a number that could be meant as a score has another form (`8,5`, `8/10 - 9/10`); or words beside the
+            scores could change them. The reason names all faulty scores.
     """
-    said = own(text)
-    named = _NAMED.search(said) is not None
-    lines = matches(_SCORE, said) if named else []
+    reply = own(text)
+    mentions_scores = _NAMED.search(reply) is not None
+    lines = matches(_SCORE, reply) if mentions_scores else []
     faults: dict[str, None] = {}
     scores: dict[str, set[float]] = {"A": set(), "B": set()}
     for match in lines:
@@ -96,25 +96,25 @@ def parse_factuality_scores(text: str) -> tuple[float, float]:
             faults[f"there is no line of the form 'Response {name} Visual Factuality Score: <number>/10'"] = None
         elif len(scores[name]) > 1:
             faults[
-                f"response {name} has different scores: {' and '.join(f'{one:g}' for one in sorted(scores[name]))}"
+                f"response {name} has different scores: {' and '.join(f'{value:g}' for value in sorted(scores[name]))}"
             ] = None
-    unread = _SCORED.search(_SCORE.sub("\n", said)) if named else None
+    unread = _SCORED.search(_SCORE.sub("\n", reply)) if mentions_scores else None
     if unread is not None:
         faults[f"'{short(unread[0])}' is not in the form 'Response A Visual Factuality Score: <number>/10'"] = None
     if faults:
         raise UnparsableReply("; ".join(faults))
-    plainly(lines, said)
-    beside = _SCORE.sub("", said)[lines[0].start() :]
+    plainly(lines, reply)
+    beside = _SCORE.sub("", reply)[lines[0].start() :]
     if not is_empty_talk(beside):
         raise UnparsableReply(f"'{short(beside)}' stands among the scores: end with the two lines, and nothing else")
     return scores["A"].pop(), scores["B"].pop()
 
 
 def _value(match: re.Match[str]) -> int:
-    """Return what a verdict says of A; one of a response with itself says nothing.
+    """Return a verdict as a number, positive if A is better.
 
     Raises:
-        UnparsableReply: it names one response twice.
+        UnparsableReply: the verdict compares a response with itself.
     """
     first, sign, second = match[1].upper(), match[2], match[3].upper()
     if first == second:

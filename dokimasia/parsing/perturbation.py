@@ -1,4 +1,4 @@
-"""Planted errors as a perturbing model reports them: the changes of each, checked against the text that they change."""
+"""Planted errors: the changes of each error, checked against the text that they change."""
 
 import json
 import re
@@ -16,7 +16,7 @@ from dokimasia.parsing.reply import NAMED, is_unicode, short, spoken
 
 MAX_CHANGES = 12
 MAX_WORDS = 60
-"""Words of one change; what is longer is a rewriting and no single error."""
+"""Words of one change, at most; a longer one is a rewriting and not a single error."""
 
 Changes = tuple[TextChange, ...]
 
@@ -29,21 +29,21 @@ class ChangeReply(JsonReply):
 
 
 def made_changes(changes: Sequence[ChangeReply], text: str) -> Changes:
-    """Return changes as they can be made in a text.
+    """Return changes that quote the text exactly.
 
     Raises:
-        UnparsableReply: there is none, or one of them cannot be made.
+        UnparsableReply: there is no change, or one of them cannot be made.
     """
     if not changes:
         raise UnparsableReply('it has neither "changes" nor "none": true')
     if len(changes) > MAX_CHANGES:
         raise UnparsableReply(f"it has {len(changes)} changes, more than one error takes ({MAX_CHANGES})")
-    made = tuple(_change(change, text) for change in changes)
+    exact_changes = tuple(_change(change, text) for change in changes)
     try:
-        spans(text, made)
+        spans(text, exact_changes)
     except ValueError as problem:
         raise UnparsableReply(str(problem)) from None
-    return made
+    return exact_changes
 
 
 def _checked(changes: list[ChangeReply], text: str) -> list[ChangeReply]:
@@ -71,20 +71,20 @@ class NotPlantedReply(JsonReply):
 
 
 def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool = False) -> tuple[Changes, ...]:
-    """Return the changes that plant each error in a text, in order; no change for an error that cannot be planted.
+    """Return the changes that plant each error in a text, in order; empty for an error that cannot be planted.
 
-    What comes back quotes the text exactly, also where the reply broke its lines otherwise.
+    The changes quote the text exactly, even if the reply has other line breaks.
 
     Args:
         reply: the model's reply.
         text: the text in which the errors are planted.
-        expected: how many errors were asked for.
-        lenient: take an error whose changes cannot be used for one that was not planted, as in the reply to a re-ask.
+        expected: the number of errors.
+        lenient: whether an error with unusable changes counts as not planted, as in the reply to a re-ask.
 
     Raises:
-        UnparsableReply: there is no such array; an error is missing, or there twice; or, unless `lenient`, original words
-            do not stand in the text exactly once, changes overlap, or one changes nothing or too much. The reason names
-            all that is wrong.
+        UnparsableReply: there is no such array; an error is missing or repeated; or, unless `lenient`, original words are
+            not in the text exactly once, changes overlap, or one changes nothing or too much. The reason names all
+            faults.
     """
 
     def read(row: Mapping[str, object], number: int) -> Changes:
@@ -126,13 +126,13 @@ def _change(change: ChangeReply, text: str) -> TextChange:
 
 
 def _as_it_stands(words: str, text: str) -> str:
-    """Return quoted words as the text has them, whose lines may be broken otherwise."""
+    """Return quoted words as in the text, which may have other line breaks."""
     pattern = r"\s{1,20}".join(map(re.escape, words.split()))
-    found = [match[0] for match in re.finditer(pattern, text)]
-    if not found:
+    passages = [match[0] for match in re.finditer(pattern, text)]
+    if not passages:
         raise UnparsableReply(f"'{short(words)}' does not stand in the text")
-    if len(found) > 1:
+    if len(passages) > 1:
         raise UnparsableReply(
-            f"'{short(words)}' stands in the text {len(found)} times: quote more of the words around it"
+            f"'{short(words)}' stands in the text {len(passages)} times: quote more of the words around it"
         )
-    return found[0]
+    return passages[0]

@@ -1,12 +1,12 @@
-"""Phrases that a judge copies out of an answer: found where they stand, so that what is kept is the answer's own words."""
+"""Phrases that a judge copies from an answer, located there so that the answer's own words are stored."""
 
 import re
 
 MISQUOTED = "the phrase"
-"""How the reason begins that is given for a phrase which does not stand in the answer."""
+"""The beginning of the reason for a phrase that is not in the answer."""
 
 MOST_QUOTED = 600
-"""Characters of a phrase; a longer one is none."""
+"""Characters of a phrase, at most; a longer one is ignored."""
 
 _PIECE = re.compile(r"[^\s*`]+")
 _BETWEEN = r"[\s*`]+"
@@ -18,24 +18,24 @@ _QUOTED = re.compile(rf"[{_MARKS}](?P<quote>.{{1,{MOST_QUOTED}}})[{_MARKS}]\s{{0
 
 
 def passage(quote: str, text: str) -> str | None:
-    """Return the words of a text that a phrase was copied from, on one line; None where it does not stand there.
+    """Return the words of a text that a phrase was copied from, on one line; None if the phrase is not in the text.
 
-    White space, emphasis, case, and the forms of quotation marks and dashes are overlooked, and so is punctuation that only
-    ends the phrase. What is returned is the text's own.
+    White space, emphasis, case, the forms of quotation marks and dashes, and punctuation at the end of the phrase are
+    ignored. The result is in the text's own spelling.
     """
     for wanted in (quote, quote.rstrip(" .,;:!?")):
         pieces = _PIECE.findall(wanted.translate(_SAME))
         if not pieces or len(wanted) > MOST_QUOTED:
             return None
         pattern = _BETWEEN.join(map(re.escape, pieces))
-        found = re.search(rf"(?<!\w){pattern}(?!\w)", text.translate(_SAME), re.IGNORECASE)
-        if found is not None:
-            return " ".join(text[found.start() : found.end()].split())
+        match = re.search(rf"(?<!\w){pattern}(?!\w)", text.translate(_SAME), re.IGNORECASE)
+        if match is not None:
+            return " ".join(text[match.start() : match.end()].split())
     return None
 
 
 def unquoted(rest: str) -> tuple[str, str, str]:
-    """Return a phrase without its quotation marks, the bar, and what stands behind it; a phrase may hold bars itself."""
+    """Return a phrase without its quotation marks, the bar, and the text after it; a phrase may contain bars."""
     quoted = _QUOTED.match(rest.strip())
     if quoted is not None:
         return quoted["quote"].strip(), "|", quoted["behind"].strip()
@@ -46,6 +46,6 @@ def unquoted(rest: str) -> tuple[str, str, str]:
 
 
 def without_quote(rest: str) -> str:
-    """Return what stands behind an empty phrase, such as `"" | note` or `- | note`; the whole where there is none."""
+    """Return the text after an empty phrase, as in `"" | note` or `- | note`; the whole text if there is none."""
     before, bar, behind = rest.partition("|")
     return behind if bar and not before.strip().strip(f"{_MARKS}-") else rest

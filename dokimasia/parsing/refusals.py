@@ -1,4 +1,4 @@
-"""Tell a refusal from an answer by how it opens; used to flag and to name a failure, never to score."""
+"""Detect refusals by their opening words; used to flag and to classify failures, never to score."""
 
 import re
 
@@ -15,5 +15,5 @@ _HEAD = 300
 
 
 def looks_like_refusal(text: str) -> bool:
-    """Whether the text opens as a refusal does. Only its first 300 characters are read."""
+    """Return whether a text opens like a refusal. Only its first 300 characters are read."""
     return _OPENING.match(text.strip()[:_HEAD]) is not None

@@ -1,4 +1,4 @@
-"""What a description says of candidates, descriptions, rankings or itself, in place of what the image shows."""
+"""Remarks in a description on candidates, rankings or the description itself, instead of on the image."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ _OF_REVIEWS = (
     "(?P<noun>rank)(?:ed|s) (?:it |this )?(?:first|second|third|last|best|highest|lowest|[0-9]{1,3})\\b",
     "(?:this|my|our|the) (?P<noun>rank)ings?\\b",
 )
-"""Words that an image can show, too: an election, a shop's page, the table of a league."""
+"""Words about reviewing that may also describe an image: an election, a shop's page, the table of a league."""
 
 _OF_ITSELF = (
     f"(?:this|my|our|present) (?:{_MADE} )?descriptions?\\b|this version (?:adds|keeps|is|leaves|has|corrects)\\b",
@@ -39,7 +39,7 @@ _OF_ITSELF = (
     "\\A\\W*(?:here (?:is|are)|here's|below is) (?:the|a|an|my) (?:\\w{1,20} ){0,3}?(?:description|caption|version)\\b",
     f"\\A\\W*(?:the )?(?:rewrite|(?:final|new|{_MADE}) (?:\\w{{1,20}} )?(?:description|caption|version))\\W*:",
 )
-"""Words on the text itself and to its reader."""
+"""Words about the text itself, or to its reader."""
 
 
 def _read(patterns: Sequence[str]) -> list[re.Pattern[str]]:
@@ -50,20 +50,19 @@ _OF_REVIEWS_READ, _OF_ITSELF_READ = _read(_OF_REVIEWS), _read(_OF_ITSELF)
 
 
 def remarks(text: str, shown: Sequence[str] = ()) -> list[str]:
-    """Return where an English description of an image speaks of candidates, descriptions, rankings, reviewers or itself.
+    """Return the remarks of an English description on candidates, descriptions, rankings, reviewers or itself.
 
-    What stands between quotation marks is a text in the image. A noun that a shown description has, too (the candidates
-    of an election), is a thing in the image, and so are words to a reader that two of them have alike (a letter that they
-    copied).
+    Quoted text counts as text in the image. A noun that a shown description also has (the candidates of an election) counts
+    as a thing in the image, and so do words to a reader that two of them share (a letter that they copied).
 
     Args:
         text: the description.
-        shown: the descriptions that its author was shown.
+        shown: the descriptions that its author saw.
 
     Returns:
-        The beginning of each remark, a few words each, in the order in which they stand; empty if there is none.
+        The first few words of each remark, in order; empty if there are none.
     """
-    plain, others = _plain(text), [_plain(one).casefold() for one in shown]
+    plain, others = _plain(text), [_plain(description).casefold() for description in shown]
     spans = [
         match.span()
         for pattern in _OF_REVIEWS_READ
@@ -75,13 +74,13 @@ def remarks(text: str, shown: Sequence[str] = ()) -> list[str]:
         for match in pattern.finditer(plain)
         if sum(match[0].casefold() in other for other in others) < 2
     ]
-    found: list[str] = []
-    read = 0
+    excerpts: list[str] = []
+    end_of_last = 0
     for start, end in sorted(spans):
-        if start >= read:
-            found.append(short(plain[start:]))
-        read = max(read, end)
-    return found
+        if start >= end_of_last:
+            excerpts.append(short(plain[start:]))
+        end_of_last = max(end_of_last, end)
+    return excerpts
 
 
 def _plain(text: str) -> str:

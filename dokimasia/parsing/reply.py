@@ -1,4 +1,4 @@
-"""What every parser does first: bound the text and leave out what the model only thought aloud."""
+"""The basis of all parsers: size limits, removal of a leading block of thought, and reasons."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -12,19 +12,19 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 MAX_CHARACTERS = 16_000_000
-"""No reply that means something is longer; a longer one is refused unread."""
+"""Characters of a reply, at most; a longer one is refused unread."""
 
 MAX_MATCHES = 1_000
-"""No reply states one thing more often; one that does is refused."""
+"""Matches of one pattern in a reply, at most; a reply with more is refused."""
 
 MAX_LINE = 20_000
-"""Characters of a line that is read."""
+"""Characters of a line that are read, at most."""
 
 NAMED = 10
-"""Things of one kind that a reason names."""
+"""Things of one kind that a reason names, at most."""
 
 DECORATION = str.maketrans("", "", "*`\u200b\ufeff")
-"""What emphasis and code add to a line, and signs that do not show, to be taken out of it."""
+"""The translation that removes marks of emphasis and code, and invisible characters."""
 
 _THINKING = form(r"\s*<(think|thinking)>")
 
@@ -32,10 +32,10 @@ _THINKING = form(r"\s*<(think|thinking)>")
 def spoken(text: str) -> str:
     """Return the reply without a block of thought at its very beginning (`<think>...</think>`).
 
-    Some servers deliver a reasoning model's thoughts in the text itself; a verdict that was only weighed there is none.
+    Some servers return a reasoning model's thoughts in the text itself; a verdict considered there is not the reply's.
 
     Raises:
-        UnparsableReply: the text is too long, is no valid Unicode, or is all thought.
+        UnparsableReply: the text is too long, is not valid Unicode, or has nothing but thought.
     """
     if len(text) > MAX_CHARACTERS:
         raise UnparsableReply(f"the reply has {len(text)} characters, more than the {MAX_CHARACTERS} that are read")
@@ -51,7 +51,7 @@ def spoken(text: str) -> str:
 
 
 def is_unicode(text: str) -> bool:
-    """Return whether a text can be stored: it holds no lone surrogate."""
+    """Return whether a text can be encoded as UTF-8: it has no lone surrogate."""
     try:
         text.encode()
     except UnicodeEncodeError:
@@ -60,10 +60,10 @@ def is_unicode(text: str) -> bool:
 
 
 def field_text(value: object, field: str, whose: str) -> str:
-    """Return a field's text, which there is and which can be stored; `whose` it is stands in the reason, if it is not.
+    """Return a field's text; `whose` names its object in the reason.
 
     Raises:
-        UnparsableReply: it is missing, blank, no text, or no valid Unicode.
+        UnparsableReply: it is missing, blank, not a text, or not valid Unicode.
     """
     if not isinstance(value, str) or not value.strip():
         raise UnparsableReply(f"{whose}: the field '{field}' is missing, empty, or no text")
@@ -78,34 +78,34 @@ def matches(pattern: re.Pattern[str], text: str) -> list[re.Match[str]]:
     Raises:
         UnparsableReply: there are more than a thousand.
     """
-    found = list(islice(pattern.finditer(text), MAX_MATCHES + 1))
-    if len(found) > MAX_MATCHES:
+    results = list(islice(pattern.finditer(text), MAX_MATCHES + 1))
+    if len(results) > MAX_MATCHES:
         raise UnparsableReply(f"the reply states the same thing more than {MAX_MATCHES} times")
-    return found
+    return results
 
 
 def lines_with(pattern: re.Pattern[str], text: str) -> Iterator[str]:
-    """Yield the lines in which a pattern is found, in order and at most a thousand; an overlong line is cut.
+    """Yield the lines that match a pattern, in order and at most a thousand; overlong lines are cut.
 
     Raises:
         UnparsableReply: there are more.
     """
-    at = 0
+    position = 0
     for _ in range(MAX_MATCHES):
-        match = pattern.search(text, at)
+        match = pattern.search(text, position)
         if match is None:
             return
         start = text.rfind("\n", 0, match.start()) + 1
         end = text.find("\n", match.end())
         end = len(text) if end < 0 else end
         yield text[start : min(end, start + MAX_LINE)]
-        at = end
-    if pattern.search(text, at):
+        position = end
+    if pattern.search(text, position):
         raise UnparsableReply(f"more than {MAX_MATCHES} lines of the reply could be meant")
 
 
 def tried(faults: list[str], read: Callable[P, T], *args: P.args, **kwargs: P.kwargs) -> T | None:
-    """Return what a reader reads, or None with its reason added to the faults, so that all faults are named at once."""
+    """Return the result of a reader, or None after adding its reason to `faults`, so that all faults are named at once."""
     try:
         return read(*args, **kwargs)
     except UnparsableReply as fault:
@@ -114,29 +114,29 @@ def tried(faults: list[str], read: Callable[P, T], *args: P.args, **kwargs: P.kw
 
 
 def refuse(faults: Iterable[str]) -> None:
-    """Refuse a reply for what is wrong with it, of which the first ten are named; let one without faults pass.
+    """Raise for a reply with faults, naming the first ten; do nothing without faults.
 
     Raises:
         UnparsableReply: there are faults.
     """
-    named = list(faults)[:NAMED]
-    if named:
-        raise UnparsableReply("; ".join(named))
+    reasons = list(faults)[:NAMED]
+    if reasons:
+        raise UnparsableReply("; ".join(reasons))
 
 
 def listed(numbers: Iterable[int]) -> str:
-    """Return numbers in order for a reason that names them, the first ten of many."""
-    shown = sorted(numbers)
-    return ", ".join(map(str, shown[:NAMED])) + (", ..." if len(shown) > NAMED else "")
+    """Return numbers in order, separated by commas, at most the first ten."""
+    ordered = sorted(numbers)
+    return ", ".join(map(str, ordered[:NAMED])) + (", ..." if len(ordered) > NAMED else "")
 
 
 def path_key(path: str) -> str:
-    """Return a path `<A><B>` in the one spelling that it is compared by: case folded, single spaces in its parts."""
+    """Return the key by which a path `<A><B>` is compared: case folded, with single spaces in its parts."""
     parts: list[str] = re.findall(r"<([^<>\n]{1,200})>", path)
     return "".join(f"<{' '.join(part.split()).casefold()}>" for part in parts)
 
 
 def short(text: str, limit: int = 40) -> str:
-    """Return a few characters of a text on one line, for a reason that quotes it."""
+    """Return the beginning of a text on one line, at most `limit` characters, for a reason that quotes it."""
     line = " ".join(text[: limit * 4].split())
     return line if len(line) <= limit else line[: limit - 1] + "\u2026"

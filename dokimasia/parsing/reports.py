@@ -1,4 +1,4 @@
-"""A report in words, sentence by sentence, with its places such as `{models:2.score}`; and the rows that a judge picks."""
+"""Diagnostic reports, sentence by sentence, with references such as `{models:2.score}`; and the rows that a judge picks."""
 
 import re
 from collections.abc import Iterator
@@ -8,10 +8,10 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.reply import short, spoken
 
 MOST_CHARACTERS = 200_000
-"""A reply that is longer is no report, and is not read at all."""
+"""Characters of a report, at most; a longer reply is not read."""
 
 MOST_PICKS = 120
-"""References to rows that a reply may list; it is asked for far fewer."""
+"""References to rows in a reply, at most; the prompt asks for far fewer."""
 
 _PLACE = re.compile(r"\{[^{}\n]{1,600}\}")
 _BRACKETS = re.compile(r"\[([^\[\]\n]{1,600})\]")
@@ -21,7 +21,7 @@ _UP_TO = re.compile(r"([0-9]{1,4})\s{0,4}(?:-|\u2013|to)\s{0,4}([0-9]{1,4})")
 _END = re.compile(r"[.!?]+[\"')*_\u201d\u2019]{0,3}(?=\s|$)")
 _ABBREVIATIONS = re.compile(r"(?:^|[\s(])(?:e\.g|i\.e|cf|vs|approx|resp|no|fig|al|etc)\.$", re.IGNORECASE)
 LONGEST_ABBREVIATION = 8
-"""Characters before a full stop that are looked at, the space before the abbreviation among them."""
+"""Characters searched for an abbreviation before a full stop, including the space before it."""
 
 _MARKER = re.compile(r"^\s*(?:[-*\u2022\u00b7]|\d{1,3}[.)])\s+")
 _HEADING = re.compile(r"^\s*#{1,6}\s+")
@@ -30,18 +30,18 @@ _EMPHASIS = re.compile(rf"({_PLACE.pattern})|\*\*|__|`")
 
 
 def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> ParsedReport:
-    """Return the sentences of a report as they were written, with their places.
+    """Return the sentences of a report as written, with their references.
 
-    Lines part sentences, and so do full stops, question and exclamation marks before a space, but not inside a place.
-    Marks of lists and emphasis are left out, headings are marked. A place counts as one word.
+    Sentences end at line breaks and at full stops, question and exclamation marks before a space, but not inside a
+    reference. Marks of lists and emphasis are removed, headings are flagged. A reference counts as one word.
 
     Args:
         text: the judge's reply.
-        limit: how many words it may have.
-        cut: whether a longer one is cut after the last sentence that fits; else it is refused.
+        limit: words of the report, at most.
+        cut: whether a longer report is cut after the last sentence that fits; otherwise it is refused.
 
     Raises:
-        UnparsableReply: there is no sentence, or there are too many words. The reason says so.
+        UnparsableReply: there is no sentence, or there are too many words.
     """
     reply = spoken(text)
     if len(reply) > MOST_CHARACTERS and not cut:
@@ -74,25 +74,27 @@ def parse_report(text: str, *, limit: int = MOST_WORDS, cut: bool = False) -> Pa
 
 
 def parse_picks(text: str) -> list[str]:
-    """Return the references that a judge lists as worth reporting, in its order, each once; `[leaves/a:2-4]` is three of them.
+    """Return the rows that a judge lists as worth reporting, in its order, each once; `[leaves/a:2-4]` names three.
 
     Raises:
-        UnparsableReply: it lists none, or more than 120.
+        UnparsableReply: it lists no row, or more than 120.
     """
     body = spoken(text)[:MOST_CHARACTERS]
     pieces = (piece.strip().strip("`") for match in _BRACKETS.finditer(body) for piece in match[1].split(";"))
-    found = list(dict.fromkeys(reference for piece in pieces if _ROW.fullmatch(piece) for reference in _each(piece)))
-    if not found:
+    references = list(
+        dict.fromkeys(reference for piece in pieces if _ROW.fullmatch(piece) for reference in _each(piece))
+    )
+    if not references:
         raise UnparsableReply(
             f"'{short(body)}' lists no row; name each as a reference in brackets such as [leaves/name:3], one a line"
         )
-    if len(found) > MOST_PICKS:
-        raise UnparsableReply(f"it lists {len(found)} rows; pick at most 16, the most telling ones")
-    return found
+    if len(references) > MOST_PICKS:
+        raise UnparsableReply(f"it lists {len(references)} rows; pick at most 16, the most telling ones")
+    return references
 
 
 def _each(piece: str) -> Iterator[str]:
-    """Yield a reference to several rows, by a range or a list of numbers, as references to one each."""
+    """Yield the single references of a reference to several rows, by a range or a list of numbers."""
     several = _SEVERAL.fullmatch(piece)
     if several is None:
         yield piece
@@ -111,21 +113,21 @@ def _sentences(line: str, paragraph: int) -> list[WrittenSentence]:
 
 
 def _split(text: str) -> list[str]:
-    """Return the sentences of a line: full stops inside of places, and after abbreviations, part nothing."""
+    """Return the sentences of a line; full stops inside references and after abbreviations end none."""
     covered = [(match.start(), match.end()) for match in _PLACE.finditer(text)]
     pieces: list[str] = []
-    start = at = passed = 0
-    while (end := _END.search(text, at)) is not None:
-        at = end.end()
+    start = position = passed = 0
+    while (end := _END.search(text, position)) is not None:
+        position = end.end()
         while passed < len(covered) and covered[passed][1] <= end.start():
             passed += 1
         if passed < len(covered) and covered[passed][0] <= end.start():
             continue
         if _ABBREVIATIONS.search(text[max(start, end.start() - LONGEST_ABBREVIATION) : end.start() + 1]):
             continue
-        piece = text[start:at].strip()
+        piece = text[start:position].strip()
         if piece:
             pieces.append(piece)
-        start = at
+        start = position
     rest = text[start:].strip()
     return [*pieces, rest] if rest else pieces

@@ -1,4 +1,4 @@
-"""Rubrics as judges write them: must-right, easy-wrong and mended ones as JSON, and a panel's verdicts line by line."""
+"""Rubrics in judges' replies: must-right, easy-wrong and repaired ones as JSON, and a panel's verdicts line by line."""
 
 import re
 from collections.abc import Collection, Mapping
@@ -26,7 +26,7 @@ from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
 from dokimasia.parsing.reply import DECORATION, listed, refuse, short, spoken, tried
 
 MAX_STATEMENT = 1_000
-"""Characters of a statement; what is longer is no atomic one."""
+"""Characters of a statement, at most; a longer one is not atomic."""
 
 EXAMPLE = FormExample(
     '[{"statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
@@ -50,7 +50,7 @@ CHECK_EXAMPLE = FormExample("21 | passes: yes | atomic: no | decidable: yes")
 _KINDS: dict[str, ErrorKind] = {kind: kind for kind in ERROR_KINDS}
 _FIELDS = ("passes", "atomic", "decidable")
 _EARLIER = {"true": "passes"}
-"""What a field was called in earlier versions of the form."""
+"""Names of fields in earlier versions of the form."""
 
 _VERDICT = form(r"\b(?:passes|true|atomic|decidable)\b")
 _LINE = form(r"(?:rubric~)?\(?(?P<number>[0-9]{1,6})\)?(?![0-9])[\s|:.)]{0,12}(?P<rest>.*)")
@@ -64,7 +64,7 @@ def _atomic(statement: str, _about: object) -> str:
 
 
 def _kind(stated: object) -> ErrorKind | None:
-    """Return a kind in its one spelling; None where none is given."""
+    """Return the canonical name of a kind, or None if none is given."""
     kind = _KINDS.get(stated.strip().casefold()) if isinstance(stated, str) else None
     if kind is None and stated is not None:
         raise ValueError(f"the kind {short(repr(stated))} is none of {', '.join(ERROR_KINDS)}")
@@ -82,7 +82,7 @@ def _text_or_nothing(stated: object) -> object:
 
 
 def _pooled(responses: list[Any], count: int) -> list[int]:
-    """Return the numbers of responses of a pool of so many."""
+    """Return the sorted numbers of responses of a pool of `count`."""
     if not responses:
         raise UnparsableReply("the field 'responses' names no response of the pool")
     for number in responses:
@@ -114,12 +114,12 @@ def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
 
     Args:
         text: the judge's reply: a JSON array of objects with `statement`, `polarity`, `kind`, `evidence`; or an object
-            whose field `rubrics` is such an array, or one of bare statements as published. A polarity that is not given
-            is read off the statement.
+            whose field `rubrics` is such an array, or one of bare statements as published. A missing polarity is
+            derived from the statement.
 
     Raises:
-        UnparsableReply: there is no such array, there are different ones, there are fewer than 3 or more than 5, or a
-            field does not hold what it should. The reason names every such rubric and field.
+        UnparsableReply: there is no such array, there are several that differ, there are fewer than 3 or more than 5
+            rubrics, or a field is invalid. The reason names every such rubric and field.
     """
     rows = _only(text)
     problems: list[str] = []
@@ -129,13 +129,13 @@ def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
 
 
 def parse_easy_wrong(text: str, n_responses: int) -> tuple[WrittenRubric, ...]:
-    """Return easy-wrong rubrics, at most 12 and perhaps none, in order, with the responses of the pool that make the error.
+    """Return up to 12 easy-wrong rubrics, in order, with the responses of the pool that make the error.
 
-    The judge writes them by severity; what comes after the first 12 is left out and not looked at.
+    The judge writes them by severity; those after the first 12 are ignored.
 
     Args:
         text: as for must-right rubrics; `responses` lists numbers of responses, from 1.
-        n_responses: how many responses the judge was shown.
+        n_responses: the number of responses that the judge saw.
 
     Raises:
         UnparsableReply: as for must-right rubrics; or a rubric that is an object names no response, or one that is not
@@ -147,17 +147,17 @@ def parse_easy_wrong(text: str, n_responses: int) -> tuple[WrittenRubric, ...]:
 def parse_repaired(
     text: str, named: Collection[int], *, mined: Collection[int] = (), n_responses: int = 0
 ) -> dict[int, WrittenRubric | None]:
-    """Return the mended rubrics by number, None for one that is given up.
+    """Return repaired rubrics by number, None for a rubric that the judge drops.
 
     Args:
         text: the judge's reply: a JSON array of objects with `n` and the fields of a rubric, or `n` and `drop`.
-        named: the numbers of the rubrics that were to be mended or replaced.
+        named: the numbers of the rubrics to repair or replace.
         mined: those of them that are replaced by another error of the pool, and so name responses.
-        n_responses: how many responses the judge was shown.
+        n_responses: the number of responses that the judge saw.
 
     Raises:
-        UnparsableReply: a rubric that was named is missing or stands there twice, one that was not named is there, or a
-            field does not hold what it should. The reason names all that is wrong.
+        UnparsableReply: a named rubric is missing or repeated, there is one that was not named, or a field is invalid. The
+            reason names all faults.
     """
 
     def read(row: Mapping[str, object], number: int) -> WrittenRubric | None:
@@ -165,9 +165,9 @@ def parse_repaired(
             return None
         return _written(row, number, n_responses if number in mined else 0)
 
-    mended, problems = read_numbered(_only(text), sorted(named), "rubric", read)
+    repaired, problems = read_numbered(_only(text), sorted(named), "rubric", read)
     refuse(problems)
-    return mended
+    return repaired
 
 
 def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
@@ -176,13 +176,13 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
     The form is a line `N | passes: yes | atomic: no | decidable: yes` for each rubric, numbered from 1.
 
     Raises:
-        UnparsableReply: a rubric has no line, or two that differ; a line is for what was not asked, lacks an answer, or
-            answers otherwise than yes or no. The reason names all that is wrong.
+        UnparsableReply: a rubric has no line, or two that differ; a line is for another rubric, lacks an answer, or has an
+            answer other than yes or no. The reason names all faults.
         ValueError: no rubric is expected.
     """
     if expected < 1:
         raise ValueError("at least one rubric is expected")
-    found: dict[int, CheckedRubric] = {}
+    checks: dict[int, CheckedRubric] = {}
     problems: dict[str, None] = {}
     lines, rest = split_lines(_VERDICT, own(text))
     for line in lines:
@@ -195,16 +195,16 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
             if not 1 <= number <= expected:
                 raise UnparsableReply(f"there is a line for rubric {number}, but the rubrics are 1 to {expected}")
             answers = _answers(match["rest"], number)
-            if found.setdefault(number, answers) != answers:
+            if checks.setdefault(number, answers) != answers:
                 raise UnparsableReply(f"rubric {number} has two lines, which differ")
         except UnparsableReply as problem:
             problems[problem.reason] = None
-    missing = [number for number in range(1, expected + 1) if number not in found]
+    missing = [number for number in range(1, expected + 1) if number not in checks]
     if missing and not problems:
         problems[f"there is no line for rubric {listed(missing)}"] = None
     problems.update(dict.fromkeys(beside(rest)))
     refuse(problems)
-    return tuple(found[number] for number in range(1, expected + 1))
+    return tuple(checks[number] for number in range(1, expected + 1))
 
 
 def _answers(rest: str, number: int) -> CheckedRubric:
@@ -227,14 +227,14 @@ def _answers(rest: str, number: int) -> CheckedRubric:
 
 def _only(text: str) -> list[Any]:
     """Return the one array of rubrics of a reply."""
-    found = [_rows(value) or [] for value in find_json(spoken(text), lambda value: _rows(value) is not None)]
-    if not found and re.search(r"\[\s{0,99}\]", text):
+    arrays = [_rows(value) or [] for value in find_json(spoken(text), lambda value: _rows(value) is not None)]
+    if not arrays and re.search(r"\[\s{0,99}\]", text):
         return []
-    return only_value(found, "JSON array with rubrics")
+    return only_value(arrays, "JSON array with rubrics")
 
 
 def _rows(value: Any) -> list[Any] | None:
-    """Return the rows of an array, bare or under `rubrics`: all objects, or all texts; None if it is something else."""
+    """Return the rows of an array, bare or under `rubrics`, if all are objects or all are texts; else None."""
     if isinstance(value, dict):
         value = cast("dict[str, Any]", value).get("rubrics")
     if not isinstance(value, list):
@@ -245,17 +245,17 @@ def _rows(value: Any) -> list[Any] | None:
 
 
 def _all_written(rows: list[Any], n_responses: int, problems: list[str]) -> tuple[WrittenRubric, ...]:
-    """Return all rubrics of a reply, unless there are problems, whose reasons are added to those that are known."""
-    found = [tried(problems, _written, row, number, n_responses) for number, row in enumerate(rows, start=1)]
+    """Return all rubrics of a reply, or refuse it for its faults, including those in `problems`."""
+    rubrics = [tried(problems, _written, row, number, n_responses) for number, row in enumerate(rows, start=1)]
     refuse(problems)
-    return tuple(rubric for rubric in found if rubric is not None)
+    return tuple(rubric for rubric in rubrics if rubric is not None)
 
 
 def _written(row: object, number: int, n_responses: int) -> WrittenRubric:
-    """Return a rubric; a bare statement has no response, and a polarity that is not given is read off the statement."""
+    """Return a rubric; a bare statement has no response, and a missing polarity is derived from the statement."""
     fields = {"statement": row} if isinstance(row, str) else cast("Mapping[str, object]", row)
     model = MinedReply if n_responses and not isinstance(row, str) else RubricReply
-    read = read_fields(model, fields, f"rubric {number}", about=n_responses)
-    responses = tuple(read.responses) if isinstance(read, MinedReply) else ()
-    polarity = read.polarity or polarity_of(read.statement)
-    return WrittenRubric(read.statement, polarity, read.kind, read.evidence.strip(), responses)
+    parsed = read_fields(model, fields, f"rubric {number}", about=n_responses)
+    responses = tuple(parsed.responses) if isinstance(parsed, MinedReply) else ()
+    polarity = parsed.polarity or polarity_of(parsed.statement)
+    return WrittenRubric(parsed.statement, polarity, parsed.kind, parsed.evidence.strip(), responses)

@@ -15,46 +15,46 @@ from dokimasia.parsing.verdicts import EQUIVALENCE, parse_equivalence
 _VERDICTS = {"same": True, "different": False}
 _FIELDS = frozenset({"scores", "score", "verdict", "n", "stated"})
 _ANOTHER = form(r"score|verdict|rating|grade|correct|revis|final|updat")
-"""What a field is called that states a score or a verdict once more."""
+"""Names of fields that would state another score or verdict."""
 _SCORE_LINE = form(r"score~[:=]?~\[")
-"""What a line of the form `N | score: [S]` holds and no JSON object does: there a quotation mark ends the word."""
+"""Part of a line of the form `N | score: [S]` that cannot occur in JSON, where a quotation mark follows the word."""
 
 
 def parse_structured_scores(text: str, expected: int) -> list[CriterionScore]:
-    """Return what a judge says of each criterion of one response, in order, from the object that its schema asks for.
+    """Return a judge's scores of one response, in the order of the criteria, from the JSON object of its schema.
 
     The object is `{"scores": [{"n": 1, "stated": true, "score": 4}, ...]}` with the criteria's numbers, counted from 1;
-    `stated` is false, and the score then 1 or null, where the response does not speak of the point. Fields that state
-    no other score are overlooked. A reply without such an object is read as the lines that the prompt describes, for
-    endpoints that take a schema and do not keep to it.
+    if the response does not address a criterion, `stated` is false and the score 1 or null. Fields that state no other
+    score are ignored. A reply without such an object is read as the lines that the prompt describes, for endpoints that
+    accept a schema and do not follow it.
 
     Args:
         text: the judge's reply.
-        expected: how many criteria were asked for.
+        expected: the number of criteria.
 
     Returns:
-        Scores from 1 to 5, each with whether the response speaks of the point.
+        Scores from 1 to 5, each with whether the response addresses the criterion.
 
     Raises:
-        UnparsableReply: as for lines: a criterion has no score, or more than one, or one that is no integer from 1 to 5,
-            or a score is given for what was not asked; or there are several such objects, or lines beside the object,
-            that differ, or anything else beside it that could change it. The reason names all that is wrong.
+        UnparsableReply: as for lines: a criterion has no score, several, or one that is not an integer from 1 to 5, or
+            there is a score for another criterion; or several objects, or lines beside the object, differ, or other words
+            beside it could change it. The reason names all faults.
         ValueError: no criterion is expected.
     """
     if expected < 1:
         raise ValueError("at least one criterion is expected")
     reply = own(text)
-    found, rest = find_json_and_rest(reply, lambda value: _holds(value, "scores", list))
-    if not found:
+    objects, rest = find_json_and_rest(reply, lambda value: _holds(value, "scores", list))
+    if not objects:
         if _SCORE_LINE.search(reply):
             return parse_criterion_scores(text, expected)
         raise UnparsableReply('there is no complete JSON object of the form {"scores": [{"n": 1, "score": S}, ...]}')
-    if any(other["scores"] != found[0]["scores"] for other in found[1:]):
+    if any(other["scores"] != objects[0]["scores"] for other in objects[1:]):
         raise UnparsableReply("there is more than one JSON object of scores, and they differ")
-    rows = cast("list[Any]", found[0]["scores"])
+    rows = cast("list[Any]", objects[0]["scores"])
     missing = "there is no score for criterion"
     scores = scores_of(rows, expected, lambda row: _number(row, expected), _score, missing=missing)
-    for row in found:
+    for row in objects:
         _nothing_else(row, "")
     if not _SCORE_LINE.search(reply):
         _nothing_else({}, rest)
@@ -64,27 +64,27 @@ def parse_structured_scores(text: str, expected: int) -> list[CriterionScore]:
 
 
 def parse_structured_equivalence(text: str) -> bool:
-    """Return whether a judge finds two answers the same, from the object that its schema asks for.
+    """Return whether a judge finds two answers equivalent, from the JSON object of its schema.
 
     The object is `{"verdict": "same"}` or `{"verdict": "different"}`; fields that state no other
-    verdict are overlooked. A reply without such an object is read as the prompt describes it, `[[same]]` or `[[different]]`.
+    verdict are ignored. A reply without such an object is read for `[[same]]` or `[[different]]`, as the prompt describes.
 
     Raises:
-        UnparsableReply: there is no verdict, or another one than these two, or there are both.
+        UnparsableReply: there is no verdict, both verdicts, or another one.
     """
     reply = own(text)
-    found, rest = find_json_and_rest(reply, lambda value: _holds(value, "verdict", str))
-    if not found:
+    objects, rest = find_json_and_rest(reply, lambda value: _holds(value, "verdict", str))
+    if not objects:
         if EQUIVALENCE.search(reply):
             return parse_equivalence(text)
         raise UnparsableReply('there is no complete JSON object of the form {"verdict": "same"} or "different"')
-    stated = {cast("str", row["verdict"]).strip().casefold() for row in found}
+    stated = {cast("str", row["verdict"]).strip().casefold() for row in objects}
     if len(stated) > 1:
         raise UnparsableReply("there is more than one verdict, and they differ")
     word = stated.pop()
     if word not in _VERDICTS:
         raise UnparsableReply(f"the verdict is '{short(word)}', neither 'same' nor 'different'")
-    for row in found:
+    for row in objects:
         _nothing_else(row, "")
     agrees = {match[1].casefold() for match in matches(EQUIVALENCE, reply)} <= {word}
     if EQUIVALENCE.search(rest):
@@ -97,7 +97,7 @@ def parse_structured_equivalence(text: str) -> bool:
 
 
 def _nothing_else(value: Any, rest: str) -> None:
-    """Refuse an object with a field that states another score or verdict, and words beside it that could change it."""
+    """Refuse an object with a field that states another score or verdict, or with words beside it that could change it."""
     field = next((key for key in _keys(value) if key not in _FIELDS and _ANOTHER.search(key)), None)
     if field is not None:
         raise UnparsableReply(f"the field '{short(field)}' beside those that were asked for states something else")
@@ -106,7 +106,7 @@ def _nothing_else(value: Any, rest: str) -> None:
 
 
 def _keys(value: Any) -> Iterator[str]:
-    """Yield the names of all fields of an object and of what it holds."""
+    """Yield the names of all fields of an object and of the objects inside it."""
     if isinstance(value, dict):
         for key, inner in cast("dict[str, Any]", value).items():
             yield key

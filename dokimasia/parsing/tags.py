@@ -1,4 +1,4 @@
-"""Texts between tags, read without a parser of XML: what a model wrote between them may be anything."""
+"""Texts between tags, read without an XML parser, since a model may write anything between them."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,26 +15,26 @@ _BRACKETED = re.compile(r"\s*\[([^\[\]]*)\]\s*")
 
 
 def tagged(text: str, name: str) -> list[str]:
-    """Return what stands between each `<name>` and the next `</name>`, in order; case and space in tags are overlooked.
+    """Return the text between each `<name>` and the next `</name>`, in order, ignoring case and space in tags.
 
-    A tag that is opened again before it is closed begins anew. What is not closed is left out.
+    If a tag is opened again before it is closed, the text begins at the last opening. Unclosed tags are ignored.
 
     Raises:
         UnparsableReply: there are more than a thousand such tags.
     """
-    found: list[str] = []
+    texts: list[str] = []
     opened: int | None = None
     for tag in matches(_tags(name), text):
         if not tag[1]:
             opened = tag.end()
         elif opened is not None:
-            found.append(text[opened : tag.start()])
+            texts.append(text[opened : tag.start()])
             opened = None
-    return found
+    return texts
 
 
 def without(text: str, name: str) -> str:
-    """Return the text without its blocks `<name>...</name>`: what is only weighed or quoted there is not stated.
+    """Return the text without its blocks `<name>...</name>`.
 
     Raises:
         UnparsableReply: there are more than a thousand such tags.
@@ -52,13 +52,13 @@ def without(text: str, name: str) -> str:
 
 
 def nothing_beside(reply: str, *names: str, aside: Sequence[str] = ()) -> None:
-    """Refuse words beside what stands between tags that could change it.
+    """Refuse words beside a tagged statement that could change its meaning.
 
     Args:
         reply: the reply's own words.
-        names: the tags that hold the statement. Before the first of them, in its sentence, may stand what introduces it;
-            between them and after them nothing but other tags and words that say nothing.
-        aside: tags whose contents are reasons.
+        names: the tags of the statement. Before the first of them, in its sentence, and between and after them only other
+            tags and filler words are allowed.
+        aside: tags whose contents are reasons, which are ignored.
 
     Raises:
         UnparsableReply: there are such words.
@@ -85,14 +85,14 @@ def nothing_beside(reply: str, *names: str, aside: Sequence[str] = ()) -> None:
 
 
 def only(found: list[str], what: str) -> str:
-    """Return the one text that was found, which may stand there several times.
+    """Return the one text of a tag, which a reply may repeat.
 
     Args:
-        found: what stands between tags.
+        found: the texts between the tags.
         what: the tag, as a reason names it.
 
     Raises:
-        UnparsableReply: there is none, or there are different ones.
+        UnparsableReply: there is no text, or there are several that differ.
     """
     if not found:
         raise UnparsableReply(f"{what} is missing or not closed")
@@ -102,14 +102,14 @@ def only(found: list[str], what: str) -> str:
 
 
 def bare(stated: str) -> str:
-    """Return what is stated without emphasis, a pair of square brackets, and space around it."""
+    """Return a text without emphasis, a surrounding pair of square brackets, and white space around it."""
     plain = stated.translate(DECORATION)
     bracketed = _BRACKETED.fullmatch(plain)
     return (plain if bracketed is None else bracketed[1]).strip()
 
 
 def written(stated: str) -> str:
-    """Return a text without space around it; empty if it is nothing but a form's placeholder in square brackets."""
+    """Return a text without white space around it; empty if it is only a placeholder in square brackets."""
     return "" if _BRACKETED.fullmatch(stated) else stated.strip()
 
 
@@ -119,13 +119,13 @@ def _tags(name: str) -> re.Pattern[str]:
 
 
 def ratings(text: str, names: Iterable[str], lowest: int, highest: int) -> dict[str, int]:
-    """Return the whole numbers that stand as `<name>...<score>7</score></name>`, by name.
+    """Return the integers of `<name>...<score>7</score></name>`, by name.
 
-    Nothing but the reasoning stands in a tag beside its score, and nothing that could change them beside the tags.
+    Inside a tag only `<reasoning>` is allowed beside the score, and no words beside the tags that could change it.
 
     Raises:
-        UnparsableReply: a rating is missing, stands more than once with different values, or is no whole number of the
-            scale. The reason names all that is wrong.
+        UnparsableReply: a rating is missing, repeated with another value, or not an integer of the scale. The reason names
+            all faults.
     """
     reply = own(text)
     faults: list[str] = []

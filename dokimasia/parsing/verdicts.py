@@ -1,4 +1,4 @@
-"""Verdicts in double brackets: a rating on a scale, and whether two answers say the same."""
+"""Verdicts in double brackets: a rating on a scale, and whether two answers are equivalent."""
 
 import re
 
@@ -14,7 +14,7 @@ _DOUBT = re.compile(
     r"perhaps|maybe|possibly|either|between|than|asks?|demands?|says?|claims?|writes?|requests?|wants?|quotes?|wrong|false)\b|[0-9][\s.,/]{0,9}$|[+\-~<>\u2264\u2265\u00b1\u2248]$",
     re.IGNORECASE,
 )
-"""What may not stand before a rating in its sentence: the rating is denied, doubted, conditional, or somebody else's."""
+"""What must not come before a rating in its sentence: words that deny, doubt, condition or attribute it to others."""
 EQUIVALENCE = choice("same", "different")
 
 
@@ -22,37 +22,37 @@ def parse_rating(text: str, low: float, high: float) -> float:
     """Return the rating that a judge states in the form `[[7]]`.
 
     Args:
-        text: the judge's reply. The same rating may stand in it more than once.
-        low: the lowest rating that was asked for.
-        high: the highest.
+        text: the judge's reply. It may repeat the same rating.
+        low: the lowest rating of the scale.
+        high: the highest rating of the scale.
 
     Raises:
-        UnparsableReply: there is no rating, there are two different ones, one is no plain number (`[[7/10]]`), lies
-            outside the scale, or is none of the judge's own (see `dokimasia.parsing.own`).
+        UnparsableReply: there is no rating, there are several that differ, one is not a plain number (`[[7/10]]`), outside
+            the scale, or not the judge's own statement (see `dokimasia.parsing.own`).
     """
-    found: dict[float, None] = {}
-    said = own(text)
-    ratings = matches(_NUMERIC, said)
+    values: dict[float, None] = {}
+    reply = own(text)
+    ratings = matches(_NUMERIC, reply)
     for match in ratings:
         stated = match[1].strip()
         if _NUMBER.fullmatch(stated) is None:
             raise UnparsableReply(f"the rating [[{short(stated)}]] is not a plain number")
-        found[float(stated)] = None
-    if not found:
+        values[float(stated)] = None
+    if not values:
         raise UnparsableReply("there is no rating of the form [[number]] outside of quotes and code")
-    if len(found) > 1:
-        first, second, *_ = found
+    if len(values) > 1:
+        first, second, *_ = values
         raise UnparsableReply(f"there are different ratings: [[{first:g}]] and [[{second:g}]]")
     scale = rf"(?:\s{{0,3}}(?:/|out of)\s{{0,3}}{high:g}(?![0-9.,%\u066b]))?"
-    plainly(ratings, said, tail=scale, lead=_DOUBT)
-    rating = next(iter(found))
+    plainly(ratings, reply, tail=scale, lead=_DOUBT)
+    rating = next(iter(values))
     if not low <= rating <= high:
         raise UnparsableReply(f"the rating [[{rating:g}]] lies outside the scale of {low:g} to {high:g}")
     return rating
 
 
 def parse_equivalence(text: str) -> bool:
-    """Return whether a judge finds two answers the same: `[[same]]` or `[[different]]`.
+    """Return whether a judge finds two answers equivalent: `[[same]]` or `[[different]]`.
 
     Raises:
         UnparsableReply: there is no verdict, or both of them.
@@ -61,17 +61,17 @@ def parse_equivalence(text: str) -> bool:
 
 
 def either(text: str, yes: str, no: str) -> bool:
-    """Return whether a judge says the first of two words in double brackets, rather than the second.
+    """Return whether a verdict in double brackets is the first of two words, rather than the second.
 
     Raises:
-        UnparsableReply: there is no verdict, or both of them, or one that is none of the judge's own.
+        UnparsableReply: there is no verdict, both verdicts, or one that is not the judge's own statement.
     """
-    said = own(text)
-    verdicts = matches(choice(yes, no), said)
-    found = {match[1].casefold() for match in verdicts}
-    if not found:
+    reply = own(text)
+    verdicts = matches(choice(yes, no), reply)
+    words = {match[1].casefold() for match in verdicts}
+    if not words:
         raise UnparsableReply(f"there is no verdict of the form [[{yes}]] or [[{no}]] outside of quotes and code")
-    if len(found) > 1:
+    if len(words) > 1:
         raise UnparsableReply(f"the verdict is both [[{yes}]] and [[{no}]]")
-    plainly(verdicts, said)
-    return found == {yes}
+    plainly(verdicts, reply)
+    return words == {yes}

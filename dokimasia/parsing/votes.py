@@ -1,4 +1,4 @@
-"""A reviewer's words on numbered candidates: which is best, or how they rank and what is better (PerceptionRubrics, C.3)."""
+"""Votes and peer reviews of numbered candidates (PerceptionRubrics, C.3)."""
 
 import re
 from collections.abc import Sequence
@@ -21,22 +21,22 @@ _LEFT = re.compile(
     r"|the number of the candidate that you ranked first, if it stays as it is)?\.?",
     re.IGNORECASE,
 )
-"""What stands in the alternative that was not used: the form's own words, or a word for nothing."""
+"""Contents of an unused alternative: the form's own words, or a word for nothing."""
 _BETWEEN = re.compile(r"[,;>\n]| and ")
 
 
 def parse_vote(text: str, n: int) -> int:
-    """Return the number of the candidate that a judge votes for, as the candidates were displayed: 1 to n.
+    """Return the number, 1 to n, of the displayed candidate that a judge votes for.
 
-    The form is `<best_candidate_id>2</best_candidate_id>`; `Candidate 2` between the tags says the same.
+    The form is `<best_candidate_id>2</best_candidate_id>`; `Candidate 2` between the tags is equivalent.
 
     Args:
         text: the judge's reply.
-        n: how many candidates it was shown.
+        n: the number of candidates.
 
     Raises:
-        UnparsableReply: there is no vote, there are different ones, or it is not for one of the n candidates.
-        ValueError: no candidate was shown.
+        UnparsableReply: there is no vote, there are several that differ, or it is not for one of the n candidates.
+        ValueError: `n` is less than 1.
     """
     _check(n)
     reply = without(own(text), "analysis")
@@ -46,15 +46,14 @@ def parse_vote(text: str, n: int) -> int:
 
 
 def parse_ballot(text: str, n: int) -> Ballot:
-    """Return a vote with a critique of each candidate, those that are as good, and the reason.
+    """Return a vote with a critique of each candidate, equally good candidates, and the reason.
 
-    `<equally_good>1, 3</equally_good>` names others that are as good as the best; without it, or with `none`, there are
-    none.
+    `<equally_good>1, 3</equally_good>` names candidates that are as good as the best; it may be missing, or `none`.
 
     Raises:
-        UnparsableReply: as `parse_vote`; or a critique or the reason is missing, or still the form's placeholder; or what
-            is as good is no list of candidates' numbers. All that is wrong is named at once.
-        ValueError: no candidate was shown.
+        UnparsableReply: as `parse_vote`; or a critique or the reason is missing or still the form's placeholder; or the
+            equally good ones are not a list of candidates' numbers. The reason names all faults.
+        ValueError: `n` is less than 1.
     """
     _check(n)
     faults: list[str] = []
@@ -69,24 +68,24 @@ def parse_ballot(text: str, n: int) -> Ballot:
 
 
 def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep: bool = True) -> CandidateComparison:
-    """Return a reviewer's critiques, its ranking of all n candidates, the best first, and what it keeps or writes.
+    """Return a reviewer's critiques, its ranking of all n candidates, the best first, and its rewrite or choice to keep one.
 
-    The form is `<ranking>2, 1, 3</ranking>` and either `<rewrite>...</rewrite>` or, to keep the candidate that comes first
-    as it is, `<keep>2</keep>`. The ranking may be a numbered list (`1. Candidate 2`). The rewrite is taken as it stands,
-    whatever it quotes, but has to speak of the image alone (see `remarks`), and so has what is kept.
+    The form is `<ranking>2, 1, 3</ranking>` and either `<rewrite>...</rewrite>` or, to keep the first-ranked candidate as it
+    is, `<keep>2</keep>`. The ranking may be a numbered list (`1. Candidate 2`). The rewrite is read verbatim, whatever it
+    quotes, but must be about the image alone (see `remarks`), and so must a kept candidate.
 
     Args:
         text: the reviewer's reply.
-        n: how many candidates it was shown.
-        shown: their texts in the order in which they were numbered, where they are known.
+        n: the number of candidates.
+        shown: the candidates' texts in the order of their numbers, if known.
         may_keep: whether `<keep>` is part of the form.
 
     Raises:
-        UnparsableReply: a critique is missing or still the form's placeholder; the ranking is missing, or does not name
-            every candidate once; there is neither a rewrite nor a candidate to keep, or there are both; the rewrite is not
-            closed, or begun more than once; or the text speaks of candidates, descriptions, rankings or itself. All that
-            is wrong is named at once.
-        ValueError: no candidate was shown.
+        UnparsableReply: a critique is missing or still the form's placeholder; the ranking is missing or does not name every
+            candidate once; there is neither a rewrite nor a candidate to keep, or both; the rewrite is not closed or begun
+            more than once; or the text mentions candidates, descriptions, rankings or itself. The reason names all
+            faults.
+        ValueError: `n` is less than 1.
     """
     _check(n)
     faults: list[str] = []
@@ -106,7 +105,7 @@ def parse_peer_review(text: str, n: int, shown: Sequence[str] = (), *, may_keep:
 
 
 def parse_description(text: str) -> str:
-    """Return a description as it stands, without thought at its beginning and space around it.
+    """Return a description without thought at its beginning and white space around it.
 
     Raises:
         UnparsableReply: it is empty.
@@ -123,7 +122,7 @@ def _check(n: int) -> None:
 
 
 def _rewrite(judged: str) -> str:
-    """Return the rewrite, from its opening tag to the last closing one, since it may quote anything; empty if there is none."""
+    """Return the rewrite, up to the last closing tag since it may quote tags; empty if there is none."""
     openings = _first(_REWRITE, judged, 2)
     if not openings:
         return ""
@@ -137,13 +136,13 @@ def _rewrite(judged: str) -> str:
 
 
 def _chosen(stated: str) -> str:
-    """Return what one of two alternatives holds; empty where it is left as the form has it, or says that it is left out."""
+    """Return the text of one of two alternatives; empty if it is unfilled or marked as left out."""
     text = written(stated)
     return "" if _LEFT.fullmatch(text) else text
 
 
 def _around_rewrite(judged: str) -> str:
-    """Return what stands before the rewrite and, where it is closed, after it."""
+    """Return the text before the rewrite and, if it is closed, after it."""
     opening = _REWRITE.search(judged)
     if opening is None:
         return judged
@@ -158,7 +157,7 @@ def _keep(around: str, n: int) -> int:
 
 
 def _not_one(rewrite: str, keep: int, ranking: Sequence[int] | None) -> list[str]:
-    """Return what is wrong where not exactly one of rewrite and kept candidate is given, or the kept one is not the best."""
+    """Return a fault unless there is exactly one of rewrite and kept candidate, and the kept one is ranked first."""
     if rewrite and keep:
         return ["there are both a text in <rewrite> and a number in <keep>, where one of them is wanted"]
     if not rewrite and not keep:
@@ -169,15 +168,15 @@ def _not_one(rewrite: str, keep: int, ranking: Sequence[int] | None) -> list[str
 
 
 def _off_the_image(rewrite: str, keep: int, shown: Sequence[str]) -> list[str]:
-    """Return what is wrong where the text speaks of something else than the image."""
+    """Return a fault if the text mentions anything but the image."""
     kept = shown[keep - 1] if keep and not rewrite and keep <= len(shown) else ""
-    found = remarks(rewrite or kept, shown)
-    if not found:
+    excerpts = remarks(rewrite or kept, shown)
+    if not excerpts:
         return []
-    named = ", ".join(f"'{remark}'" for remark in found[:NAMED])
+    quoted = ", ".join(f"'{remark}'" for remark in excerpts[:NAMED])
     if kept:
-        return [f"candidate {keep} cannot be kept as it is, since not all of it is about the image: {named}"]
-    return [f"not all of the rewrite is about the image: {named}"]
+        return [f"candidate {keep} cannot be kept as it is, since not all of it is about the image: {quoted}"]
+    return [f"not all of the rewrite is about the image: {quoted}"]
 
 
 def _number(stated: str, n: int, what: str) -> int:
@@ -210,7 +209,7 @@ def _ranking(around: str, n: int) -> tuple[int, ...]:
 
 
 def _equal(text: str, n: int) -> tuple[int, ...]:
-    """Return the candidates that are as good as the best; none where that is not said."""
+    """Return the candidates that are as good as the best; empty if the reply names none."""
     stated = [bare(body) for body in tagged(without(own(text), "analysis"), "equally_good") if written(body)]
     names = [] if not stated else _BETWEEN.split(only(stated, "<equally_good>")[: 100 * (n + 1)])
     if [bare(name).rstrip(".").casefold() for name in names] == ["none"]:
@@ -226,21 +225,21 @@ def _rationale(text: str) -> str:
 
 
 def _critiques(reply: str, n: int) -> tuple[str, ...]:
-    """Return the critique of each candidate, the first where there are several."""
-    found: dict[int, str] = {}
+    """Return the critique of each candidate, the first if there are several."""
+    critiques: dict[int, str] = {}
     for opening in _first(_CRITIQUE, reply, MAX_MATCHES):
         number = int(opening[1])
-        if not 1 <= number <= n or number in found:
+        if not 1 <= number <= n or number in critiques:
             continue
-        found[number] = ""
+        critiques[number] = ""
         end = reply.find("</", opening.end())
         closing = tag(f"/{ROOM}candidate_{opening[1]}_critique").search(reply, end) if end >= 0 else None
         if closing is not None:
-            found[number] = written(reply[opening.end() : closing.start()])
-    missing = [number for number in range(1, n + 1) if not found.get(number)]
+            critiques[number] = written(reply[opening.end() : closing.start()])
+    missing = [number for number in range(1, n + 1) if not critiques.get(number)]
     if missing:
         raise UnparsableReply(f"there is no critique of candidate {listed(missing)} (missing, not closed, or empty)")
-    return tuple(found[number] for number in range(1, n + 1))
+    return tuple(critiques[number] for number in range(1, n + 1))
 
 
 def _first(pattern: re.Pattern[str], text: str, most: int) -> list[re.Match[str]]:

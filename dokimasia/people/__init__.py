@@ -1,1 +1,1 @@
-"""What people and probes say of judges: decisions on what runs made, ratings, passports, and rates corrected by them."""
+"""Evidence on judges from people and probes: checks of results, annotations, passports, and corrected rates."""

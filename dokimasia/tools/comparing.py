@@ -78,5 +78,5 @@ def changed_share(before: bytes, after: bytes) -> float:
     first, second = open_picture(before).image, open_picture(after).image
     if second.size != first.size:
         second = second.resize(first.size, Image.Resampling.BOX)
-    apart = np.abs(np.asarray(first, dtype=np.int16) - np.asarray(second, dtype=np.int16))
-    return float((apart.max(axis=2) > _TRACE).mean())
+    differences = np.abs(np.asarray(first, dtype=np.int16) - np.asarray(second, dtype=np.int16))
+    return float((differences.max(axis=2) > _TRACE).mean())

@@ -10,10 +10,10 @@ from dokimasia.errors import ToolFailure
 from dokimasia.tools.pictures import ToolResult, open_picture, region
 
 MAX_CHARACTERS = 4000
-"""Characters of the text that are given back."""
+"""Characters of the text that are returned, at most."""
 
 SECONDS = 30
-"""How long Tesseract may take."""
+"""Time limit of Tesseract."""
 
 _READABLE = 1200
 _MAX_SIDE = 3000

@@ -9,7 +9,7 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.tools.pictures import WHOLE, open_picture, to_png
 
 QUALITY = 90
-"""Of a photograph that is written anew as JPEG."""
+"""JPEG quality of a reduced photograph."""
 
 
 def reduce_image(data: bytes, side: int) -> tuple[ImageRef, bytes]:

@@ -19,11 +19,11 @@ from dokimasia.tools.reading import can_read, read_text
 from dokimasia.tools.shapes import count_shapes
 
 VERSION = 1
-"""Goes up when a tool's results change their meaning; part of the identity of a run that uses tools."""
+"""The version of the tools' results; part of the identity of a run that uses tools."""
 
 ALL = "all"
 MAX_ARGUMENTS = 2000
-"""Characters of a request's arguments above which they are not read."""
+"""Characters of a request's arguments, at most."""
 
 _IMAGE: JsonValue = {"type": "integer", "description": "which image, counted from 0 in the order they are shown"}
 _BOX: JsonValue = {

@@ -11,7 +11,7 @@ from dokimasia.tools.pictures import ToolResult, open_picture, region
 
 MOST_GROUPS = 8
 MOST_SHAPES = 2000
-"""Pieces above which a region is texture rather than shapes that can be counted."""
+"""Shapes above which a region counts as texture and is refused."""
 
 _SIDE = 1000
 _DIFFERENT = 40
@@ -89,11 +89,11 @@ def _groups(shapes: list[_Shape]) -> list[list[_Shape]]:
     """Return shapes in groups: each joins the first group whose largest member it resembles; largest groups first."""
     groups: list[list[_Shape]] = []
     for shape in sorted(shapes, key=lambda shape: -shape.area):
-        home = next((group for group in groups if _alike(group[0], shape)), None)
-        if home is None:
+        match = next((group for group in groups if _alike(group[0], shape)), None)
+        if match is None:
             groups.append([shape])
         else:
-            home.append(shape)
+            match.append(shape)
     return sorted(groups, key=lambda group: (-len(group), -group[0].area))
 
 

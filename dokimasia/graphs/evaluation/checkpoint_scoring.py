@@ -1,13 +1,13 @@
 """Checkpoint scoring: candidates answer, and a judge scores all criteria of each answer in one call (ATOM, section 3.3).
 
-Whether an answer is right is decided beside its score: by rule with the answer itself, else by the judge while it scores.
+Beside its score, each answer gets a verdict, right or wrong: by rule in `answer`, or from the judge in `score`.
 
     answer ─► score ─► end
 
-One execution takes up to 32 answers to one sample, since a step of the graph costs more than the work in it. A response that
-exists already, also one whose judgement failed before, passes through `answer` unasked, and one that has its scores and
-lost its verdict is not scored again. Without criteria there is no judge, and rules alone decide. Straight, so it runs
-without checkpoints: the ledger and the result rows carry it over any crash.
+One execution handles up to 32 answers to one sample, since a step of the graph costs more than the work in it. An existing
+response, also one whose judgement failed before, is not requested again, and one with scores but no verdict is not scored
+again. Without criteria there is no judge, and the rules alone decide. The graph is linear and runs without checkpoints:
+after a crash the ledger and the result rows restore its state.
 """
 
 from collections.abc import Sequence
@@ -35,9 +35,9 @@ VERSION = VERSIONS[NAME]
 
 
 class State(TypedDict, total=False):
-    """Ids of the sample and its criteria (none where there is no judge), and the answers to it.
+    """Ids of the sample and its criteria (absent without a judge), and the answers to it.
 
-    `paths` are those of the criteria in a capability tree, in order, where the run has one; empty for what it did not map.
+    `paths` are the criteria's paths in the capability tree, in order, if the run has a tree; empty for unmapped criteria.
     """
 
     sample: str
@@ -47,11 +47,11 @@ class State(TypedDict, total=False):
 
 
 Next = Command[Literal["score", "__end__"]]
-"""What the first step adds to the state, and where it goes on; said by the step itself, since a router costs a task."""
+"""The first step's update and the next node. The step returns both, since a router would cost a task of its own."""
 
 
 KEPT = 500
-"""Characters of a final answer that are stored."""
+"""Characters of a final answer that are stored, at most."""
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> Next:
@@ -79,7 +79,7 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
 
 
 async def score(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge score every criterion of each response, and decide whether it is right if no rule could."""
+    """Have the judge score every criterion of each response, and give the verdict where no rule could."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
@@ -102,22 +102,22 @@ async def score(state: State, runtime: Runtime[Context]) -> State:
         if not item.get("final"):
             deciding = by_judge(sample, response, item["response"], context, node="score", attempt=attempt)
         reply, final = await gather_pair(asking, deciding)
-        ended: AnswerState = {**item}
+        update: AnswerState = {**item}
         if reply is not None:
-            ended = with_calls(ended, reply.calls)
+            update = with_calls(update, reply.calls)
             if reply.looks:
-                ended["looks"] = [*ended.get("looks", []), *await keep_looks(context, reply.looks)]
+                update["looks"] = [*update.get("looks", []), *await keep_looks(context, reply.looks)]
         if final is not None:
-            ended = with_calls(ended, final.calls)
-            ended["final"] = await context.store.put(final)
-            if (left := still_open(final.failure)) is not None:
-                return {**ended, **failed_update(left)}
+            update = with_calls(update, final.calls)
+            update["final"] = await context.store.put(final)
+            if (open_failure := still_open(final.failure)) is not None:
+                return {**update, **failed_update(open_failure)}
         if reply is None:
-            return ended
+            return update
         judgement = judgement_of(reply, item["response"], state["criteria"], criteria)
         if judgement is None:
-            return {**ended, **failed_update(reply.failure)}
-        return {**ended, "judgement": await context.store.put(judgement)}
+            return {**update, **failed_update(reply.failure)}
+        return {**update, "judgement": await context.store.put(judgement)}
 
     return {"items": await update_items(state["items"], judge, _open)}
 
@@ -137,8 +137,8 @@ def by_rule(
 ) -> FinalAnswer | None:
     """Return the verdict of the rules on a response, or None if they cannot decide.
 
-    Without a reference answer it is unknown. The rules compare the line of the final answer, or the whole response if there
-    is no such line.
+    Without a reference answer the verdict is `unknown`. The rules compare the line of the final answer, or the whole response
+    if there is no such line.
     """
     text, has_final_line = stated_answer(response.text)
     if not sample.accepted:
@@ -155,7 +155,7 @@ def by_rule(
 
 
 def without_judge(response: Response, id: str) -> FinalAnswer:
-    """Return an unknown verdict: no rule could decide, and there is no judge."""
+    """Return the verdict `unknown` for a response that no rule could decide, in a run without a judge."""
     text, has_final_line = stated_answer(response.text)
     return FinalAnswer(response=id, verdict="unknown", rule="none", answer=text[:KEPT], stated=has_final_line)
 
@@ -163,7 +163,7 @@ def without_judge(response: Response, id: str) -> FinalAnswer:
 async def by_judge(
     sample: Sample, response: Response, id: str, context: Context, *, node: str, attempt: int | None = None
 ) -> FinalAnswer:
-    """Return a judge's verdict; unknown, with the kind of failure, if its reply is unusable."""
+    """Return a judge's verdict on a response, or `unknown` with the kind of failure if its reply is unusable."""
     text, has_final_line = stated_answer(response.text)
     reply = await context.ask(judge_equivalence(sample, text, repeat=response.repeat), node=node, attempt=attempt)
     final = FinalAnswer(
@@ -182,7 +182,7 @@ async def by_judge(
 def judgement_of(
     reply: AskResult[Sequence[CriterionScore]], response: str, criteria_id: str, criteria: CriteriaSet
 ) -> CheckpointScores | None:
-    """Return a judge's scores of a response (by id) as they are stored; None if the judge gave none."""
+    """Return a judge's scores of a response (by id) as a stored value, or None after a failure."""
     if reply.value is None or reply.provenance is None:
         return None
     scores = tuple(criterion.score for criterion in reply.value)
@@ -201,7 +201,7 @@ def _undecided(item: AnswerState) -> bool:
 
 
 def _open(item: AnswerState) -> bool:
-    """Return whether an answer still needs the judge: for its scores, for whether it is right, or both."""
+    """Return whether an answer still needs the judge, for its scores, its verdict or both."""
     return is_unjudged(item) or _undecided(item)
 
 

@@ -4,12 +4,12 @@
         ▲               │ contradicts   │
         └───────────────┴───────────────┘
 
-A chain whose answer contradicts the reference is asked for once more, then the sample fails as
-`reference_contradicted`; a criteria set that breaks a rule is sent back once with the broken rules named, then weights
-are rescaled and criteria that still break one are left out. Then a judge takes a second look at it (ours; not as
-published, where weights alone may be mended and nobody looks again). The state holds ids and small words only. A chain
-that exists from an earlier attempt enters at `check_chain`, or, where a judge already agreed with it, at
-`extract_criteria`; criteria that are to be looked at anew enter at `judge_criteria`.
+A chain whose answer contradicts the reference is requested once more; then the sample fails as
+`reference_contradicted`. A criteria set that breaks a rule is sent back once with the broken rules named; then weights
+are rescaled, and criteria that still break a rule are left out. A judge then examines the set once more (an addition to
+the paper: with `published`, only weights are repaired and nothing is examined). The state holds ids and short strings
+only. A chain from an earlier attempt enters at `check_chain`, or at `extract_criteria` if its answer already agreed with
+the reference; criteria to be examined again enter at `judge_criteria`.
 """
 
 import operator
@@ -51,16 +51,15 @@ CHECKPOINTED = True
 
 
 class State(TypedDict, total=False):
-    """Ids of values in the store, and where the work stands.
+    """Ids of values in the store, and the progress of the work.
 
-    `contradicted` says that a chain contradicted the reference, and `rejected` is the id of that chain while it goes
-    back; `agreed` is how the chain's answer was found to agree with the reference (a rule's name, `judge`, or
-    `no reference`). `chain_at` is the place in `calls`, from 1, of the call that wrote the chain. `criteria` are as
-    they were drawn until the second look is taken; `drawing` is the id of the `CallKeys` of both steps, whose calls are
-    more than the state has room for.
-    `attempt` counts how often the item failed and was asked anew; each attempt is a draw of its own. `looks` are what
-    the solver looked at with its tools. `failed` is the kind of failure that ended it (empty: none), `why` the id of the
-    `Failed` with its reason, which may be long. With `chain_only` it ends once the chain is agreed with.
+    `contradicted`: a chain contradicted the reference; `rejected` is the id of that chain while it is sent back. `agreed`
+    says what found the chain's answer to agree with the reference (a rule's name, `judge`, or `no reference`). `chain_at`
+    is the place in `calls`, from 1, of the call that wrote the chain. `criteria` is the id of the set, replaced after the
+    second look; `drawing` is the id of the `CallKeys` of both steps, whose calls are too many for the state.
+    `attempt` counts how often the item failed and was retried; each attempt is a draw of its own. `looks` are ids of what
+    the solver looked at with its tools. `failed` is the kind of failure that ended the graph (empty: none), `why` the id
+    of the `Failed` with its reason, which may be long. With `chain_only` the graph ends once the chain's answer agrees.
     """
 
     failed: str
@@ -98,7 +97,7 @@ async def write_chain(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def check_chain(state: State, runtime: Runtime[Context]) -> State:
-    """Compare the chain's final answer with the reference by rule: exact, number, choice; else a judge must say."""
+    """Compare the chain's final answer with the reference by rule: exact, number or choice; else leave it to the judge."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     if not sample.accepted:
@@ -161,8 +160,8 @@ async def judge_criteria(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     chain = await context.store.get(ReferenceChain, state["chain"])
-    drawn = await context.store.get(CriteriaSet, state["criteria"])
-    look = await second_look(sample, chain, drawn, context, attempt=state.get("attempt"))
+    criteria = await context.store.get(CriteriaSet, state["criteria"])
+    look = await second_look(sample, chain, criteria, context, attempt=state.get("attempt"))
     calls: tuple[str, ...] = ()
     if state.get("drawing"):
         calls = (await context.store.get(CallKeys, state["drawing"])).calls
@@ -182,12 +181,12 @@ async def first_step(state: State) -> Literal["write_chain", "check_chain", "ext
 
 
 async def after_chain(state: State) -> Literal["check_chain", "__end__"]:
-    """Go on, or stop."""
+    """Return `check_chain`, or the end after a failure."""
     return "__end__" if state.get("failed") else "check_chain"
 
 
 async def after_check(state: State) -> Literal["write_chain", "judge_chain", "extract_criteria", "__end__"]:
-    """Return whether to ask for the chain again, ask the judge, go on, or stop."""
+    """Return the next step: request the chain again, ask the judge, extract criteria, or end."""
     if state.get("failed"):
         return "__end__"
     if state.get("rejected"):
@@ -230,7 +229,7 @@ async def _contradicted(state: State, context: Context, chain: ReferenceChain) -
 
 
 class CriteriaDraw(NamedTuple):
-    """Criteria, or the reason why there are none, and their calls."""
+    """Drawn criteria, or the failure, and the keys of the calls."""
 
     criteria: CriteriaSet | None
     failed: Failed | None
@@ -246,15 +245,17 @@ async def draw_criteria(
     node: str,
     attempt: int | None = None,
 ) -> CriteriaDraw:
-    """Ask for criteria; a set that breaks a rule is sent back, unless a reply was sent back already, then mended by rule.
+    """Ask for criteria; a set that breaks a rule is sent back once, then repaired by rule.
+
+    A set is not sent back if a reply was sent back already.
 
     Args:
-        role: asks for them.
-        sample: whose they are.
-        answer: the final answer that they lead to; empty where none is known.
-        context: the item's.
-        node: whose judge is asked.
-        attempt: ask under this attempt alone.
+        role: the request for criteria.
+        sample: the sample that the criteria belong to.
+        answer: the final answer that they lead to; empty if unknown.
+        context: the item's context.
+        node: the node whose judge is asked.
+        attempt: the only attempt to use, instead of the context's.
     """
     published, count = context.options.published, context.options.criteria_count
 
@@ -268,8 +269,8 @@ async def draw_criteria(
     reply = await context.ask(role, node=node, attempt=attempt)
     problems = broken(reply.value)
     if reply.value is not None and problems and reply.sent_back is None:
-        listed = "\n".join(f"- {problem.text}" for problem in problems)
-        rejected = Rejected(text=evaluation.criteria_reply(reply.value), problem=listed, call=reply.call or "")
+        problem_list = "\n".join(f"- {problem.text}" for problem in problems)
+        rejected = Rejected(text=evaluation.criteria_reply(reply.value), problem=problem_list, call=reply.call or "")
         again = await context.ask(role, node=node, attempt=attempt, rejected=rejected)
         reply = reply.then(again, sent_back=rejected)
         problems = broken(reply.value)
@@ -290,7 +291,7 @@ async def draw_criteria(
 
 
 def settled(criteria: CriteriaSet, sample: Sample) -> CriteriaSet:
-    """Return the criteria for scoring: if several answers are accepted, the final criterion names them."""
+    """Return the criteria for scoring, with all accepted answers named in the final criterion."""
     alternatives = with_alternatives(criteria.criteria, sample.accepted, sample.choices)
     return criteria.model_copy(update={"criteria": alternatives})
 
@@ -300,14 +301,14 @@ def _rescaled(
 ) -> CriteriaSet | None:
     """Return the criteria with weights rescaled to sum to ten, if that corrects all their faults."""
     weights = rescale_weights([criterion.weight for criterion in criteria])
-    mended = tuple(
+    rescaled = tuple(
         criterion.model_copy(update={"weight": weight}) for criterion, weight in zip(criteria, weights, strict=True)
     )
-    return None if broken(mended) else CriteriaSet(criteria=mended, repaired=True)
+    return None if broken(rescaled) else CriteriaSet(criteria=rescaled, repaired=True)
 
 
 class SecondLook(NamedTuple):
-    """What came of a second look: the set, or why none can be had at present (it is open); and its calls."""
+    """The result of a second look: the criteria set, or the failure that leaves a call open; and its calls."""
 
     criteria: CriteriaSet | None
     calls: list[str]
@@ -318,7 +319,7 @@ class SecondLook(NamedTuple):
         """The failure of a look without a result.
 
         Raises:
-            ValueError: if it brought one.
+            ValueError: the look has a result.
         """
         if self.failed is None:
             raise ValueError("this look brought a set, not a failure")
@@ -330,9 +331,9 @@ async def second_look(
 ) -> SecondLook:
     """Return a set of criteria after a second look, with all faults recorded (an addition to the paper).
 
-    One call where nothing is wrong, or where all that is wrong is left out without harm; else the set is sent back once
-    with what was found, and what comes is looked at, too. A look that fails costs nobody a sample: the set stays as it
-    is, and says that it was not looked at.
+    One call is enough if there are no faults, or if the faulty criteria can be dropped without harm; else the set is sent
+    back once with the faults, and the new set is examined, too. A failed look costs no sample: the set stays as it is,
+    with `checked` false.
     """
     first = await _look(sample, chain, drawn, context, attempt)
     if first.left_open is not None or first.faults is None:
@@ -340,10 +341,10 @@ async def second_look(
     if not to_send_back(first.faults):
         return SecondLook(_without_faults(sample, chain, drawn, first.faults, context), first.calls)
     count = context.options.criteria_count
-    listed = "\n".join(f"- {fault.message}" for fault in first.faults)
+    fault_list = "\n".join(f"- {fault.message}" for fault in first.faults)
     rejected = Rejected(
         text=evaluation.criteria_reply(drawn.criteria),
-        problem=f"{listed}\nLeave the other criteria as they are, and let all weights sum to 10 again.",
+        problem=f"{fault_list}\nLeave the other criteria as they are, and let all weights sum to 10 again.",
         call=first.calls[-1],
     )
     role = evaluation.extract_criteria(sample, chain, count=counted(count))
@@ -373,7 +374,7 @@ async def second_look(
 
 
 class _Look(NamedTuple):
-    """What a look found: faults, None where it failed; and why it is open, if it is."""
+    """The faults that a look found (None: it failed), its calls, and the failure that leaves a call open, if any."""
 
     faults: list[CriteriaFault] | None
     calls: list[str]

@@ -1,8 +1,8 @@
-"""Several responses ranked at once, in the order in which they are shown (ATOM, appendix B).
+"""Batch ranking: a judge ranks several responses in one call (ATOM, appendix B).
 
     rank ─► end
 
-One thread is one order. Straight, so it runs without checkpoints.
+One thread shows the responses in one order. The graph is linear and runs without checkpoints.
 """
 
 from typing import TypedDict
@@ -22,7 +22,7 @@ VERSION = VERSIONS[NAME]
 
 
 class State(Failure, TypedDict, total=False):
-    """The sample and its responses by their ids, in the order in which they are shown; `result` is the ranking's id."""
+    """Ids of the sample, of its responses in the order in which they are shown, and of the ranking (`result`)."""
 
     sample: str
     responses: list[str]

@@ -1,10 +1,10 @@
-"""What responses are judged by where no chain is written: criteria from auxiliary responses, or from the question alone.
+"""Criteria without a reference chain: from auxiliary responses (SCAN), or from question and reference answer alone.
 
     compare ─► end        without_chain ─► end
 
-SCAN compares auxiliary responses; ATOM without the chain draws atomic criteria from question and reference answer, which
-are sent back where they break a rule. There is no second look at these: it holds criteria against a chain. Straight, so it
-runs without checkpoints.
+SCAN compares auxiliary responses. ATOM without the chain draws atomic criteria from question and reference answer, and
+sends a set that breaks a rule back once. There is no second look at these, since it compares criteria with a chain. The
+graph is linear and runs without checkpoints.
 """
 
 from typing import Literal, TypedDict
@@ -28,7 +28,7 @@ VERSION = VERSIONS[NAME]
 
 
 class State(Failure, TypedDict, total=False):
-    """The sample, the ids of its auxiliary responses (none: criteria are drawn without a chain), and the criteria's id."""
+    """Ids of the sample, of its auxiliary responses (none: criteria are drawn without a chain) and of the criteria."""
 
     sample: str
     auxiliary: list[str]

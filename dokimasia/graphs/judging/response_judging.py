@@ -1,8 +1,8 @@
-"""Responses judged one at a time by other methods than checkpoint scoring: pointwise, SCAN, or aspects beside a chain.
+"""Response judging: baselines of checkpoint scoring that judge one response at a time (pointwise, SCAN, aspects).
 
     judge ─► end
 
-One thread takes all responses to one sample. Straight, so it runs without checkpoints.
+One thread handles all responses to one sample. The graph is linear and runs without checkpoints.
 """
 
 from collections.abc import Awaitable, Callable
@@ -30,7 +30,7 @@ How = Literal["pointwise", "scan", "aspects"]
 
 
 class State(TypedDict, total=False):
-    """The sample, how its responses are judged, the id of what by (a chain, compared criteria; empty for nothing), and them."""
+    """The sample's id, the method, the id of its `basis` (a chain or compared criteria; empty: none), and the responses."""
 
     sample: str
     how: How

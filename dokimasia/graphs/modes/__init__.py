@@ -1,1 +1,1 @@
-"""Failure modes: made from notes on failed atoms, then assigned to atoms."""
+"""The graphs that derive failure modes from notes on failed atoms, and assign modes to atoms."""

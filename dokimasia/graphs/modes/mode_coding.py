@@ -1,8 +1,8 @@
-"""Structured coding: a judge who knows neither score nor model says of each atom of an answer which mode is seen in it, or none.
+"""Structured coding: a judge, blind to score and model, assigns one failure mode or none to each atom of an answer.
 
     assign ─► end
 
-One answer a walk; it is straight and asks once (and once more where the reply cannot be used), so it needs no checkpoint.
+One execution handles one answer with one request (repeated once if the reply is unusable), so it needs no checkpoints.
 """
 
 from typing import TypedDict
@@ -22,9 +22,10 @@ VERSION = VERSIONS[NAME]
 
 
 class State(Failure, TypedDict, total=False):
-    """`answer` and `modes` are ids; `numbers` the atoms to be assigned, `coder` who does it, `second` whether once more.
+    """Ids of the answer and of the list of modes, the numbers of the atoms, and the coder's shown name.
 
-    `codings` are ids by atom, and `unread` says by atom why there is none, where the rest of a reply could be used.
+    `second` marks the second coding. `codings` are ids by atom; `unread` gives by atom the reason why there is none, if the
+    rest of the reply could be used.
     """
 
     answer: str
@@ -38,7 +39,7 @@ class State(Failure, TypedDict, total=False):
 
 
 async def assign(state: State, runtime: Runtime[Context]) -> State:
-    """Have the atoms assigned, met and failed ones mixed; a second coder has atoms and modes in another order."""
+    """Have the coder assign modes to the atoms, in an order drawn at random; the second coding has another order of both."""
     context, second = runtime.context, state.get("second", False)
     answer = await context.store.get(AnswerAtoms, state["answer"])
     modes = list((await context.store.get(ModeList, state["modes"])).modes)

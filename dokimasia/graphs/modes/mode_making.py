@@ -1,11 +1,11 @@
-"""Modes in the making: failed atoms are noted a batch at a time, each batch sorted under modes, and overlapping modes merged.
+"""Derivation of failure modes: notes on failed atoms, batch by batch, are sorted under modes; overlapping modes are merged.
 
     read ─► sort ─► merge ─► end
      ▲       │
-     └───────┘  until two batches in succession bring no new mode, or all is read
+     └───────┘  until two successive batches bring no new mode, or all answers are read
 
-The state holds the id of the book so far. Every step is checkpointed; a step that was cut off is done again whole, its calls
-answered by the ledger. What could not be read or sorted is counted in the book and is no mode.
+The state holds the id of the note book. Every step is checkpointed; an interrupted step is repeated whole, its calls
+answered by the ledger. Atoms without notes and unsorted batches are counted in the book.
 """
 
 from collections import Counter
@@ -32,18 +32,18 @@ VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 QUIET = 2
-"""Batches in succession without a new mode after which, once there is one, no more is read."""
+"""Successive batches without a new mode after which reading stops, once there is a mode."""
 
 EXAMPLES = 3
-"""Notes of a mode that are shown where modes are merged."""
+"""Notes of each mode that are shown to the judge when modes are merged."""
 
 T = TypeVar("T")
 
 
 class State(Failure, total=False):
-    """`book` is the id of what was noted and made so far, `fresh` how many of its notes no batch holds yet.
+    """`book` is the id of the note book, `fresh` the number of its notes that are in no batch yet.
 
-    `result` are the ids of the list of modes and of the book.
+    `result` holds the ids of the list of modes and of the book.
     """
 
     book: str
@@ -65,7 +65,7 @@ class MakingContext(Context):
 
 
 async def points_of(context: Context, answer: AnswerAtoms, numbers: Sequence[int]) -> AnswerPoints:
-    """Return some atoms of an answer as a reader sees them, in the given order."""
+    """Return the numbered atoms of an answer with what a reader sees of it, in the order of `numbers`."""
     sample = await context.store.get(Sample, answer.sample)
     criteria = (await context.store.get(CriteriaSet, answer.criteria)).criteria
     response = await context.store.get(Response, answer.response)
@@ -172,7 +172,7 @@ async def merge(state: State, runtime: Runtime[MakingContext]) -> State:
 
 
 async def after_sort(state: State, runtime: Runtime[MakingContext]) -> Literal["read", "merge"]:
-    """Return `read` until nothing new comes or nothing is left, else `merge`."""
+    """Return `merge` once the modes are settled or all answers are read, else `read`."""
     book = await _book(runtime.context, state)
     return "merge" if book.settled or book.answers >= len(runtime.context.answers) else "read"
 
@@ -189,7 +189,7 @@ def build() -> StateGraph[State, MakingContext]:
 
 
 async def _book(context: MakingContext, state: State) -> NoteBook:
-    """Return the codebook so far, empty at the beginning."""
+    """Return the note book, empty at the beginning."""
     return await context.store.get(NoteBook, state["book"]) if state.get("book") else NoteBook()
 
 

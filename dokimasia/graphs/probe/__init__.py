@@ -1,1 +1,1 @@
-"""Graphs of a probe: judging gold and changed answers, reading justifications, and what some evaluators rest on."""
+"""The graphs of a probe: judging gold and perturbed answers, reading justifications, and preparing some evaluators."""

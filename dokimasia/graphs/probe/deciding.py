@@ -2,8 +2,8 @@
 
     decide ─► end
 
-It is the decision that an evaluation asks for where no rule can say, by the same prompt, and here it is always asked.
-Straight, so it runs without checkpoints.
+The prompt is the one that an evaluation uses when no rule can decide; here the judge is always asked. The graph is linear
+and runs without checkpoints.
 """
 
 from typing import TypedDict
@@ -33,7 +33,7 @@ class State(TypedDict, total=False):
 
 
 async def decide(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge say of each response whether it is right."""
+    """Have the judge decide whether each response is right."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
 

@@ -1,10 +1,10 @@
-"""Must-right rubrics of a golden caption alone, as the making of rubrics writes, checks and mends them, without pool and trial.
+"""Must-right rubrics from a golden caption alone: written, checked and repaired as in `rubric_making`, without pool or trial.
 
     classify ─► write_must_right ─► check ─► cross_check ─► end
                                      ▲ │ rules are broken
                               repair ┘◄┘
 
-Nobody cross-checks them either; they are what a judge is held to that assesses the caption by rubrics of its own.
+The options name no panel, so `cross_check` asks nobody. A judge that assesses captions by rubrics uses the result.
 """
 
 import itertools
@@ -30,7 +30,7 @@ CHECKPOINTED = True
 
 
 def build() -> StateGraph[State, Context]:
-    """Return the graph, not compiled; it is given the sample, and nobody as having `answered`, and ends with `made`."""
+    """Return the graph, not compiled. Its inputs are the sample and an empty `answered`; its result is `made`."""
     graph = StateGraph(State, context_schema=Context)
     for node in (classify, write_must_right, check, repair, cross_check):
         graph.add_node(node)

@@ -1,19 +1,20 @@
-"""Probing: a judge is asked about gold and changed answers to one sample in the ways of FOCUS, and its justifications are read.
+"""Probing: a judge evaluates gold and perturbed answers to one sample (FOCUS), and a reader checks its justifications.
 
     refer ─► judge ─► read ─► end
 
-A walk takes any number of calls about one sample to one judge. Its inputs, all ids and primitives:
+One execution handles any number of calls about one sample to one judge. Its inputs are ids and primitives:
 
 - `sample`: the sample's id.
-- `judge`: the judge's shown name. Needed where a call is to be judged.
-- `writer`: the shown name of a model that answers the sample's request anew, as `draw` + 1st answer; the answer is the
-  reference of every call of the evaluator `reference` that names none. Without it those go by the gold answer.
-- `calls`: what is asked; see `Call`. A call that has its judgement is not judged again, and one that names a reader has its
-  justification read. So a walk may write a reference, judge, read, or do all three.
+- `judge`: the judge's shown name; required if a call has no judgement yet.
+- `writer`: the shown name of a model that answers the sample's request again, under the draw number `draw`. The answer is
+  the reference of every call of the evaluator `reference` that names none; without a writer these use the gold answer.
+- `calls`: the judgements to make; see `Call`. A call with a judgement is not judged again, and the justification of a call
+  with a reader is read. So an execution may write a reference, judge, read, or do all three.
 
-What comes out are the same calls, each with the id of its `judgement` (`AxisScores`, of pairs `AxisChoices`), of what the
-reader `noticed` (`Noticed`), the ledger's `calls`, its `looks`, and where it failed with kind and reason. A reading that
-fails leaves the judgement there. Straight, so it runs without checkpoints: ledger and result rows carry it over any crash.
+The output is the same calls, each with the ids of its `judgement` (`AxisScores`, or `AxisChoices` for a pair) and of what
+the reader `noticed` (`Noticed`), the keys of its `calls`, its `looks`, and kind and reason of a failure. A failed reading
+leaves the judgement in place. The graph is linear and runs without checkpoints: after a crash the ledger and the result
+rows restore its state.
 """
 
 from typing import Literal, TypedDict, cast
@@ -46,11 +47,11 @@ Which = Literal["gold", "perturbed"]
 class Call(Failure, TypedDict, total=False):
     """One judgement.
 
-    `item` is the id of the `Perturbed`, `evaluator` one of the nine, `first` which of its answers is judged, and of a pair
-    `second` which one stands second (both may be gold, for a retest). `repeat` is the draw. `reference` is, under
-    `reference`, the id of the `Response` or `ImageRef` to go by in place of the gold answer. `reader` is the shown name of
-    the model that reads the justification, which is asked whether it names the error that was planted in the perturbed
-    answer, or with `any_error` whether it names any error. Reasons of a failed reading are its `unread`.
+    `item` is the id of the `Perturbed`, `evaluator` one of the nine. `first` says which of its answers is judged, and
+    `second` which is shown second in a pair (both may be gold, for a retest). `repeat` is the draw. `reference` is, for the
+    evaluator `reference`, the id of the `Response` or `ImageRef` to use instead of the gold answer. `reader` is the shown
+    name of the model that reads the justification and says whether it names the error inserted in the perturbed answer,
+    or, with `any_error`, any error. `unread` has kind and reason of a failed reading.
     """
 
     item: str
@@ -69,7 +70,7 @@ class Call(Failure, TypedDict, total=False):
 
 
 class State(TypedDict, total=False):
-    """One sample, one judge, and the calls; see the module. `reference` is the id of what the writer wrote."""
+    """One sample, one judge, and the calls; see the module. `reference` is the id of the writer's answer."""
 
     sample: str
     judge: str
@@ -155,7 +156,7 @@ async def read(state: State, runtime: Runtime[Context]) -> State:
 
 
 def answer_id(answer: Judged) -> str:
-    """Return the id of an answer that was judged: an image's SHA-256, or the content id of a text."""
+    """Return the id of a judged answer: an image's SHA-256, or the content id of a text."""
     return digest("answer", answer) if isinstance(answer, str) else answer.sha256
 
 
@@ -176,7 +177,7 @@ async def _reference(context: Context, item: Perturbed, id: str) -> Judged:
 
 
 def _where(item: Perturbed, call: Call) -> str:
-    """Return the answer in which an error has to be named: the perturbed one, if there is one."""
+    """Return the name of the perturbed answer in a pair, such as `response B`; empty without a pair."""
     order = (call["first"], call.get("second", ""))
     if not order[1] or "perturbed" not in order:
         return ""

@@ -1,6 +1,6 @@
-"""The points of a feedback: which atoms can be one, their hints asked of peers and rewritten once, and the leak check.
+"""Feedback points: choosing usable atoms, requesting hints from peers, rewriting them once, and checking for leaks.
 
-Texts are checked before they are sent: by the certain rules, then by the judge for what these let pass.
+Every text is checked before it is sent: first by rules, then by the judge for leaks that the rules cannot see.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -29,21 +29,21 @@ class Secret(NamedTuple):
 
 
 class CriteriaSecrets(NamedTuple):
-    """What a text must not give away: the ground truths of all criteria, methods excepted, and all final answers."""
+    """What a text must not give away: the ground truths of all criteria except methods, and all final answers."""
 
     truths: tuple[Secret, ...]
     answers: tuple[str, ...]
 
     @property
     def all(self) -> tuple[str, ...]:
-        """All of them as texts, each once."""
+        """All secrets as texts, each once."""
         return _distinct((*(secret.truth for secret in self.truths), *self.answers))
 
 
 class LeakCheck(NamedTuple):
-    """What a text was found to give away, the calls of the judge, and a failure that leaves the work open.
+    """The leaks found in a text, the judge's calls, and a failure that leaves a request open.
 
-    `unjudged` says that the judge was asked and gave no verdict that could be read.
+    `unjudged`: the judge was asked, and its reply was unusable.
     """
 
     leaks: tuple[FoundLeak, ...] = ()
@@ -53,7 +53,7 @@ class LeakCheck(NamedTuple):
 
 
 class Usable(NamedTuple):
-    """Which criteria cannot be fed back and why, by number; the rest can. `unjudged` and the others as in `LeakCheck`."""
+    """The criteria that cannot be fed back, by number, with the reason; the other fields are as in `LeakCheck`."""
 
     unused: dict[int, UnusedAtom]
     calls: tuple[str, ...] = ()
@@ -62,7 +62,7 @@ class Usable(NamedTuple):
 
 
 class HintedPoints(NamedTuple):
-    """The points after a step, the ledger keys of its calls, and a failure that leaves the work open."""
+    """The points after a step, the ledger keys of its calls, and a failure that leaves a request open."""
 
     points: tuple[FeedbackPoint, ...]
     calls: list[str]
@@ -70,7 +70,7 @@ class HintedPoints(NamedTuple):
 
 
 class Reader(NamedTuple):
-    """Who is to be helped: the sample, what must not be told, the feedback, and the answer that failed, if it is shown."""
+    """What a hint is written for: the sample, the secrets, the feedback, and the earlier answer, if it is shown."""
 
     sample: Sample
     secrets: CriteriaSecrets
@@ -79,9 +79,9 @@ class Reader(NamedTuple):
 
 
 def secrets_of(sample: Sample, criteria: CriteriaSet, reference: str | None) -> CriteriaSecrets:
-    """Return what must not be given away; `reference` is the final answer of the reference chain, where there is one.
+    """Return what must not be given away; `reference` is the final answer of the reference chain, if there is one.
 
-    How something is worked out is no secret: a hint is there to say it.
+    Ground truths that state a method are no secrets: a hint may say how something is worked out.
     """
     truths: list[Secret] = []
     for atom, criterion in enumerate(criteria.criteria, start=1):
@@ -94,7 +94,7 @@ def secrets_of(sample: Sample, criteria: CriteriaSet, reference: str | None) -> 
 
 
 def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
-    """Return texts in order, without those that say the same in other signs."""
+    """Return texts in order, without those that differ from an earlier one in punctuation or case only."""
     by_words: dict[tuple[str, ...], str] = {}
     for text in texts:
         by_words.setdefault(tuple(words(text)) or (text.strip(),), text.strip())
@@ -102,11 +102,11 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
 
 
 def leaks_by_rule(text: str, sample: Sample, secrets: CriteriaSecrets, *, asks: int = 0) -> tuple[FoundLeak, ...]:
-    """Return what a text says outright of the secrets; empty: the rules let it pass.
+    """Return the secrets that a text states outright, as found by rules; empty if there are none.
 
-    A word of a ground truth that the sample's question or the atom's own question uses gives nothing away. Where the
-    text is itself the question of an atom (`asks`, its number), it is checked against that atom's ground truth as
-    criteria are when they are made: it may name what it asks about, and must not contain what it asks for.
+    A word of a ground truth that the sample's question or the atom's own question uses gives nothing away. If the text is
+    itself the question of an atom (`asks`, its number), it is checked against that atom's ground truth as criteria are
+    when they are extracted: it may name what it asks about, but must not contain what it asks for.
     """
     leaks: dict[FoundLeak, None] = {}
     for secret in secrets.truths:
@@ -126,10 +126,10 @@ def leaks_by_rule(text: str, sample: Sample, secrets: CriteriaSecrets, *, asks: 
 async def leaks_by_judge(
     questions: Sequence[str], hints: Sequence[str], sample: Sample, secrets: CriteriaSecrets, context: Context
 ) -> LeakCheck:
-    """Have the judge look for what points give away together: each question with its hint, which may be empty.
+    """Have the judge look for leaks in all points together: each question with its hint, which may be empty.
 
-    Where it gives no verdict that can be read, the text is `unjudged`: it passes on the word of the rules, and is counted
-    as such, not as clean.
+    If the judge's reply is unusable, the text is `unjudged`: it passes by the rules alone and is counted apart from clean
+    texts.
     """
     if not secrets.all:
         return LeakCheck()
@@ -147,10 +147,10 @@ async def leaks_by_judge(
 async def unused_atoms(
     sample: Sample, criteria: CriteriaSet, secrets: CriteriaSecrets, context: Context, *, published: bool, judge: bool
 ) -> Usable:
-    """Return which criteria of a sample cannot be fed back: what is the final answer, restates the question, or leaks.
+    """Return the criteria that cannot be fed back: they are the final answer, restate the question, or leak.
 
-    All criteria are judged in one call, so that every answer to the sample shares it. Where one leaks, it is left out and
-    the rest are looked at once more. As `published`, the final answer and the question itself are fed back, too.
+    All criteria of the sample are judged in one call, which all its answers share. A criterion that leaks is left out, and
+    the rest are checked again. With `published`, the final answer and the question itself are fed back, too.
     """
     unused: dict[int, UnusedAtom] = {}
     questions: dict[int, str] = {}
@@ -171,14 +171,14 @@ async def unused_atoms(
             unused[atom] = UnusedAtom(atom=atom, why="leak", leaks=leaks)
     calls: tuple[str, ...] = ()
     while judge:
-        left = {atom: question for atom, question in questions.items() if atom not in unused}
-        if not left:
+        remaining = {atom: question for atom, question in questions.items() if atom not in unused}
+        if not remaining:
             break
-        check = await leaks_by_judge([*left.values()], [""] * len(left), sample, secrets, context)
+        check = await leaks_by_judge([*remaining.values()], [""] * len(remaining), sample, secrets, context)
         calls += check.calls
         if not check.leaks:
             return Usable(unused, calls, check.failed, check.unjudged)
-        for atom, leaks in _leaks_by_text(check.leaks, {atom: [text] for atom, text in left.items()}).items():
+        for atom, leaks in _leaks_by_text(check.leaks, {atom: [text] for atom, text in remaining.items()}).items():
             unused[atom] = UnusedAtom(atom=atom, why="leak", leaks=leaks)
     return Usable(unused, calls)
 
@@ -191,9 +191,9 @@ def points_of(
     round: int,
     peers: Mapping[str, Sequence[Sequence[str]]] | None,
 ) -> tuple[FeedbackPoint, ...]:
-    """Return failed atoms as points, in the arm `peer` with the peer whose turn it is in this round.
+    """Return failed atoms as feedback points; with `peers`, each with the peer whose turn it is in this round.
 
-    `stated` says of all atoms whether the earlier answer spoke of them; it is empty where that is not known.
+    `stated` says for all atoms whether the earlier answer mentions them; it is empty if that is unknown.
     """
     points: list[FeedbackPoint] = []
     for atom in atoms:
@@ -212,21 +212,22 @@ def points_of(
 
 
 def wants_hint(point: FeedbackPoint) -> bool:
-    """Return whether a peer is still to be asked."""
+    """Return whether a peer has still to be asked for a hint on the point."""
     return bool(point.peer) and not point.wordings and not point.fallback
 
 
 def wants_rewriting(point: FeedbackPoint) -> bool:
-    """Return whether the first wording of a hint gave something away, and no second one was asked for."""
+    """Return whether the first wording of the hint leaks and no second one was requested."""
     return bool(point.leaks) and not point.hint and not point.fallback and len(point.wordings) == 1
 
 
 async def ask_hints(
     points: Sequence[FeedbackPoint], reader: Reader, context: Context, *, anew: bool = False, apart: bool = False
 ) -> HintedPoints:
-    """Ask each peer for hints on all points that want one of it, or, `anew`, on those whose hint leaks, in one call.
+    """Ask each peer in one call for its hints, or, with `anew`, for rewritings of its hints that leak.
 
-    What is no hint after one re-ask is counted and left out. With `apart`, as published, every point is a call.
+    An unusable hint is requested once more, then left out and counted. With `apart`, as published, each point is a call of
+    its own.
     """
     needs_hint = wants_rewriting if anew else wants_hint
     groups: dict[tuple[str, str, int], list[int]] = {}
@@ -264,10 +265,10 @@ def _with_hint(point: FeedbackPoint, hint: str, call: str, *, anew: bool) -> Fee
 async def check_hints_of(
     points: Sequence[FeedbackPoint], reader: Reader, context: Context, *, judge: bool
 ) -> HintedPoints:
-    """Check the hints: by rule one by one, and, once none of them is to be rewritten, by the judge all together.
+    """Check hints for leaks: one by one by rule, then, once none needs rewriting, all together by the judge.
 
-    What is clean hint by hint may still give something away together, as by ruling out one option each. A hint that leaks
-    waits to be rewritten, or is left out for good; what is left is looked at once more, until nothing is found.
+    Hints that are clean one by one may leak together, for example if each rules out one option. A hint that leaks waits to
+    be rewritten, or is left out for good; the remaining hints are checked again until no leak is found.
     """
     checked = [_with_leaks(point, leaks_by_rule(point.hint, reader.sample, reader.secrets)) for point in points]
     calls: list[str] = []
@@ -287,7 +288,7 @@ async def check_hints_of(
 
 
 def _with_leaks(point: FeedbackPoint, leaks: tuple[FoundLeak, ...]) -> FeedbackPoint:
-    """Return a point whose hint was found to leak: without it, and in its second wording without any."""
+    """Return a point without its leaking hint; after a second wording that leaks, it stays without one."""
     if not leaks:
         return point
     *before, last = point.wordings
@@ -296,7 +297,7 @@ def _with_leaks(point: FeedbackPoint, leaks: tuple[FoundLeak, ...]) -> FeedbackP
 
 
 def _leaks_by_text(leaks: Sequence[FoundLeak], texts: Mapping[int, Sequence[str]]) -> dict[int, tuple[FoundLeak, ...]]:
-    """Return leaks by the texts that their passage stands in; one that stands in none is the first of the last texts."""
+    """Return leaks by the number of the text that contains their excerpt; one found nowhere counts for the last text."""
     by_text: dict[int, tuple[FoundLeak, ...]] = {}
     for leak in leaks:
         number = _text_with(leak.excerpt, texts)

@@ -1,4 +1,4 @@
-"""Self-correction of one answer, for embedding: from plain Python, or inside any LangGraph graph, by values."""
+"""Self-correction of one answer: an API for plain Python and for nodes of other LangGraph graphs."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -48,31 +48,31 @@ async def refine_answer(
     hide_answer: bool = False,
     protocol: Protocol = "ours",
 ) -> Refined:
-    """Have a model mend one answer of its own, whatever brought the answer about.
+    """Have a model correct one of its own answers, wherever the answer comes from.
 
-    Whether that answer is right is settled first, since the model is told what is the case: an answer that is right and
-    has nothing more to show comes back as it is. Nothing is checkpointed: the context's ledger, if it keeps one, answers
-    what was asked before.
+    The answer is first checked, since the model is told whether it is right: a right answer without failed atoms to show is
+    returned as it is. Nothing is checkpointed; repeated calls are answered by the context's ledger, if it has one.
 
     Args:
-        sample: the question; without a reference answer it stays unknown whether an answer is right.
+        sample: the question; without a reference answer, whether the answer is right stays unknown.
         response: the model's answer.
         criteria: the atomic criteria of the sample.
-        context: the gateway, the store and the options, in which the judge, the model and the peers are to be found.
+        context: the gateway, the store, and the options, which name the judge, the model and the peers.
         model: the shown name of the model.
         judgement: the scores of the answer; without them the judge is asked first.
         chain: the reference chain that the criteria were drawn from, whose answer no hint may give away either.
         arm: how much the model is told: `again`, `retry`, `self` (the questions of the atoms that failed) or `peer`.
-        peers: in the arm `peer`, other models' own answers by shown name; the judge scores them to see which helps where.
-        rounds: at most.
+        peers: in the arm `peer`, other models' own answers by shown name; the judge scores them to choose helpers for each atom.
+        rounds: the most rounds.
         withhold: the share of the failed atoms that the feedback does not name.
         judgements: independent draws of the judge for every new answer.
-        leak_judge: whether the judge looks for leaks in what the certain rules let pass, before anything is sent.
+        leak_judge: whether the judge, too, looks for leaks before anything is sent, or only the rules.
         hide_answer: whether the model's earlier answer is kept from it.
-        protocol: `published` gives feedback as in the paper.
+        protocol: `published` gives feedback as in the paper (ATOM, section 3.5).
 
     Raises:
-        InputError: a name is not among the context's models, or the arm cannot be.
+        ConfigError: a name is not among the context's models.
+        InputError: the arm is `original`, or `peer` without another model's answer.
     """
     peers = dict(peers or {})
     _check(context, arm, [model, *peers], peers)
@@ -116,9 +116,9 @@ async def refine_answer(
 def refinement_runnable(context: Context, **limits: Any) -> Runnable[dict[str, Any], Refined]:
     """Return self-correction as a LangChain runnable (async) that brings its own context.
 
-    It takes a dict with `sample`, `response`, `criteria` and `model`, and whatever else `refine_answer` takes by name;
-    `limits` are used where the dict names none. Inside a node of another graph it is awaited as it is: that graph's own
-    context and checkpointer play no part in it.
+    Its input is a dict with `sample`, `response`, `criteria` and `model`, and any other argument of `refine_answer`;
+    `limits` are the defaults. A node of another graph can await it directly: that graph's context and checkpointer have no
+    effect on it.
     """
 
     async def call(inputs: dict[str, Any]) -> Refined:
@@ -166,7 +166,7 @@ async def _peers(
     peers: Mapping[str, str],
     context: Context,
 ) -> dict[str, list[list[str]]]:
-    """Return for each of some atoms the peers that solved it, in order of choice, each with the id of its answer."""
+    """Return for each atom the peers that solved it, in order of choice, each with the id of its answer."""
     answers = {name: Response(sample=sample.digest, model=name, text=text) for name, text in sorted(peers.items())}
     scored = await gather_all(_score(sample, criteria, answer, criteria_id, context) for answer in answers.values())
     judgements: dict[str, CheckpointScores] = {}

@@ -4,12 +4,12 @@
          ▲                                                                                                 │
          └──────────────────── decide ◄─ score_again ◄─────────── (choose_points) ◄────────────────────────┘
 
-The arm `original` enters at `check_answer`: whether the answer is wrong decides that it is refined, and `choose_points`
-says which of its failed atoms a feedback may name; an answer without any leaves all arms alike. All others share one frame
-and differ in the feedback alone: `again` is told nothing, `retry` whether the answer was right, `self` also the questions
-of failed atoms, `peer` also hints of peers that solved them. A random share of what could be named never is. Hints that
-leak are rewritten once by their peer, then left out. Whether it goes round once more is decided by the shown atoms alone.
-The state holds ids, numbers and small words only; every step is checkpointed.
+The arm `original` enters at `check_answer`: only a wrong answer is refined, and `choose_points` selects the failed atoms
+that a feedback may name; an answer without any is left out of all arms. The other arms differ in their feedback alone:
+`again` gives none, `retry` says whether the answer was right, `self` adds the questions of failed atoms, `peer` also hints
+from peers that solved them. A random share of the usable atoms is withheld from every feedback. Hints that leak are
+rewritten once by their peer, then left out. The shown atoms alone decide whether another round follows.
+The state holds ids, numbers and short strings only; every step is checkpointed.
 """
 
 import operator
@@ -45,23 +45,23 @@ VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
 Todo = Literal["write_hints", "check_hints", "rewrite_hints", ""]
-"""The node that is to do something about the hints next; empty: none."""
+"""The next node that works on the hints; empty: none."""
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of values in the store, small numbers, and where the work stands.
+    """Ids of values in the store, small numbers, and the progress of the work.
 
     Inputs: `sample`, `criteria`, `chain` (of the reference, may be empty), `source` and `source_judgement` (the response to
     refine and its judgement), `model`, `arm`, `repeat`; `rounds`, `withhold` (a share), `judgements` (draws of the judge an
-    answer), `below` (whether the answer's score is below a threshold; absent: it is a wrong final answer that fails),
-    `leak_judge` (whether the judge looks for leaks in what the rules let pass; absent: it does), `hide_answer`,
-    `protocol`. The arm `original` is given `needs_points`, whether an answer without a point to feed back is left as it is,
-    and `looks_again`, whether one more judgement is drawn of one that is not, and `final` where the evaluation has decided
-    whether the answer is right; all others `answered` (whether the source is
-    right) and `selection`; the arm `peer`, by atom number, `peers`: pairs of a model's name and the id of its response, in
-    order of choice.
+    answer), `below` (whether the answer's score is below a threshold; absent: a wrong final answer counts as failed),
+    `leak_judge` (whether the judge, too, looks for leaks; absent: it does), `hide_answer`, `protocol`. Of the arm
+    `original` also `needs_points` (whether an answer without a usable point is left as it is), `looks_again` (whether one
+    more judgement is drawn of the others), and `final`, if the evaluation decided whether the answer is right. Of all other
+    arms `answered` (whether the source is right) and `selection`. Of the arm `peer` also `peers`: by atom number, pairs of
+    a model's name and the id of its response, in order of choice.
 
-    Outputs: `steps`, the ids of a `RefinementStep` a round; the rest is of the round at work. `scores` are the atoms' last.
+    Outputs: `steps`, the id of a `RefinementStep` for each round; all other fields concern the current round. `scores` are
+    the atoms' latest.
     """
 
     sample: str
@@ -99,7 +99,7 @@ class State(Failure, TypedDict, total=False):
 
 
 class RefinedQuestion(NamedTuple):
-    """The sample and its criteria."""
+    """A sample and its criteria."""
 
     sample: Sample
     criteria: CriteriaSet
@@ -112,7 +112,7 @@ async def question_of(state: State, context: Context) -> RefinedQuestion:
 
 
 async def secrets_of(state: State, context: Context, question: RefinedQuestion) -> hinting.CriteriaSecrets:
-    """Return what no feedback may give away, the final answer of the reference chain included, where there is one."""
+    """Return what no feedback may give away, including the final answer of the reference chain, if there is one."""
     reference = None
     if state.get("chain"):
         reference = (await context.store.get(ReferenceChain, state["chain"])).answer
@@ -125,7 +125,7 @@ def as_published(state: State) -> bool:
 
 
 async def choose_points(state: State, runtime: Runtime[Context]) -> State:
-    """Choose which failed atoms of the original answer a feedback may name, and withhold a random share of these."""
+    """Choose the failed atoms of the original answer that a feedback may name, and withhold a random share of them."""
     context = runtime.context
     question = await question_of(state, context)
     judgement = await context.store.get(CheckpointScores, state["source_judgement"])
@@ -159,7 +159,7 @@ async def choose_points(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def begin_round(state: State, runtime: Runtime[Context]) -> State:
-    """Say what is known of the last answer, with the shown atoms that still fail as points, where the arm names them."""
+    """Start a feedback on the last answer, with the shown atoms that still fail as points, if the arm names them."""
     context = runtime.context
     sample, criteria = await question_of(state, context)
     arm, round = state["arm"], state.get("round", 0) + 1
@@ -188,17 +188,17 @@ async def begin_round(state: State, runtime: Runtime[Context]) -> State:
 
 
 def _last_judgement(state: State) -> str:
-    """Return the judgement by which it is known what the last answer lacks."""
+    """Return the id of the judgement that says which atoms the last answer fails."""
     return state.get("decided") or (state.get("judged") or [state["source_judgement"]])[0]
 
 
 async def write_hints(state: State, runtime: Runtime[Context]) -> State:
-    """Ask each peer that solved them for hints on the points, in one call."""
+    """Ask each peer, in one call, for hints on the points that it solved."""
     return await _hints(state, runtime.context, anew=False)
 
 
 async def check_hints(state: State, runtime: Runtime[Context]) -> State:
-    """Look for what the hints give away, before anything of them is sent."""
+    """Check the hints for leaks before they are sent."""
     reader = await reader_of(state, runtime.context)
     judge = state.get("leak_judge", True)
     hinted = await hinting.check_hints_of(reader.feedback.points, reader, runtime.context, judge=judge)
@@ -207,19 +207,19 @@ async def check_hints(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def rewrite_hints(state: State, runtime: Runtime[Context]) -> State:
-    """Have the hints that leak rewritten by their peer, once."""
+    """Have each hint that leaks rewritten by its peer, once."""
     return await _hints(state, runtime.context, anew=True)
 
 
 async def after_hints(state: State) -> Literal["write_hints", "check_hints", "rewrite_hints", "answer_again", "decide"]:
-    """Ask peers, check what they wrote, have it rewritten, or, where there is nothing more to do, answer."""
+    """Return the next step of the hints, or `answer_again` once they are finished."""
     if state.get("failed"):
         return "decide"
     return state["todo"] or "answer_again"
 
 
 async def reader_of(state: State, context: Context) -> hinting.Reader:
-    """Return who is to be helped, with the feedback as it is so far."""
+    """Return what hints are written for, with the current feedback."""
     question = await question_of(state, context)
     earlier = None
     if not state.get("hide_answer") and not as_published(state):
@@ -246,7 +246,7 @@ async def _feedback_update(state: State, feedback: Feedback, hinted: hinting.Hin
 
 
 async def answer_again(state: State, runtime: Runtime[Context]) -> State:
-    """Have the model answer once more, told what its arm allows."""
+    """Have the model answer again, with the feedback of its arm."""
     context = runtime.context
     reader = await reader_of(state, context)
     ask = refiner.answer_again(
@@ -265,7 +265,7 @@ async def answer_again(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def check_answer(state: State, runtime: Runtime[Context]) -> State:
-    """Hold the final answer against the reference by rule; of the original answer take the evaluation's verdict, if any."""
+    """Compare the final answer with the reference by rule, or use the evaluation's verdict on an original answer."""
     context = runtime.context
     id = state.get("response") or state["source"]
     if not state.get("round") and state.get("final"):
@@ -291,11 +291,11 @@ async def judge_answer(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def score_again(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge score all criteria of the answer in one call, as often as independent draws are wanted.
+    """Have the judge score all criteria of the answer, in one call for each requested draw.
 
-    Of the original answer, which has its judgement, one more is drawn, so that the judge's own unsteadiness is known.
-    Where rounds may follow, whether they do is decided by a draw of its own, which is no part of any figure: a score by
-    which one stops is too high. As published the same draw does both.
+    The original answer, which has a judgement, gets one more, to measure how much the judge varies. If another round may
+    follow, a draw of its own decides whether it does; this draw enters no figure, since a score that stops the loop is
+    biased upwards. As published, one draw does both.
     """
     context = runtime.context
     sample, criteria = await question_of(state, context)
@@ -335,7 +335,7 @@ async def score_again(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def decide(state: State, runtime: Runtime[Context]) -> State:
-    """Keep what came of the round, and say whether there is another one."""
+    """Store the round as a `RefinementStep`, and decide whether another round follows."""
     context = runtime.context
     round = state.get("round", 0)
     stopped: Stopped = ""
@@ -370,17 +370,17 @@ async def decide(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def first_step(state: State) -> Literal["check_answer", "begin_round"]:
-    """The original answer is only checked."""
+    """Return `check_answer` for the original answer, which is only checked, else `begin_round`."""
     return "check_answer" if state["arm"] == "original" else "begin_round"
 
 
 async def after_answer(state: State) -> Literal["check_answer", "decide"]:
-    """Check the answer if there is one."""
+    """Return `check_answer`, or `decide` after a failure."""
     return "decide" if state.get("failed") else "check_answer"
 
 
 async def after_check(state: State) -> Literal["judge_answer", "choose_points", "score_again", "decide"]:
-    """Let a judge say where no rule could; an original answer that did not fail needs neither points nor a judgement."""
+    """Return the next step: the judge if no rule could decide, points or scores, or `decide` if neither is needed."""
     if state.get("failed"):
         return "decide"
     if not state.get("final"):
@@ -393,17 +393,17 @@ async def after_check(state: State) -> Literal["judge_answer", "choose_points", 
 
 
 async def after_choice(state: State) -> Literal["score_again", "decide"]:
-    """Look at the original answer once more, unless it leaves all arms, or nobody asks for that look."""
+    """Return `score_again` if another judgement of the original answer is wanted, else `decide`."""
     return "score_again" if state.get("looks_again", True) and not state.get("failed") else "decide"
 
 
 async def after_decision(state: State) -> Literal["begin_round", "__end__"]:
-    """Go round, or end."""
+    """Return `begin_round` for another round, else the end."""
     return "__end__" if state["stopped"] or state["arm"] == "original" else "begin_round"
 
 
 def fails(state: State) -> bool:
-    """Return whether the original answer is one to refine: its final answer is wrong, or its score below the threshold."""
+    """Return whether the original answer is to be refined: its final answer is wrong, or its score below the threshold."""
     return state["below"] if "below" in state else state.get("answered") == "wrong"
 
 

@@ -5,13 +5,13 @@
                  │      vote on     │ divided, and a cycle is left
                  └──────────────────┘
 
-In every node the members work at once. What a member writes in a cycle, or keeps of what it was shown, is its
-candidate from then on. A unanimous vote ends the review, and so do votes that are still divided after the last cycle: the
-sample is discarded, and kept with all that was written. Where the candidates of all are one text there is nothing to vote
-on, and it is accepted; where they are those of the last vote, that vote stands.
-A reply that cannot be used costs its member the turn: its candidate stays as it is, or its vote is missing. A review is
-incomplete, which is no divergence, where a reply did not come at all, nobody has a candidate, or the last cycle brings
-fewer than two votes.
+In every node the members work concurrently. The text that a member writes or keeps in a cycle is its candidate from then
+on. A unanimous vote ends the review. If votes are still divided after the last cycle, the sample is discarded, and the
+record keeps all texts. If all candidates are one text, it is accepted without a vote; if they are those of the last vote,
+that vote stands.
+An unusable reply costs its member the turn: its candidate stays the same, or its vote is missing. A review is incomplete,
+which is not counted as disagreement, if a reply did not arrive, nobody has a candidate, or the last cycle has fewer than
+two votes.
 Each member sees the candidates without names, in an order drawn from seed, image, member, cycle and step. Every step is
 checkpointed; the state holds ids.
 """
@@ -61,11 +61,11 @@ SeatKey = Literal["candidate", "standing", "review", "vote", "choice", "lost"]
 
 
 class Seat(TypedDict, total=False):
-    """One member's part in the present cycle: ids of its candidate, its comparison, what stands for it after that, its vote.
+    """One member's part in the current cycle: ids of its candidate, its comparison, its new candidate and its vote.
 
-    `standing` is the candidate that it wrote or kept, or still its own where its turn was lost; `choice` is the id of
-    the candidate that it voted for, `equal` are those of others that it takes for as good, `lost` is that of a turn
-    that came to nothing; `failed` says that no reply came.
+    `standing` is the candidate that it wrote or kept, or its earlier one if its turn was lost. `choice` is the id of the
+    candidate that it voted for, `equal` has those that it finds equally good, `lost` is the id of a lost turn; `failed`
+    is the kind of failure if no reply arrived.
     """
 
     member: str
@@ -81,9 +81,9 @@ class Seat(TypedDict, total=False):
 
 
 class State(TypedDict, total=False):
-    """Ids of all that was written so far, in order; `verdict` is empty while the review goes on.
+    """Ids of all texts, reviews and votes so far, in order; `verdict` is empty while the review goes on.
 
-    `settled` says that a cycle left nothing to vote on: one text, or the candidates of the last vote.
+    `settled`: a cycle left nothing to vote on (one text, or the candidates of the last vote).
     """
 
     sample: str
@@ -216,7 +216,7 @@ async def vote(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def tally(state: State, runtime: Runtime[Context]) -> State:
-    """Count the votes by text: accept, go into the next cycle with what each member wrote or kept, or end divided."""
+    """Count the votes by text: accept one, start the next cycle with the members' new candidates, or end divided."""
     options = _options(runtime.context)
     choices = {seat["member"]: (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat}
     standing = _ids("standing", state["seats"])
@@ -233,7 +233,7 @@ async def tally(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def conclude(state: State, runtime: Runtime[Context]) -> State:
-    """Write the record and, where the panel agreed, the golden caption with the origin of each of its sentences."""
+    """Store the record and, if the panel agreed, the golden caption with the origin of each of its sentences."""
     context = runtime.context
     options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
@@ -271,13 +271,13 @@ async def conclude(state: State, runtime: Runtime[Context]) -> State:
 
 
 def _missing_turns(lost: Sequence[LostTurn]) -> list[LostTurn]:
-    """Return the turns for want of which a review is incomplete: those that were lost last, first open and then unheard ones."""
+    """Return the lost turns that leave a review incomplete: those of the last step, open ones first, then unanswered ones."""
     last = [turn for turn in lost if (turn.cycle, turn.part) == (lost[-1].cycle, lost[-1].part)]
     return sorted(last, key=lambda turn: (turn.failure not in OPEN_KINDS, turn.failure not in NOT_HEARD))
 
 
 def _supporters(state: State) -> int:
-    """Return how many members take the chosen text for the best, alone or among others."""
+    """Return how many members find the chosen text the best, alone or among others."""
     chosen = state.get("chosen", "")
     return sum(chosen in (seat["choice"], *seat.get("equal", ())) for seat in state["seats"] if "choice" in seat)
 
@@ -338,24 +338,24 @@ def _golden_caption(
 
 
 async def after_describing(state: State) -> Literal["compare", "conclude"]:
-    """Go on, or conclude as incomplete where a reply did not come or nobody has a draft."""
+    """Return `compare`, or `conclude` (as incomplete) if a reply did not arrive or nobody has a draft."""
     return "conclude" if _not_heard(state) or not _ids("candidate", state["seats"]) else "compare"
 
 
 async def after_comparing(state: State) -> Literal["vote", "tally", "conclude"]:
-    """Have the panel vote, if there is something to vote on, or conclude as incomplete."""
+    """Return `vote`, `tally` if there is nothing to vote on, or `conclude` (as incomplete)."""
     if _not_heard(state):
         return "conclude"
     return "tally" if state["settled"] else "vote"
 
 
 async def after_voting(state: State) -> Literal["tally", "conclude"]:
-    """Count the votes, or conclude as incomplete."""
+    """Return `tally`, or `conclude` (as incomplete) if a reply did not arrive."""
     return "conclude" if _not_heard(state) else "tally"
 
 
 async def after_tally(state: State) -> Literal["compare", "conclude"]:
-    """Conclude, or go into the next cycle."""
+    """Return `conclude` if there is a verdict, else `compare` for the next cycle."""
     return "conclude" if state.get("verdict") else "compare"
 
 
@@ -377,12 +377,12 @@ def _options(context: Context) -> ReviewOptions:
 
 
 def _not_heard(state: State) -> bool:
-    """Return whether a member was not heard to whom a reply may still come."""
+    """Return whether a member's reply is missing and may still arrive on a resume or retry."""
     return any("failed" in seat for seat in state["seats"])
 
 
 def _draw_of(options: ReviewOptions, member: str) -> int:
-    """Return which draw a member's draft is: members that are one model under several names write several drafts."""
+    """Return the draw number of a member's draft, which differs for members that are the same model."""
     models = [(ref.model, ref.endpoint) for ref in map(options.ref, options.panel)]
     position = options.panel.index(member)
     return models[:position].count(models[position])
@@ -391,7 +391,7 @@ def _draw_of(options: ReviewOptions, member: str) -> int:
 async def _pool(
     seats: Sequence[Seat], context: Context, kind: Literal["candidate", "standing"]
 ) -> dict[str, Candidate]:
-    """Return the members' candidates by id, in the panel's order; of those that are one text the first."""
+    """Return the members' candidates by id, in the panel's order, without repeated texts."""
     pool: dict[str, tuple[str, Candidate]] = {}
     for id in dict.fromkeys(_ids(kind, seats)):
         candidate = await context.store.get(Candidate, id)
@@ -409,7 +409,7 @@ def _shown_order(
 
 
 def _kept_candidate(comparison: CandidateComparison, order: Sequence[str], pool: Mapping[str, Candidate]) -> str | None:
-    """Return the candidate that a reviewer keeps, or writes down once more; None where its rewrite is a text of its own."""
+    """Return the candidate that a reviewer keeps or repeats word for word; None if its rewrite is a new text."""
     if comparison.keep is not None:
         return order[comparison.keep - 1]
     rewrite = substance(comparison.rewrite)
@@ -423,7 +423,7 @@ def _substances(pool: Mapping[str, Candidate]) -> set[str]:
 async def _with_reply(
     seat: Seat, reply: AskResult[Any], sample: Sample, context: Context, *, cycle: int, part: Part
 ) -> Seat:
-    """Return the seat with the calls of what its member was asked and, where that came to nothing, the lost turn."""
+    """Return the seat with the calls of a reply and, if the reply failed, the lost turn."""
     seat = {**seat, "calls": [*seat.get("calls", []), *reply.calls]}
     if reply.failed is None:
         return seat
@@ -443,7 +443,7 @@ async def _with_reply(
 
 
 def _next(seat: Seat) -> Seat:
-    """Return the seat as it goes into the next cycle, with its candidate as it stands and what it voted for."""
+    """Return the seat for the next cycle, with its current candidate and its last vote."""
     following = _without(seat, "candidate", "standing", "review", "vote", "lost")
     return {**following, "candidate": seat["standing"]} if "standing" in seat else following
 
@@ -453,7 +453,7 @@ def _without(seat: Seat, *names: str) -> Seat:
 
 
 def _ids(name: SeatKey, seats: Sequence[Seat]) -> list[str]:
-    """Return what the members have of one kind, in the panel's order."""
+    """Return the ids of one kind, in the panel's order."""
     return [seat[name] for seat in seats if name in seat]
 
 

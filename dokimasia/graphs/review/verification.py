@@ -1,10 +1,10 @@
-"""Verification by a person: an item is held until somebody has decided on it (PerceptionRubrics, section 3.3.1).
+"""Human verification: an item waits until a person has decided on it (PerceptionRubrics, section 3.3.1).
 
     wait ─► settle ─► end
      ‖ interrupt: a person's decision
 
-The item is a row before the thread begins, and the decision is a row before the thread goes on; the state holds their
-ids. So a thread that is lost is begun anew from the rows, and nothing is asked of anybody twice.
+The item is stored before the thread begins, and the decision before the thread continues; the state holds their ids. So a
+lost thread is restarted from the stored rows, and no person is asked twice.
 """
 
 from typing import Any, TypedDict
@@ -24,7 +24,7 @@ CHECKPOINTED = True
 
 
 class ItemVerification(TypedDict, total=False):
-    """Ids of the item and of the decision on it, what was decided, and how the item stands by it."""
+    """Ids of the item and of the decision on it, the action, and the item's resulting state."""
 
     item: str
     decision: str
@@ -36,13 +36,13 @@ Graph = CompiledStateGraph[Any, Any]
 
 
 async def wait(state: ItemVerification) -> ItemVerification:
-    """Hold the item until the thread is resumed with a decision that is a row already."""
+    """Interrupt the thread until it is resumed with a stored decision."""
     answer = interrupt({"item": state["item"]})
     return {"decision": answer["decision"], "action": answer["action"]}
 
 
 async def settle(state: ItemVerification) -> ItemVerification:
-    """Say how the item stands."""
+    """Set the item's state from the decision."""
     return {"verdict": STATES[state["action"]]}
 
 
@@ -58,17 +58,17 @@ def build() -> StateGraph[ItemVerification, Any]:
 
 
 def compiled(saver: BaseCheckpointSaver[str]) -> Graph:
-    """Return the graph with a saver, without which nothing can wait."""
+    """Return the compiled graph with a saver, which a waiting thread requires."""
     return build().compile(checkpointer=saver, name=NAME)
 
 
 def thread_id(run: str, item: str) -> str:
-    """Return an item's thread: run, item, graph and version."""
+    """Return the thread id of an item: run, item, graph and version."""
     return f"{run}/check/{item}/{NAME}@{VERSION}"
 
 
 async def hold(graph: Graph, item: str, thread: str) -> bool:
-    """Bring a thread to where it waits for a person; return whether it waits, and has not gone on already."""
+    """Run a thread until it waits for a person; return False if it has already gone past that point."""
     config = _config(thread)
     state = await graph.aget_state(config)
     if state.created_at is None or (state.tasks and not state.interrupts):
@@ -79,7 +79,7 @@ async def hold(graph: Graph, item: str, thread: str) -> bool:
 
 
 async def go_on(graph: Graph, item: str, decision: Decision, thread: str) -> State:
-    """Resume a thread with a decision, beginning it first where it was lost; return how the item stands by it."""
+    """Resume a thread with a decision, restarting it first if it was lost; return the item's resulting state."""
     if await hold(graph, item, thread):
         answer = {"decision": decision.id, "action": decision.action}
         await graph.ainvoke(Command(resume=answer), _config(thread), durability="sync")

@@ -1,9 +1,9 @@
-"""Rubric audit: candidates answer, and a judge says of each rubric whether it holds, in one call a response (section 3.4).
+"""Rubric audit: a judge decides all rubrics of a response in one call (PerceptionRubrics, section 3.4).
 
     answer ─► assess ─► end
 
-One walk takes all answers to one sample. Straight, so it runs without checkpoints: ledger and result rows carry it over
-any crash.
+One execution handles all answers to one sample. The graph is linear and runs without checkpoints: after a crash the ledger
+and the result rows restore its state.
 """
 
 from typing import Literal, TypedDict
@@ -34,7 +34,7 @@ class State(TypedDict, total=False):
 
 
 async def answer(state: State, runtime: Runtime[Context]) -> State:
-    """Put the sample's request to each candidate whose response is not there yet."""
+    """Send the sample's request to each candidate without a response."""
     return {"items": await answer_items(state["sample"], state["items"], runtime.context, plain=True)}
 
 
@@ -67,7 +67,7 @@ async def assess(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def after_answer(state: State) -> Literal["assess", "__end__"]:
-    """Assess what was answered, if anything was."""
+    """Return `assess` if there is a response to judge, else the end."""
     return "assess" if any(map(is_unjudged, state["items"])) else "__end__"
 
 

@@ -1,14 +1,14 @@
-"""Making a sample's rubrics from its golden caption: two streams, a trial, the rules, one mending, the panel (section 3.3.2).
+"""Rubric making: must-right and easy-wrong rubrics from a golden caption (PerceptionRubrics, section 3.3.2).
 
     classify ─► write_must_right ─► answer_pool ─► mine_easy_wrong ─► try_out ─► check ─► cross_check ─► measure ─► end
                                                                                   ▲ │ rules are broken, or
                                                                            repair ┘◄┘ rubrics test nothing
 
-What the rules find is mended once, and what the trial finds to test nothing is replaced in the same call; what breaks a
-rule after that is dropped with the reason, and so is a rubric with which two members of the panel find a fault. What the
-set catches is then measured on texts that had no part in choosing it. A member that fails is not heard, which is no
-dissent; of a pool those who answered count. Every step is checkpointed; the state holds ids. Under the protocol
-`published` nothing is tried, and a must-right rubric may forbid; what is caught is measured all the same.
+Rubrics that break a rule are repaired once, and in the same call those that test nothing (as the trial finds) are replaced.
+Rubrics that still break a rule are then dropped with the reason, and so are those with which two members of the panel find
+a fault. What the set catches is then measured on texts that were not used to select it. A panel member whose call fails
+does not count as dissenting; of the pool, those who answered count. Every step is checkpointed; the state holds ids. Under
+the protocol `published` there is no trial, and a must-right rubric may forbid something; the measurement is the same.
 """
 
 import itertools
@@ -50,13 +50,13 @@ CHECKPOINTED = True
 NEEDS_PROMPT = False
 
 POOL_DRAW = 500_000
-"""The draw under which a pool answers, so that no audit meets the very response that a rubric was mined from."""
+"""The draw number of the pool's answers, so that no audit judges the very response that a rubric was mined from."""
 
 
 class State(Failure, TypedDict, total=False):
-    """Ids of the sample, its source, the pool's responses, the draft, and the set, first as it was made (`made`).
+    """Ids of the sample, its source, the pool's responses, the draft, and the rubric set (`made`, and measured: `result`).
 
-    `answered` and `unheard` are names, `mended` is a flag.
+    `answered` and `unheard` are models' names; `mended`: the one repair has been done.
     """
 
     sample: str
@@ -72,7 +72,7 @@ class State(Failure, TypedDict, total=False):
 
 
 async def classify(state: State, runtime: Runtime[Context]) -> State:
-    """Take the sample's golden caption and domain, or ask the judge for the domain where the data name none."""
+    """Load the sample's golden caption and domain; ask the judge for a domain that the data do not name."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     id = _options(context).sources.get(sample.id)
@@ -89,7 +89,7 @@ async def classify(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def write_must_right(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge write the must-right rubrics by the domain's prompt, from image and golden caption."""
+    """Have the judge write must-right rubrics from image and golden caption, with the domain's prompt."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
     source = await context.store.get(RubricSource, state["source"])
@@ -106,7 +106,7 @@ async def write_must_right(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def answer_pool(state: State, runtime: Runtime[Context]) -> State:
-    """Put the request to every member of the pool; those who fail are left out, and all failing fails the sample."""
+    """Send the request to every model of the pool; failed ones are left out, and if all fail, the sample fails."""
     context = runtime.context
     options = _options(context)
     sample = await context.store.get(Sample, state["sample"])
@@ -147,7 +147,7 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def try_out(state: State, runtime: Runtime[Context]) -> State:
-    """Try every rubric on one half of the pool, and on the golden caption with an error of its own kind planted in it."""
+    """Try every rubric on one half of the pool, and on the golden caption with a planted error of the rubric's kind."""
     context = runtime.context
     draft = await context.store.get(RubricDraft, state["draft"])
     if context.options.published or not draft.rubrics:
@@ -164,7 +164,7 @@ async def try_out(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def check(state: State, runtime: Runtime[Context]) -> State:
-    """Hold the set against its rules; after the one mending, drop what still breaks them, with the reason."""
+    """After the one repair, drop the rubrics that still break a rule, with the reason."""
     context = runtime.context
     if not state.get("mended"):
         return {}
@@ -174,7 +174,7 @@ async def check(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def repair(state: State, runtime: Runtime[Context]) -> State:
-    """Send what breaks a rule or tests nothing back to the judge, once; a judge that fails at it leaves it as it is."""
+    """Send rubrics that break a rule or test nothing back to the judge once; if its reply fails, they stay as they are."""
     context = runtime.context
     draft = await context.store.get(RubricDraft, state["draft"])
     problems = _problems(draft, silent_gate=context.options.published)
@@ -201,7 +201,7 @@ async def repair(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def cross_check(state: State, runtime: Runtime[Context]) -> State:
-    """Have every member of the panel check every rubric, and make the set of those that are left."""
+    """Have every member of the panel check every rubric, and build the set of the accepted ones."""
     context = runtime.context
     options = _options(context)
     source = await context.store.get(RubricSource, state["source"])
@@ -237,7 +237,7 @@ async def cross_check(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def measure(state: State, runtime: Runtime[Context]) -> State:
-    """Measure what the set catches, on planted errors and responses that had no part in choosing it."""
+    """Measure what the set catches, on planted errors and responses that were not used to select it."""
     context = runtime.context
     rubric_set = await context.store.get(RubricSet, state["made"])
     if not rubric_set.rubrics:
@@ -254,12 +254,12 @@ async def measure(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def unless_failed(state: State) -> Literal["go", "stop"]:
-    """Go on, unless the sample failed."""
+    """Return `stop` if the sample failed, else `go`."""
     return "stop" if state.get("failed") else "go"
 
 
 async def after_check(state: State) -> Literal["repair", "cross_check"]:
-    """Mend once, then let the panel see what is left."""
+    """Return `repair` once, then `cross_check`."""
     return "cross_check" if state.get("mended") else "repair"
 
 
@@ -296,7 +296,7 @@ def _options(context: Context) -> RubricOptions:
 
 
 async def _half_of_pool(state: State, context: Context, sample: Sample, *, chosen_by: bool) -> dict[str, str]:
-    """Return the texts, by the name of their model, of the half of the pool that rubrics are tried on, or of the other."""
+    """Return the texts by model of one half of the pool: the half that rubrics are tried on, or the other."""
     tried_on, measured_on = validation.halves(state["answered"], sample.id, context.seed)
     texts: dict[str, str] = {}
     for position in tried_on if chosen_by else measured_on:
@@ -321,7 +321,7 @@ def _as_rubric(stream: Stream, rubric: WrittenRubric) -> Rubric:
 
 
 def _problems(draft: RubricDraft, *, silent_gate: bool) -> dict[int, list[str]]:
-    """Return what is wrong with rubrics, by number from 1: the rules that they break, and that they test nothing."""
+    """Return the problems of rubrics, by number from 1: the rules that they break, and why they test nothing."""
     problems: dict[int, list[str]] = {}
     for problem in rubric_problems(draft.rubrics, silent_gate=silent_gate):
         problems.setdefault(problem.place + 1, []).append(problem.text)
@@ -336,13 +336,13 @@ def _repaired(
     replacements: Mapping[int, WrittenRubric | None],
     names: Sequence[str],
 ) -> RubricDraft:
-    """Return the draft after its mending.
+    """Return the draft with the judge's repairs and replacements.
 
     Args:
-        draft: what was mended.
-        problems: what was wrong, by the number of the rubric.
-        replacements: what the judge wrote for each, None for one that it gave up.
-        names: whose responses it was shown, in their order.
+        draft: the draft before the repair.
+        problems: the problems, by the number of the rubric.
+        replacements: the judge's new rubric for each, or None for a rubric that it gave up.
+        names: the models whose responses the judge saw, in their order.
     """
     rubrics: list[Rubric] = []
     dropped = list(draft.dropped)
@@ -380,7 +380,7 @@ def _without_rule_breakers(draft: RubricDraft, *, silent_gate: bool) -> RubricDr
 def _panel_decision(
     draft: RubricDraft, checks: Mapping[str, Sequence[CheckedRubric]]
 ) -> tuple[list[tuple[Rubric, tuple[PanelVerdict, ...]]], list[DroppedRubric]]:
-    """Return the rubrics with their verdicts, and apart those with which two members (or the only one) find a fault."""
+    """Return accepted rubrics with their verdicts, and the dropped ones: two members (or the only one) find a fault."""
     needed = min(DISSENTS, max(1, len(checks)))
     accepted: list[tuple[Rubric, tuple[PanelVerdict, ...]]] = []
     dropped: list[DroppedRubric] = []

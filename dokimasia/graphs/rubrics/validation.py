@@ -1,8 +1,8 @@
 """Trials of rubrics: on one half of the pool and on planted errors to select them, and on other texts to measure them.
 
-A caption in which an error is planted that the rubric's point is made wrong by has to fail it, and of the responses of
-half a pool one at least should. What a set catches is measured on other things: the golden caption with errors that were
-planted without regard to any rubric, one each, and, for must-right rubrics, the other half of the pool.
+A rubric has to fail a caption with a planted error that contradicts it, and should fail at least one response of half the
+pool. What a set catches is measured on other texts: golden captions with one error each, planted without regard to any
+rubric, and, for must-right rubrics, the other half of the pool.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,7 +31,7 @@ from dokimasia.graphs.reasking import first_open, gather_all
 
 
 class TrialCalls(NamedTuple):
-    """The calls of a trial, and the failure that leaves it open, if any: then nothing else of it counts."""
+    """The calls of a trial, and the failure that leaves it open, if any; an open trial has no valid result."""
 
     calls: list[str]
     provenance: tuple[Provenance, ...]
@@ -39,7 +39,7 @@ class TrialCalls(NamedTuple):
 
 
 class RubricTrial(NamedTuple):
-    """Why rubrics test nothing, by position; the captions with planted errors that they were tried on; and the calls."""
+    """The reasons why rubrics test nothing, by position; the captions with planted errors; and the calls."""
 
     idle: dict[int, str]
     captions: tuple[str, ...]
@@ -47,9 +47,9 @@ class RubricTrial(NamedTuple):
 
 
 def halves(names: Sequence[str], sample: str, seed: int) -> tuple[list[int], list[int]]:
-    """Return the positions of the pool's members that rubrics are tried on, and of those by which they are measured.
+    """Return the positions of the models that rubrics are tried on, and of those that they are measured on.
 
-    Each sample has halves of its own; of an odd number the first half is the larger one.
+    Each sample has its own random halves; with an odd number the first half is the larger one.
     """
     order = sorted(range(len(names)), key=lambda position: unit_interval("half", seed, sample, names[position]))
     middle = (len(names) + 1) // 2
@@ -61,10 +61,10 @@ async def try_rubrics(
 ) -> RubricTrial:
     """Return a trial of rubrics: which of them test nothing, and why.
 
-    An error is planted for each rubric, in what it is about and in its dimension. Errors in different sentences share a
-    caption, so that a few judgements, each of all rubrics at once, try them all. Of a rubric that was mined from responses
-    of the other half alone, this half's say nothing: `responses` are by the name of their model. Fewer than three say
-    nothing either: what one or two careful describers tell is not what everybody tells.
+    For each rubric an error is planted in its statement's subject, of its dimension. Errors in different sentences share a
+    caption, so that a few judgements of all rubrics are enough. `responses` are texts by the name of their model. They do
+    not count for a rubric that was mined from the other half alone, and fewer than three do not count at all, since one or
+    two careful descriptions are not representative.
     """
     if len(responses) < FEWEST_TRIED:
         responses = {}
@@ -79,16 +79,16 @@ async def try_rubrics(
     if first_open([planting.failed]) is None:
         replies = await _assess(context, sample, rubrics, [*responses.values(), *captions])
     passes = [_passes(reply) for reply in replies]
-    of_responses = [of_text for of_text in passes[: len(responses)] if of_text]
+    response_passes = [text_passes for text_passes in passes[: len(responses)] if text_passes]
     reasons: dict[int, list[str]] = {}
     for position, rubric in enumerate(rubrics):
         counts = not rubric.support or set(rubric.support) & set(responses)
-        if counts and of_responses and all(of_text[position] for of_text in of_responses):
-            reason = f"every response that it was tried on passes it ({len(of_responses)})"
+        if counts and response_passes and all(text_passes[position] for text_passes in response_passes):
+            reason = f"every response that it was tried on passes it ({len(response_passes)})"
             reasons.setdefault(position, []).append(reason)
-    for group, of_caption in zip(groups, passes[len(responses) :], strict=False):
+    for group, caption_passes in zip(groups, passes[len(responses) :], strict=False):
         for position in group:
-            if of_caption and of_caption[position]:
+            if caption_passes and caption_passes[position]:
                 changes = ", ".join(f'"{change.new}" in place of "{change.original}"' for change in errors[position])
                 dimension = targets[position].dimension.name
                 reason = f"a golden caption with an error of {dimension} in it passes it: {changes}"
@@ -106,8 +106,8 @@ async def measure(
         context: the services of the sample.
         sample: the sample.
         rubric_set: the set, with its golden caption.
-        responses: texts by the name of their model that no must-right rubric was chosen by.
-        used: captions with planted errors that rubrics were chosen by.
+        responses: texts by the name of their model that were not used to select must-right rubrics.
+        used: captions with planted errors that were used to select rubrics.
     """
     caption = rubric_set.caption
     names = sorted(dimensions(), key=lambda name: unit_interval("measured", context.seed, sample.id, name))

@@ -1,1 +1,1 @@
-"""What perturbing models, judges that are probed and readers of their justifications reply."""
+"""Parsers for the replies of perturbing models, probed judges, and readers of their justifications."""

@@ -1,4 +1,4 @@
-"""Instructions to edit an image, and what was seen of an edit, as models write them: one JSON object each."""
+"""Instructions for image edits, and checks of edited images: one JSON object each."""
 
 import re
 from collections.abc import Collection
@@ -13,10 +13,10 @@ from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.reply import short
 
 MAX_WORDS = 80
-"""Words of an instruction."""
+"""Words of an instruction, at most."""
 
 MAX_SAID = 100
-"""Words of what is said beside it."""
+"""Words of any other text in these replies, at most."""
 
 _PLACEHOLDER = re.compile(r"<[a-z][^<>]{3,}>", re.IGNORECASE)
 _SIGNS = re.compile(r"[\W_]+")
@@ -30,10 +30,10 @@ def _without_places(text: str, _about: object) -> str:
 
 def _without_kind(instruction: str, unnamed: Collection[str]) -> str:
     plain = _SIGNS.sub(" ", instruction).casefold()
-    named = [name for name in unnamed if _SIGNS.sub(" ", name).casefold().strip() in plain]
-    if named:
+    forbidden = [name for name in unnamed if _SIGNS.sub(" ", name).casefold().strip() in plain]
+    if forbidden:
         raise UnparsableReply(
-            f"the instruction names the kind of change ('{short(named[0])}'): say what is to be shown instead"
+            f"the instruction names the kind of change ('{short(forbidden[0])}'): say what is to be shown instead"
         )
     return instruction
 
@@ -83,22 +83,22 @@ class EditCheckReply(JsonReply):
 
 
 def parse_edit_instruction(reply: str, *, unnamed: Collection[str] = ()) -> EditInstruction:
-    """Return an instruction with what it changes, or why the image cannot be edited so.
+    """Return an edit instruction with the change it makes, or the reason why the image is unsuited to it.
 
     Args:
         reply: the model's reply.
-        unnamed: words that the instruction may not hold: the names of the kind of change.
+        unnamed: words that the instruction must not contain: the names of the kind of change.
 
     Raises:
-        UnparsableReply: there is no such object, or several that differ; the instruction is too long, or names what it may
-            not; or it is both. The reason names all that is wrong.
+        UnparsableReply: there is no such object, or several that differ; the instruction is too long or contains a
+            forbidden word; or the object has both an instruction and a reason. The reason names all faults.
     """
-    read = read_object(reply, InstructionReply, UnsuitedReply, about=unnamed)
-    return EditInstruction(**read.model_dump())
+    parsed = read_object(reply, InstructionReply, UnsuitedReply, about=unnamed)
+    return EditInstruction(**parsed.model_dump())
 
 
 def parse_edit_check(reply: str) -> EditCheck:
-    """Return what was seen of an edit.
+    """Return a model's check of an edited image.
 
     Raises:
         UnparsableReply: there is no such object, or several that differ, or a verdict is neither true nor false.

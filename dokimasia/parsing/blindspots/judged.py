@@ -1,4 +1,4 @@
-"""What a judge under test replies: a justification, then points or a choice on each axis; and what a reader finds in it."""
+"""Replies of a probed judge: a justification, then a score or choice on each axis; and a reader's verdict on it."""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ T = TypeVar("T", int, Choice)
 
 LOWEST, HIGHEST = 1, 10
 MAX_JUSTIFICATION = 20_000
-"""Characters of a justification that are kept; a longer one is refused."""
+"""Characters of a justification, at most; a longer one is refused."""
 
 _BULLETS = " \t\r>|#\u2022\u00b7\u2013\u2014-+_"
 _WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
@@ -34,21 +34,21 @@ _ANOTHER = form(r"score|better|verdict|rating|choice|winner")
 
 
 class ReadByAxis(NamedTuple, Generic[T]):
-    """What was read of a reply: points or a choice by axis, in the order that was asked for, and the justification."""
+    """Scores or choices by axis, in the requested order, and the justification."""
 
     values: dict[str, T]
     justification: str
 
 
 class ReadNotice(NamedTuple):
-    """Whether a justification names the error, and in what words of its own."""
+    """Whether a justification names an error, and the words in which it does."""
 
     named: bool
     words: str
 
 
 class _Scale(NamedTuple, Generic[T]):
-    """How values are written: the word before the bracket, the object's field, what a value reads as, and how it is named."""
+    """A kind of value: the word before its bracket, its JSON field, its reader, and its description for reasons."""
 
     word: str
     field: str
@@ -57,7 +57,7 @@ class _Scale(NamedTuple, Generic[T]):
 
     @property
     def lines(self) -> re.Pattern[str]:
-        """Finds a line that states a value, or was meant to."""
+        """The pattern of a line that states a value, or was meant to."""
         return form(
             rf"(?:[0-9]{{1,2}}[.)]\s{{1,4}})?(?P<axis>{_AXIS})\s{{0,9}}[|:]\s{{0,9}}{self.word}~[:=]?~"
             rf"(?:\[(?P<double>\[)?~(?P<value>[^\[\]\n]{{0,60}}?)~\](?(double)\]))?(?P<rest>.*)"
@@ -79,27 +79,27 @@ _BETTER = _Scale("better", "better", _choice, "A, B or tie")
 
 
 def parse_axis_scores(text: str, axes: Sequence[str]) -> ReadByAxis[int]:
-    """Return the points that a judge gives one answer on each axis, whole numbers from 1 to 10, and its justification.
+    """Return a judge's scores of one answer on each axis, whole numbers from 1 to 10, and its justification.
 
-    The reply is a justification and, after it, a line `AXIS | score: [N]` for each axis and nothing more. Bullets,
-    emphasis, case, hyphens for underscores, a scale (`[7/10]`), and brackets that are missing around a value which ends
-    its line are overlooked.
+    The reply is a justification, then a line `AXIS | score: [N]` for each axis and nothing more. Bullets, emphasis, case,
+    hyphens instead of underscores, a scale (`[7/10]`), and missing brackets around a value at the end of its line are
+    accepted.
 
     Args:
         text: the judge's reply.
-        axes: the axes that were asked for.
+        axes: the requested axes.
 
     Raises:
-        UnparsableReply: there is no justification, or one that is too long; an axis has no line, several lines, or none
-            of the allowed values; a value is given for what was not asked; or anything stands among or behind the lines
-            that could change them. The reason names all that is wrong.
+        UnparsableReply: the justification is missing or too long; an axis has no line, several lines, or a value that is
+            not allowed; there is a value for another axis; or other words among or after the lines could change them.
+            The reason names all faults.
         ValueError: no axis is expected.
     """
     return _read_lines(text, axes, _SCORES)
 
 
 def parse_axis_choices(text: str, axes: Sequence[str]) -> ReadByAxis[Choice]:
-    """Return which of two answers a judge finds better on each axis, by place, and its justification.
+    """Return which of two answers a judge finds better on each axis, `first` or `second`, and its justification.
 
     As `parse_axis_scores`, with lines `AXIS | better: [A]`, `[B]` or `[tie]`.
 
@@ -110,16 +110,16 @@ def parse_axis_choices(text: str, axes: Sequence[str]) -> ReadByAxis[Choice]:
 
 
 def parse_structured_axis_scores(text: str, axes: Sequence[str]) -> ReadByAxis[int]:
-    """Return the same from the object `{"justification": "...", "scores": {AXIS: N, ...}}`, or from lines without one.
+    """Return scores from the object `{"justification": "...", "scores": {AXIS: N, ...}}`, or else from lines.
 
     Raises:
-        UnparsableReply, ValueError: as `parse_axis_scores`; there are several objects that differ, or anything beside it.
+        UnparsableReply, ValueError: as `parse_axis_scores`; or there are several objects that differ, or words beside one.
     """
     return _read_object(text, axes, _SCORES)
 
 
 def parse_structured_axis_choices(text: str, axes: Sequence[str]) -> ReadByAxis[Choice]:
-    """Return the same from the object `{"justification": "...", "better": {AXIS: "A", ...}}`, or from lines without one.
+    """Return choices from the object `{"justification": "...", "better": {AXIS: "A", ...}}`, or else from lines.
 
     Raises:
         UnparsableReply, ValueError: as `parse_structured_axis_scores`.
@@ -128,11 +128,13 @@ def parse_structured_axis_choices(text: str, axes: Sequence[str]) -> ReadByAxis[
 
 
 def parse_notice(text: str, justification: str) -> ReadNotice:
-    """Return whether a reader finds an error named in a justification: `Words: "..."`, then `Verdict: [[yes]]` or `[[no]]`.
+    """Return whether a reader finds an error named in a justification.
+
+    The form is `Words: "..."`, then `Verdict: [[yes]]` or `[[no]]`.
 
     Raises:
-        UnparsableReply: there is no verdict or both; the words that name the error are missing or do not stand in the
-            justification, or words are given though nothing names it. The reason names all that is wrong.
+        UnparsableReply: there is no verdict or both; the words that name the error are missing or not in the justification;
+            or words are quoted with the verdict no. The reason names all faults.
     """
     faults: list[str] = []
     named = tried(faults, either, _WORDS.sub("", text), "yes", "no")
@@ -196,18 +198,18 @@ def _read_lines(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[
 def _read_object(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[T]:
     known = _known(axes)
     reply = own(text)
-    found, rest = find_json_and_rest(reply, lambda value: isinstance(value, dict) and scale.field in value)
-    if not found:
+    objects, rest = find_json_and_rest(reply, lambda value: isinstance(value, dict) and scale.field in value)
+    if not objects:
         return _read_lines(text, axes, scale)
     faults: dict[str, None] = {}
-    if any(other != found[0] for other in found[1:]):
+    if any(other_fields != objects[0] for other_fields in objects[1:]):
         faults["there is more than one JSON object, and they differ"] = None
     if not is_empty_talk(rest):
         faults[f"beside the object stands '{short(rest)}': reply with the object and nothing else"] = None
-    fields = cast("dict[str, Any]", found[0])
-    other = [key for key in fields if key not in ("justification", scale.field) and _ANOTHER.search(key)]
-    if other:
-        faults[f"the field '{short(other[0])}' beside those that were asked for states something else"] = None
+    fields = cast("dict[str, Any]", objects[0])
+    other_fields = [key for key in fields if key not in ("justification", scale.field) and _ANOTHER.search(key)]
+    if other_fields:
+        faults[f"the field '{short(other_fields[0])}' beside those that were asked for states something else"] = None
     values: dict[str, T] = {}
     rows = cast("dict[str, Any]", fields[scale.field]) if isinstance(fields[scale.field], dict) else {}
     seen: set[str] = set()
@@ -231,10 +233,10 @@ def _read_object(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis
 
 
 def _result(values: dict[str, T], text: str, known: dict[str, str], faults: dict[str, None]) -> ReadByAxis[T]:
-    """Return what was read, in the order that was asked for.
+    """Return the values in the requested order, with the justification.
 
     Raises:
-        UnparsableReply: anything is wrong.
+        UnparsableReply: there are faults, or the justification is missing or too long.
     """
     justification = _LEAD.sub("", text).strip()
     if not any(map(str.isalpha, justification)) or is_empty_talk(justification):
@@ -247,7 +249,7 @@ def _result(values: dict[str, T], text: str, known: dict[str, str], faults: dict
 
 
 def _otherwise(justification: str, values: Mapping[str, object]) -> Iterator[str]:
-    """Yield what is wrong where a justification gives an axis other points, of ten, than its line does."""
+    """Yield a fault for each axis to which the justification gives a score out of ten that differs from its line."""
     for name, value in values.items():
         words = r"[ _\-]".join(map(re.escape, name.split("_")))
         points = re.compile(

@@ -1,4 +1,4 @@
-"""Perturbed answers as a perturbing model reports them, checked against the gold answer; and what a checking model says."""
+"""Perturbed answers, checked against the gold answer; and the replies of a checking model."""
 
 import re
 from collections import Counter
@@ -16,18 +16,18 @@ from dokimasia.parsing.refusals import looks_like_refusal
 from dokimasia.parsing.reply import refuse, short, spoken, tried
 
 MOST_CHANGED = 0.5
-"""The largest share of a gold answer's words that changed passages may take, or put in."""
+"""The largest share of a gold answer's words that changed passages may remove, or add."""
 FREE_WORDS = 3
-"""Words that may be changed in any answer, however short."""
+"""Words that may always be changed, even in a short answer."""
 SHORTEST, LONGEST = 0.25, 3.0
-"""The length of an answer that is written anew, in words of the gold one's."""
+"""The allowed length of a rewritten answer, relative to the gold answer's words."""
 LEAST_KEPT, KEPT_FROM = 0.1, 10
-"""The share of its different words that a gold answer of at least so many words keeps where it is written anew."""
+"""The least share of distinct words of the gold answer in its rewriting, for gold answers of at least so many words."""
 MOST_DESCRIBED = 80
-"""Words of a description, which is one sentence."""
+"""Words of a description, at most; it is one sentence."""
 
 NOTHING, EVERYTHING = "it changes nothing", "it changes nearly everything"
-"""How reasons begin for which a perturbed answer is sent back."""
+"""The beginnings of reasons for which a perturbed answer is sent back."""
 _SORTS = {
     "nothing": (NOTHING, "is changed into itself", "came back as it was", "was not carried out"),
     "all": (EVERYTHING, "is a rewriting"),
@@ -41,7 +41,7 @@ T = TypeVar("T")
 
 
 class GoldText(NamedTuple):
-    """A gold answer that is perturbed; with `neutral` its numbers have to stay."""
+    """A gold answer to perturb; with `neutral` its numbers must not change."""
 
     text: str
     neutral: bool = False
@@ -216,35 +216,37 @@ and the colour of its sail is no longer mentioned."}"""
 
 
 def parse_passages(reply: str, gold: str) -> Rewritten:
-    """Return the answer that changes of passages make of a gold answer; or why there are none.
+    """Return the gold answer with its passages changed; or the reason why there are no changes.
 
     Raises:
-        UnparsableReply: there is no such object; or original words do not stand in the answer exactly once, changes
-            overlap, change nothing, or change more than half of the answer. The reason names all that is wrong.
+        UnparsableReply: there is no such object; or original words are not in the answer exactly once, or the changes
+            overlap, change nothing, or change more than half of the answer. The reason names all faults.
     """
-    read = read_object(reply, PassagesReply, NoneReply, about=GoldText(gold))
-    if isinstance(read, NoneReply):
-        return Rewritten(none=read.none)
-    return Rewritten(changed(gold, made_changes(read.changes, gold)).strip(), read.description)
+    parsed = read_object(reply, PassagesReply, NoneReply, about=GoldText(gold))
+    if isinstance(parsed, NoneReply):
+        return Rewritten(none=parsed.none)
+    return Rewritten(changed(gold, made_changes(parsed.changes, gold)).strip(), parsed.description)
 
 
 def parse_rewrite(reply: str, gold: str, *, neutral: bool = False) -> Rewritten:
-    """Return the answer that was written anew in place of a gold answer; or why there is none.
+    """Return a rewriting of the gold answer; or the reason why there is none.
 
-    With `neutral` the numbers have to be the same.
+    With `neutral` it must have the same numbers.
 
     Raises:
-        UnparsableReply: there is no such object; or the answer is the gold one, has hardly anything of it, or is much
-            shorter or longer. The reason names all that is wrong.
+        UnparsableReply: there is no such object; or the answer equals the gold answer, has hardly a word of it, or is much
+            shorter or longer. The reason names all faults.
     """
     declared = HarmlessReply if neutral else RewriteReply
-    read = read_object(reply, declared, NoneReply, about=GoldText(gold, neutral))
-    return Rewritten(none=read.none) if isinstance(read, NoneReply) else Rewritten(read.answer, read.description)
+    parsed = read_object(reply, declared, NoneReply, about=GoldText(gold, neutral))
+    return (
+        Rewritten(none=parsed.none) if isinstance(parsed, NoneReply) else Rewritten(parsed.answer, parsed.description)
+    )
 
 
 def reason_kind(reason: str) -> str:
-    """Return whether a reply was refused for changing `nothing`, or `all`; empty where it was for something else."""
-    return next((kind for kind, said in _SORTS.items() if any(one in reason for one in said)), "")
+    """Return `nothing` or `all` for the reason of a reply that was refused for changing so much; else an empty text."""
+    return next((kind for kind, phrases in _SORTS.items() if any(phrase in reason for phrase in phrases)), "")
 
 
 def parse_gold(reply: str) -> str:
@@ -253,16 +255,16 @@ def parse_gold(reply: str) -> str:
     Raises:
         UnparsableReply: it is empty, or a refusal.
     """
-    said = spoken(reply).strip()
-    if not said:
+    answer = spoken(reply).strip()
+    if not answer:
         raise UnparsableReply("the reply is empty")
-    if looks_like_refusal(said):
+    if looks_like_refusal(answer):
         raise UnparsableReply("the reply is no answer to the request")
-    return said
+    return answer
 
 
 def parse_gold_check(reply: str, gold: str) -> tuple[str, str]:
-    """Return the wrong words of a gold answer and what is so instead; both empty where it is right.
+    """Return the wrong words of a gold answer and what is true instead; both empty if it is right.
 
     Raises:
         UnparsableReply: there is no object with `right`; or it is false and the words do not stand in the answer.
@@ -274,11 +276,11 @@ def parse_gold_check(reply: str, gold: str) -> tuple[str, str]:
 
 
 def parse_change_check(reply: str, names: Collection[str]) -> tuple[str, tuple[str, ...], bool, str]:
-    """Return the kind that a change is taken for (empty: none), kinds of what else is worse, whether it is worse, and why.
+    """Return the kind of a change (empty: none), the kinds of further faults, whether it is worse, and why.
 
     Raises:
         UnparsableReply: there is no object with `also`, or a name is none of the list's.
     """
-    read = read_object(reply, ChangeCheckReply, about=names)
-    beside = tuple(dict.fromkeys(name for name in read.also if name != read.kind))
-    return "" if read.kind == "none" else read.kind, beside, read.worse, read.why
+    parsed = read_object(reply, ChangeCheckReply, about=names)
+    others = tuple(dict.fromkeys(name for name in parsed.also if name != parsed.kind))
+    return "" if parsed.kind == "none" else parsed.kind, others, parsed.worse, parsed.why

@@ -1,1 +1,1 @@
-"""What is read of failure modes: notes and assignments, sorting and changes."""
+"""Parsers for failure modes: notes and assignments, sorting and changes."""

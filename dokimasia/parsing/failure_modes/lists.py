@@ -1,4 +1,4 @@
-"""Failure modes in the making: notes sorted under modes, new modes with name and definition, and modes merged or reworded."""
+"""Lists of failure modes: notes sorted under modes, new modes with name and definition, merged or reworded modes."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,10 +12,10 @@ from dokimasia.parsing.grammar import form
 from dokimasia.parsing.reply import listed, refuse, short
 
 NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)
-"""What is let pass is a little more than what is asked for, so that a word too many sends no reply back."""
+"""Accepted numbers of words, somewhat wider than the prompt's, so that a word too many does not cost a re-ask."""
 
 FEWEST_NOTES = 2
-"""Notes that a mode is made from, at least."""
+"""Notes of a new mode, at least."""
 
 SORTING_EXAMPLE = FormExample(
     """mode 2 | 3, 8
@@ -47,11 +47,11 @@ failures fails quality general generic other miscellaneous issue issues problem 
 commission detail details information accuracy correctness
 """
 _VERDICTS = frozenset(_VERDICT_WORDS.split())
-"""Words that say that something is amiss, and not what."""
+"""Words that say that something is wrong, but not what."""
 
 
 class NewMode(NamedTuple):
-    """A mode as a judge words it, and the notes (or modes) that it is made from, by number from 1."""
+    """A mode in a judge's words, and the notes (or modes) that it is made of, by number from 1."""
 
     kind: ModeKind
     name: str
@@ -60,7 +60,7 @@ class NewMode(NamedTuple):
 
 
 class Sorting(NamedTuple):
-    """Notes under modes that are there (by number from 1), and new modes; a note that is in neither is loose."""
+    """Notes under existing modes (by number from 1), and new modes; a note in neither is loose."""
 
     under: Mapping[int, tuple[int, ...]]
     new: tuple[NewMode, ...]
@@ -70,11 +70,11 @@ class Sorting(NamedTuple):
 def parse_sorting(
     text: str, modes: Sequence[tuple[ModeKind, str]], notes: Sequence[ModeKind], *, strict: bool = True
 ) -> Sorting:
-    """Return how a judge sorts notes under modes, those that are there (kind and name of each) and new ones.
+    """Return how a judge sorts notes under modes: existing ones (`modes`, kind and name of each) and new ones.
 
     Raises:
-        UnparsableReply: no line can be used, or (strict) a note stands nowhere, twice, or under a mode of another kind, or
-            a new mode is not as it has to be; the reason names all that is wrong.
+        UnparsableReply: no line can be used, or (strict) a note is missing, repeated, or under a mode of another kind, or a
+            new mode breaks a rule; the reason names all faults.
     """
     faults = _Faults("note", len(notes))
     under: dict[int, tuple[int, ...]] = {}
@@ -97,14 +97,14 @@ def parse_sorting(
             SORTING_EXAMPLE.refuse(name, "the name of a new mode")
             SORTING_EXAMPLE.refuse(definition, "the definition of a new mode")
             numbers = faults.of_kind(faults.taken(last, line), notes, kind, f"'{short(name)}'")
-            wrong = [
+            mode_faults = [
                 *_wording(name, definition),
                 *([f"there is a mode '{name}' already"] if name.casefold() in names else []),
             ]
             if len(numbers) < FEWEST_NOTES:
-                wrong.append("a new mode is made of two notes or more; a note that nothing goes with is loose")
-            faults.add(*(f"'{short(name)}': {fault}" for fault in wrong))
-            if not wrong:
+                mode_faults.append("a new mode is made of two notes or more; a note that nothing goes with is loose")
+            faults.add(*(f"'{short(name)}': {fault}" for fault in mode_faults))
+            if not mode_faults:
                 names.add(name.casefold())
                 new.append(NewMode(kind, name, definition, numbers))
         elif match := _LOOSE.fullmatch(line):
@@ -120,14 +120,14 @@ def parse_sorting(
 
 
 def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: bool = True) -> tuple[NewMode, ...]:
-    """Return which modes (kind and name of each) a judge merges or rewords, each with what takes their place.
+    """Return the modes that a judge merges or rewords, each as the new mode that replaces them.
 
     Raises:
         UnparsableReply: there is neither a change nor the word `none`, or (strict) a change cannot be made; the reason names
-            all that is wrong.
+            all faults.
     """
     faults = _Faults("mode", len(modes))
-    found: list[NewMode] = []
+    changes: list[NewMode] = []
     has_lines = False
     for line in said_lines(text, "none"):
         if NONE.fullmatch(line):
@@ -142,28 +142,28 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
         MERGING_EXAMPLE.refuse(name, "the name of a mode")
         MERGING_EXAMPLE.refuse(definition, "the definition of a mode")
         numbers = faults.taken(first, line)
-        wrong = list(_wording(name, definition))
+        mode_faults = list(_wording(name, definition))
         kinds: list[ModeKind] = list(dict.fromkeys(modes[number - 1][0] for number in numbers))
         others = {other.casefold() for at, (_, other) in enumerate(modes, start=1) if at not in numbers}
-        if name.casefold() in others | {mode.name.casefold() for mode in found}:
-            wrong.append("another mode bears that name")
+        if name.casefold() in others | {mode.name.casefold() for mode in changes}:
+            mode_faults.append("another mode bears that name")
         if len(kinds) > 1:
-            wrong.append("a commission and an omission cannot become one")
+            mode_faults.append("a commission and an omission cannot become one")
         if match["how"].casefold() == "merge" and len(numbers) < 2:
-            wrong.append("merging takes two modes or more")
+            mode_faults.append("merging takes two modes or more")
         if match["how"].casefold() == "reword" and len(numbers) != 1:
-            wrong.append("one mode is reworded at a time")
-        faults.add(*(f"'{short(line)}': {fault}" for fault in wrong))
-        if not wrong:
-            found.append(NewMode(kinds[0], name, definition, numbers))
+            mode_faults.append("one mode is reworded at a time")
+        faults.add(*(f"'{short(line)}': {fault}" for fault in mode_faults))
+        if not mode_faults:
+            changes.append(NewMode(kinds[0], name, definition, numbers))
     if not has_lines:
         raise UnparsableReply("there is no line of the form 'merge | N, N | name | definition', and not the word none")
     faults.raise_if(strict)
-    return tuple(found)
+    return tuple(changes)
 
 
 class _Faults:
-    """What is wrong with a reply that shares numbered things out, each of which stands in one place."""
+    """The faults of a reply that must name each of some numbered things in one place."""
 
     def __init__(self, thing: str, count: int) -> None:
         self._thing, self._count = thing, count
@@ -176,11 +176,11 @@ class _Faults:
         return tuple(self._found)
 
     def add(self, *faults: str) -> None:
-        """Take in what is wrong."""
+        """Add faults."""
         self._found |= dict.fromkeys(faults)
 
     def taken(self, text: str, line: str) -> tuple[int, ...]:
-        """Return the numbers that a list names and no earlier one did."""
+        """Return the valid numbers of a list that no earlier list named, and record its faults."""
         stripped = text.strip().strip("<>[]()")
         if not stripped or NONE.fullmatch(stripped):
             return ()
@@ -205,34 +205,34 @@ class _Faults:
         return kept
 
     def of_kind(self, numbers: Iterable[int], kinds: Sequence[ModeKind], kind: ModeKind, whose: str) -> tuple[int, ...]:
-        """Return those of some notes that are of a mode's kind."""
-        given = tuple(numbers)
-        other = [number for number in given if kinds[number - 1] != kind]
+        """Return the notes that are of a mode's kind, and record a fault for the others."""
+        notes = tuple(numbers)
+        other = [number for number in notes if kinds[number - 1] != kind]
         if other:
             self.add(f"{whose} is a mode of {kind}, and note {listed(other)} is of the other kind")
-        return tuple(number for number in given if number not in other)
+        return tuple(number for number in notes if number not in other)
 
     def missing(self) -> None:
-        """Take in what stands nowhere."""
+        """Add a fault for the things that no list named."""
         absent = [number for number in range(1, self._count + 1) if number not in self._seen]
         if absent:
             self.add(f"there is no place for {self._thing} {listed(absent)}")
 
     def raise_if(self, strict: bool) -> None:
-        """Raise what was found, where the reply is read strictly."""
+        """Refuse the reply for its faults, if it is read strictly."""
         if strict:
             refuse(self._found)
 
 
 def _worded(rest: str) -> tuple[str, str, str]:
-    """Return name, definition and what stands behind the last bar."""
+    """Return the name, the definition, and the text after the last bar."""
     name, _, more = rest.partition("|")
     definition, _, last = more.rpartition("|")
     return name.strip().strip("<>\"'").strip(), " ".join(definition.strip().strip("<>").split()), last
 
 
 def _wording(name: str, definition: str) -> Iterator[str]:
-    """Yield what is wrong with a mode's name and definition."""
+    """Yield the faults of a mode's name and definition."""
     words = [word.casefold() for word in WORD.findall(name)]
     telling = [word for word in words if word not in _VERDICTS]
     if not NAME_WORDS[0] <= len(words) <= NAME_WORDS[1] or len(name) > 120:

@@ -1,4 +1,4 @@
-"""Failure modes: what a judge notes of the points that an answer fails, and the mode that it sees at a point, or none."""
+"""Notes on the points that an answer fails, and assignments of failure modes to points."""
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, short
 T = TypeVar("T")
 
 MOST_NOTE_WORDS = 60
-"""What is let pass is more than what is asked for, so that a word too many sends no reply back."""
+"""Accepted words of a note; the prompt asks for fewer, so that a word too many does not cost a re-ask."""
 
 NOTES_EXAMPLE = FormExample(
     """21 | commission | "four boats lie at the jetty" | counts the reflection of the red boat as a fourth boat
@@ -33,7 +33,7 @@ UNSEEN = re.compile(
     r"|(?:lack of|missing|insufficient) (?:knowledge|attention|understanding|training))\b",
     re.IGNORECASE,
 )
-"""Causes that nobody can see in image and answer."""
+"""Causes that cannot be observed in image and answer."""
 
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 NONE = re.compile(r"(?:<?none>?|no mode|nothing|-)[\s.|]{0,9}", re.IGNORECASE)
@@ -44,7 +44,7 @@ _MODE = form(r"[(<\[]?(?:mode~|m)?(?P<mode>[0-9]{1,6})(?![0-9.,])[)>\]]?~\|?~(?P
 
 
 class Noted(NamedTuple):
-    """What was noted of one point: its kind, the note, and the answer's own words for a commission."""
+    """A note on one point: its kind, the text, and the answer's own words for a commission."""
 
     kind: ModeKind
     text: str
@@ -52,38 +52,38 @@ class Noted(NamedTuple):
 
 
 class Notes(NamedTuple):
-    """Of each point, in order: a note, `nothing` where nothing went wrong, or None where its line cannot be used, and why."""
+    """For each point, in order: a note, `nothing` if nothing went wrong, or None if its line is unusable, with the reason."""
 
     points: tuple[Noted | Literal["nothing"] | None, ...]
     problems: Mapping[int, str]
 
 
 class SeenMode(NamedTuple):
-    """The mode that was seen at a point, by number from 1, or None; and the answer's own words for a commission."""
+    """The mode assigned to a point, by number from 1, or None; and the answer's own words for a commission."""
 
     mode: int | None
     quote: str = ""
 
 
 class Assignments(NamedTuple):
-    """Of each point, in order, what was seen at it; None where its line cannot be used, with the reason by number."""
+    """For each point, in order, its mode; None if its line is unusable, with the reason by number."""
 
     points: tuple[SeenMode | None, ...]
     problems: Mapping[int, str]
 
 
 def parse_notes(text: str, expected: int, answer: str, *, silent: Collection[int] = (), strict: bool = True) -> Notes:
-    """Return what a judge noted of each of the points 1 to `expected` of an answer.
+    """Return a judge's notes on the points 1 to `expected` of an answer.
 
     Args:
         text: the judge's reply.
         expected: how many points there are.
-        answer: the answer, in which the phrase of a commission has to stand.
-        silent: points that the answer does not speak of, so that no commission can be theirs.
-        strict: whether one wrong line spoils the reply; else its point has no note.
+        answer: the answer, which must contain the phrase of a commission.
+        silent: points that the answer does not mention, which cannot be commissions.
+        strict: whether one invalid line makes the reply unusable; otherwise its point has no note.
 
     Raises:
-        UnparsableReply: no point has a note that can be used, or (strict) one has none; the reason names all faults.
+        UnparsableReply: no point has a usable note, or (strict) one has none; the reason names all faults.
     """
 
     def read(number: int, rest: str) -> Noted | Literal["nothing"]:
@@ -113,19 +113,20 @@ def parse_assignments(
     silent: Collection[int] = (),
     strict: bool = True,
 ) -> Assignments:
-    """Return which of some modes a judge saw at each of the points 1 to `expected` of an answer.
+    """Return the mode that a judge assigns to each of the points 1 to `expected` of an answer.
 
     Args:
         text: the judge's reply.
         expected: how many points there are.
-        kinds: of the modes, in the order of their numbers.
-        answer: the answer, in which the phrase of a commission has to stand.
-        names: of the modes, by which they may be called, too.
-        silent: points that the answer does not speak of, so that no commission can be theirs.
-        strict: whether one wrong line spoils the reply; else its point is not assigned, which is not none.
+        kinds: the kinds of the modes, in the order of their numbers.
+        answer: the answer, which must contain the phrase of a commission.
+        names: the names of the modes, which a line may use instead of numbers.
+        silent: points that the answer does not mention, which cannot be commissions.
+        strict: whether one invalid line makes the reply unusable; otherwise its point stays unassigned, which differs from
+            `none`.
 
     Raises:
-        UnparsableReply: no point has a line that can be used, or (strict) one has none; the reason names all faults.
+        UnparsableReply: no point has a usable line, or (strict) one has none; the reason names all faults.
     """
     by_name = {name.casefold(): number for number, name in enumerate(names, start=1)}
 
@@ -151,10 +152,10 @@ def parse_assignments(
 def _points(
     text: str, expected: int, read: Callable[[int, str], T], *, strict: bool
 ) -> tuple[tuple[T | None, ...], Mapping[int, str]]:
-    """Return what the line of each point says, in order, and why a point has none."""
+    """Return the reading of each point's line, in order, and the reasons for points without one."""
     if expected < 1:
         raise ValueError("at least one point is expected")
-    found: dict[int, T] = {}
+    readings: dict[int, T] = {}
     problems: dict[int, str] = {}
     for line in said_lines(text):
         match = _POINT.fullmatch(line)
@@ -166,22 +167,26 @@ def _points(
             continue
         try:
             reading = read(number, match["rest"].strip())
-            if number in found and found[number] != reading:
+            if number in readings and readings[number] != reading:
                 raise ValueError("there are several lines for it, and they differ")
-            found[number] = reading
+            readings[number] = reading
         except ValueError as problem:
-            found.pop(number, None)
+            readings.pop(number, None)
             problems[number] = str(problem)
     for number in range(1, expected + 1):
-        if number not in found:
+        if number not in readings:
             problems.setdefault(number, "there is no line for it")
-    if problems and (strict or not found):
-        raise UnparsableReply("; ".join(f"point {number}: {why}" for number, why in sorted(problems.items())[:NAMED]))
-    return tuple(found.get(number) if number not in problems else None for number in range(1, expected + 1)), problems
+    if problems and (strict or not readings):
+        raise UnparsableReply(
+            "; ".join(f"point {number}: {reason}" for number, reason in sorted(problems.items())[:NAMED])
+        )
+    return tuple(
+        readings.get(number) if number not in problems else None for number in range(1, expected + 1)
+    ), problems
 
 
 def said_lines(text: str, *words: str) -> Iterator[str]:
-    """Yield the lines that could say something, without what emphasis and lists add to them."""
+    """Yield the lines with a bar or one of some words, without emphasis and list marks."""
     pattern = re.compile("|".join([r"\|", *(rf"\b{word}\b" for word in words)]), re.IGNORECASE)
     for line in lines_with(pattern, own(text)):
         yield line.translate(DECORATION).lstrip(_EDGE).rstrip().removeprefix("|").removesuffix("|").strip()
@@ -204,9 +209,9 @@ def _note(text: str) -> str:
 
 
 def _phrase(quote: str, answer: str, silent: bool) -> str:
-    found = passage(quote, answer)
-    if found is None:
+    phrase = passage(quote, answer)
+    if phrase is None:
         raise ValueError(f"{MISQUOTED} '{short(quote, 80)}' does not stand in the answer; copy a phrase sign for sign")
     if silent:
         raise ValueError("the answer does not speak of this point, so that it can be an omission only, or nothing")
-    return found
+    return phrase

@@ -1,1 +1,1 @@
-"""Parsers of judging methods that are compared with people."""
+"""Parsers for the judging methods that are compared with human ratings."""

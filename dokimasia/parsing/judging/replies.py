@@ -1,4 +1,4 @@
-"""What judging methods reply: a ranking of several responses, criteria drawn from differences, scores of aspects."""
+"""Replies of judging methods: rankings of several responses, criteria drawn from differences, scores of aspects."""
 
 import re
 from typing import Any, NamedTuple, cast
@@ -25,51 +25,51 @@ _ASPECT = form(
 
 
 class AspectScore(NamedTuple):
-    """What a judge scored a response in, in its own words, and how: 1 to 5."""
+    """An aspect in the judge's own words, and the response's score in it, 1 to 5."""
 
     aspect: str
     score: int
 
 
 def parse_batch_ranking(text: str, n: int) -> tuple[int, ...]:
-    """Return the place of each response, in the order of their numbers: 1 is the best, and equal places are a tie.
+    """Return the rank of each response, in the order of their numbers: 1 is the best, and equal ranks are a tie.
 
     Args:
-        text: the judge's reply: `Ranking: [[2 > 1 = 3]]` with the numbers of all responses, from 1, the best first. The
-            same ranking may stand in it more than once.
-        n: how many responses there are.
+        text: the judge's reply: `Ranking: [[2 > 1 = 3]]` with the numbers of all responses, from 1, the best first. It
+            may repeat the same ranking.
+        n: the number of responses.
 
     Raises:
-        UnparsableReply: there is no ranking of this form, there are two different ones, or it is not one of all responses,
-            each once; or what stands beside it could change it. The reason names all that is wrong.
+        UnparsableReply: there is no ranking of this form, there are two that differ, it does not name every response once,
+            or words beside it could change it. The reason names all faults.
     """
-    said = own(text)
-    found = [match for match in matches(_RANKING, said) if any(sign.isdecimal() for sign in match[1])]
-    if not found:
+    reply = own(text)
+    rankings = [match for match in matches(_RANKING, reply) if any(sign.isdecimal() for sign in match[1])]
+    if not rankings:
         raise UnparsableReply("there is no ranking of the form 'Ranking: [[numbers with > and = between them]]'")
-    read = dict.fromkeys(_places(match[1].strip(), n) for match in found)
-    if len(read) > 1:
-        raise UnparsableReply(f"there are different rankings: {short(found[0][0])} and others")
-    plainly(found, said)
-    return next(iter(read))
+    ranks = dict.fromkeys(_places(match[1].strip(), n) for match in rankings)
+    if len(ranks) > 1:
+        raise UnparsableReply(f"there are different rankings: {short(rankings[0][0])} and others")
+    plainly(rankings, reply)
+    return next(iter(ranks))
 
 
 def parse_compared_criteria(text: str) -> tuple[tuple[str, int], ...]:
-    """Return criteria that tell responses apart, each with its weight (1 to 10), in their order.
+    """Return criteria that distinguish responses, each with its weight (1 to 10), in order.
 
     Args:
         text: the judge's reply: a JSON array of 2 to 8 objects with `criterion` and `weight`.
 
     Raises:
-        UnparsableReply: there is no such array, or there are different ones; there are too few or too many criteria; one
-            is blank, stands there twice, speaks of a response by its number, or has no weight. The reason names all.
+        UnparsableReply: there is no such array, or several that differ; there are too few or too many criteria; one is
+            blank, repeated, names a response by its number, or has no weight. The reason names all faults.
     """
-    found, rest = find_json_and_rest(own(text), _is_array)
-    if not found:
+    arrays, rest = find_json_and_rest(own(text), _is_array)
+    if not arrays:
         raise UnparsableReply("there is no complete JSON array of objects with criterion and weight")
-    if any(other != found[0] for other in found[1:]):
+    if any(other != arrays[0] for other in arrays[1:]):
         raise UnparsableReply("there is more than one JSON array of criteria, and they differ")
-    rows = cast("list[dict[str, Any]]", found[0])
+    rows = cast("list[dict[str, Any]]", arrays[0])
     problems = dict.fromkeys(beside(rest.split("\n")))
     if not FEWEST_CRITERIA <= len(rows) <= MOST_CRITERIA:
         problems[f"there are {len(rows)} criteria, not {FEWEST_CRITERIA} to {MOST_CRITERIA}"] = None
@@ -88,14 +88,14 @@ def parse_compared_criteria(text: str) -> tuple[tuple[str, int], ...]:
 
 
 def parse_aspect_scores(text: str) -> tuple[AspectScore, ...]:
-    """Return the aspects in which a judge scored a response, in its own words and order, each with its score, 1 to 5.
+    """Return a judge's aspects of a response, in its own words and order, each with a score from 1 to 5.
 
     Args:
         text: the judge's reply: 3 to 5 lines `ASPECT | score: [4]`.
 
     Raises:
-        UnparsableReply: there are too few or too many lines, one has no whole score from 1 to 5 or no aspect, an aspect is
-            scored twice, or something else stands beside them. The reason names all that is wrong.
+        UnparsableReply: there are too few or too many lines, one has no integer score from 1 to 5 or no aspect, an aspect
+            is scored twice, or there are other words beside them. The reason names all faults.
     """
     lines, rest = split_lines(_SCORE, own(text))
     problems = dict.fromkeys(beside(rest))
@@ -129,13 +129,13 @@ def _places(stated: str, n: int) -> tuple[int, ...]:
     problems: dict[str, None] = {}
     if unknown := {number for number in numbers if not 1 <= number <= n}:
         problems[f"there is no response {listed(unknown)}: they are 1 to {n}"] = None
-    if twice := {number for number in numbers if numbers.count(number) > 1}:
-        problems[f"more than once ranked: {listed(twice)}"] = None
+    if repeated := {number for number in numbers if numbers.count(number) > 1}:
+        problems[f"more than once ranked: {listed(repeated)}"] = None
     if missing := set(range(1, n + 1)) - set(numbers):
         problems[f"not ranked: {listed(missing)}"] = None
     refuse(problems)
-    place = {number: at for at, group in enumerate(groups, start=1) for number in group}
-    return tuple(place[number] for number in range(1, n + 1))
+    rank = {number: position for position, group in enumerate(groups, start=1) for number in group}
+    return tuple(rank[number] for number in range(1, n + 1))
 
 
 def _is_array(value: Any) -> bool:

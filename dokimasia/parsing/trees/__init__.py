@@ -1,1 +1,1 @@
-"""What is read of a tree's growth: proposals, placements and merges."""
+"""Parsers for the growth of a capability tree: proposals, placements and merges."""

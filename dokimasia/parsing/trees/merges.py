@@ -1,4 +1,4 @@
-"""A judge's words on which numbered capabilities are the same: `same: 3, 7`, `vague: 5 | Name`, or `none` (ATOM, 3.2)."""
+"""Merges of numbered capabilities: `same: 3, 7`, `vague: 5 | Name`, or `none` (ATOM, section 3.2)."""
 
 import re
 from typing import NamedTuple
@@ -27,9 +27,9 @@ _EDGE = " \t\r|#>\u2022\u00b7-"
 
 
 class Merges(NamedTuple):
-    """Groups of numbers that are one and the same, the one that is kept first; the numbers of what is vague, and their names.
+    """Groups of equal capabilities by number, the one to keep first; and the numbers of vague ones, with better names.
 
-    `names` are the better names of vague ones, as pairs of number and name; not every one has any.
+    `names` are the better names of vague ones, as pairs of number and name; a vague one may have none.
     """
 
     same: tuple[tuple[int, ...], ...] = ()
@@ -38,17 +38,17 @@ class Merges(NamedTuple):
 
 
 def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
-    """Return which of the things numbered 1 to `expected` a judge holds for the same, and which for vague, with better names.
+    """Return which of the capabilities 1 to `expected` a judge finds equal, and which vague, with better names.
 
     Args:
         text: the judge's reply.
-        expected: how many there are.
-        strict: whether one wrong line spoils the reply; else the numbers that are wrong are left out.
+        expected: the number of capabilities.
+        strict: whether one invalid line makes the reply unusable; otherwise invalid numbers are left out.
 
     Raises:
-        UnparsableReply: there is neither a group nor the word `none`, or (strict) a number is not among them, stands in
-            two groups, a group has one member, or a better name cannot be one. The reason names all that is wrong.
-        ValueError: nothing is expected.
+        UnparsableReply: there is neither a group nor the word `none`, or (strict) a number is out of range or in two groups,
+            a group has one member, or a better name is invalid. The reason names all faults.
+        ValueError: `expected` is less than 1.
     """
     if expected < 1:
         raise ValueError("at least one capability is expected")
@@ -68,7 +68,7 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
             continue
         has_lines = True
         about_vague = match["kind"].casefold() == "vague"
-        written, *named = _NAME.split(match["numbers"], maxsplit=1) if about_vague else [match["numbers"]]
+        written, *better_names = _NAME.split(match["numbers"], maxsplit=1) if about_vague else [match["numbers"]]
         if not _NUMBERS.fullmatch(written):
             problems[f"'{short(stripped)}' is no list of numbers"] = None
             continue
@@ -78,10 +78,10 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
                 problems[f"there is no capability {number}: they are numbered 1 to {expected}"] = None
         numbers = [number for number in numbers if 1 <= number <= expected]
         if about_vague:
-            EXAMPLE.refuse(named[0] if named else "", "a better name")
+            EXAMPLE.refuse(better_names[0] if better_names else "", "a better name")
             vague |= dict.fromkeys(numbers)
             try:
-                name = _better_name(named[0], len(numbers)) if named and numbers else ""
+                name = _better_name(better_names[0], len(numbers)) if better_names and numbers else ""
                 names |= {numbers[0]: name} if name else {}
             except ValueError as problem:
                 problems[str(problem)] = None
@@ -103,10 +103,10 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
 
 
 def _better_name(text: str, count: int) -> str:
-    """Return the name that is given to so many vague things; empty where the word none stands in its place.
+    """Return the better name of a vague capability; empty for the word `none`.
 
     Raises:
-        ValueError: it can be no name, or is that of several things.
+        ValueError: the name is invalid, or given to several capabilities.
     """
     name = capability_name(text)
     if name.casefold() == "none":

@@ -1,4 +1,4 @@
-"""A judge's words on the tree: proposals `<ADD,path,name>`, and which leaf each criterion belongs to (ATOM, E.3)."""
+"""Proposals for a capability tree, `<ADD,path,name>`, and the leaf of each criterion (ATOM, E.3)."""
 
 import re
 from collections.abc import Collection, Iterator
@@ -11,15 +11,15 @@ from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, match
 from dokimasia.parsing.tags import without
 
 MAX_PROPOSALS = 50
-"""Different proposals in one reply; a judge that makes more has lost its way."""
+"""Different proposals in one reply, at most."""
 
 MAX_WORDS = 8
-"""Words of a proposed name; a longer one is a sentence."""
+"""Words of a proposed name, at most; a longer one is a sentence."""
 
 _PLACEHOLDERS = frozenset(
     f"{new}{word}" for new in ("", "new ", "better ") for word in ("name", "parent", "capability")
 )
-"""Words that stand for a name in the forms of the prompts."""
+"""Placeholders for a name in the forms of the prompts."""
 
 
 _PATH = r"(?:<[^<>\n]{1,200}>\s{0,4}){1,9}"
@@ -38,54 +38,54 @@ _NONE = form(r"<?~none~>?[.\s]{0,4}")
 
 
 def parse_proposals(text: str, *, strict: bool = True) -> tuple[Proposal, ...]:
-    """Return the proposals of a reply, each once, in order; a reply without any proposes nothing.
+    """Return the proposals of a reply, each once, in order; there may be none.
 
-    The path stands in angle brackets (`<ADD,<Perception><Counting>,Selective Counting>`) or as names with `>` between
-    them, with or without the root. Square brackets around path and name are overlooked. A proposal is one wherever it
-    stands, but not in a block of thought or of `<analysis>`.
+    A path is written in angle brackets (`<ADD,<Perception><Counting>,Selective Counting>`) or as names with `>` between
+    them, with or without the root. Square brackets around path and name are ignored. Proposals count anywhere in the reply
+    except in a block of thought or `<analysis>`.
 
     Args:
         text: the judge's reply.
-        strict: whether one wrong proposal spoils the reply; else it is left out.
+        strict: whether one invalid proposal makes the reply unusable; otherwise it is left out.
 
     Raises:
         UnparsableReply: more than 1,000 places look like proposals, more than 50 differ, or (strict) one is malformed,
-            lies too deep, or has a sentence for a name. The reason names what is wrong.
+            too deep, or has a sentence for a name. The reason names the faults.
     """
     reply = without(own(text), "analysis")
-    found: dict[Proposal, None] = {}
+    proposals: dict[Proposal, None] = {}
     problems: dict[str, None] = {}
     for start in matches(_ADD, reply):
         try:
-            found[_proposal(reply, start.start())] = None
+            proposals[_proposal(reply, start.start())] = None
         except ValueError as problem:
             problems[str(problem)] = None
-    if len(found) > MAX_PROPOSALS:
-        raise UnparsableReply(f"there are {len(found)} different proposals, more than {MAX_PROPOSALS}")
+    if len(proposals) > MAX_PROPOSALS:
+        raise UnparsableReply(f"there are {len(proposals)} different proposals, more than {MAX_PROPOSALS}")
     if strict:
         refuse(problems)
-    return tuple(found)
+    return tuple(proposals)
 
 
 def parse_mapping(text: str, expected: int, leaves: Collection[str], *, strict: bool = True) -> tuple[str | None, ...]:
-    """Return the leaf of each criterion, in the order of the criteria; None where the judge says that none fits.
+    """Return the leaf of each criterion, in the order of the criteria; None if no leaf fits according to the judge.
 
     A line `N | <A><B><C>` places the criterion with the number N, counted from 1; `N | none` leaves it unplaced. Case
-    and spaces do not tell leaves apart.
+    and white space in paths are ignored.
 
     Args:
         text: the judge's reply.
-        expected: how many criteria were asked for.
+        expected: the number of criteria.
         leaves: the ids of the fixed set of leaves.
-        strict: whether one wrong line spoils the reply; else its criterion is unplaced.
+        strict: whether one invalid line makes the reply unusable; otherwise its criterion is unplaced.
 
     Returns:
-        Ids as they stand in `leaves`.
+        Ids in the spelling of `leaves`.
 
     Raises:
-        UnparsableReply: no criterion is placed or said to fit nowhere, or (strict) one is missing, placed twice
-            differently, or in no leaf of the set. The reason names all that is wrong, so that it can be sent back.
-        ValueError: no criterion is expected.
+        UnparsableReply: there is no line for any criterion, or (strict) a criterion is missing, placed in two leaves, or in
+            a leaf outside the set. The reason names all faults, so that it can be sent back.
+        ValueError: `expected` is less than 1.
     """
     placed = _placed(text, expected, leaves, additions=False, strict=strict)
     return tuple(None if isinstance(place, Proposal) else place for place in placed)
@@ -97,7 +97,7 @@ def parse_placements(
     """Return for each criterion the leaf that it reuses, the node that is proposed for it, or None.
 
     As `parse_mapping`, with a third kind of line: `N | <ADD,path,name>`. A line may also name a leaf that the same
-    reply proposes for another criterion; it comes back as that proposal.
+    reply proposes for another criterion; the result is then that proposal.
 
     Raises:
         UnparsableReply: as `parse_mapping` and `parse_proposals`.
@@ -107,10 +107,10 @@ def parse_placements(
 
 
 def capability_name(text: str) -> str:
-    """Return a name that a reply gives to a node, in its one spelling.
+    """Return the canonical spelling of a node's name in a reply.
 
     Raises:
-        ValueError: it is empty, a sentence, or the word that stands for a name in the form.
+        ValueError: it is empty, a sentence, or a placeholder of the form.
     """
     name = plain_name(text.strip(" \t\"'<>[].\u201c\u201d"))
     if name.casefold() in _PLACEHOLDERS:
@@ -121,12 +121,12 @@ def capability_name(text: str) -> str:
 
 
 def said_to_fit_nowhere(text: str, expected: int) -> frozenset[int]:
-    """Return the numbers of the criteria, from 1, of which a reply says `none` and nothing else.
+    """Return the numbers of the criteria, from 1, for which a reply says only `none`.
 
-    It tells those that a judge cannot place from those whose line cannot be used, which lenient reading does not.
+    This distinguishes criteria that a judge cannot place from those whose line is unusable, which lenient parsing does not.
 
     Raises:
-        UnparsableReply: the text is too long, or more than 1,000 of its lines could be meant.
+        UnparsableReply: the text is too long, or more than 1,000 of its lines look like placements.
     """
     none: set[int] = set()
     other: set[int] = set()
@@ -146,30 +146,30 @@ def _placed(
         for proposal in parse_proposals(text, strict=strict):
             if proposal.under.layer == 2:
                 known.setdefault(proposal.path.key, proposal)
-    found: dict[int, str | Proposal | None] = {}
+    places: dict[int, str | Proposal | None] = {}
     problems: dict[str, None] = {}
-    tried: set[int] = set()
+    mentioned: set[int] = set()
     for number, rest in _numbered(reply):
-        tried.add(number)
+        mentioned.add(number)
         try:
             if not 1 <= number <= expected:
                 raise ValueError(f"there is a line for criterion {number}, but the criteria are 1 to {expected}")
             place = _place(rest, number, known, additions=additions)
-            if number in found and found[number] != place:
-                found[number] = None
+            if number in places and places[number] != place:
+                places[number] = None
                 raise ValueError(f"criterion {number} is placed more than once, differently")
-            found[number] = place
+            places[number] = place
         except ValueError as problem:
             problems[str(problem)] = None
-    if not found:
+    if not places:
         nothing = "no line of the form 'N | <category><parent><capability>' places a criterion"
         raise UnparsableReply("; ".join([nothing, *list(problems)[:NAMED]]))
-    missing = [number for number in range(1, expected + 1) if number not in tried]
+    missing = [number for number in range(1, expected + 1) if number not in mentioned]
     if missing:
         problems[f"there is no line for criterion {listed(missing)}"] = None
     if strict:
         refuse(problems)
-    return tuple(found.get(number) for number in range(1, expected + 1))
+    return tuple(places.get(number) for number in range(1, expected + 1))
 
 
 def _numbered(reply: str) -> Iterator[tuple[int, str]]:
@@ -180,7 +180,7 @@ def _numbered(reply: str) -> Iterator[tuple[int, str]]:
 
 
 def _place(rest: str, number: int, known: dict[str, str | Proposal], *, additions: bool) -> str | Proposal | None:
-    """Return what a line says after its number."""
+    """Return the place that a line gives after its number."""
     if _NONE.fullmatch(rest):
         return None
     if _ADD.match(rest):
@@ -189,8 +189,8 @@ def _place(rest: str, number: int, known: dict[str, str | Proposal], *, addition
         proposal = _proposal(rest, 0)
         if proposal.under.layer != 2:
             raise ValueError(f"criterion {number}: a criterion belongs to a capability, not to a parent: {proposal}")
-        same = known.get(proposal.path.key)
-        return proposal if same is None else same
+        known_place = known.get(proposal.path.key)
+        return proposal if known_place is None else known_place
     match = _LEAF.match(rest)
     if match is None:
         raise ValueError(f"criterion {number}: '{short(rest)}' is no path of a leaf")

@@ -1,4 +1,4 @@
-"""People as judges: what is handed out to them, blind, what they say, and how far they and judges agree."""
+"""Human annotation: blind forms, the collected ratings, and agreement between people and with judges."""
 
 from dokimasia.people.annotation.collecting import (
     adjudicate,

@@ -1,4 +1,4 @@
-"""Figures of agreement: people with each other, and judges with people (Creation-MMBench, appendix F)."""
+"""Agreement figures: people with each other, and judges with people (Creation-MMBench, appendix F)."""
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
@@ -16,7 +16,7 @@ from dokimasia.runs.measures import agreement_coefficient, counted_rate, mean_wi
 
 Ends = tuple[int, int]
 Judged = Mapping[str, Mapping[AnnotationUnit, float]]
-"""What each judge says of the units that it could judge, by the judge's name."""
+"""Each judge's values for the units that it judged, by the judge's name."""
 
 Row = TypeVar("Row")
 
@@ -115,7 +115,7 @@ class AnnotationFigures(Value):
 
 
 class _Pair(NamedTuple):
-    """A rating, what it is held against, and where the thing belongs."""
+    """A rating, the value that it is compared with, and the unit's model and cluster."""
 
     value: float
     against: float
@@ -126,27 +126,27 @@ class _Pair(NamedTuple):
 def agreement_figures(
     rated: Sequence[RatedUnit], judged: Judged, ends: Mapping[str, Ends]
 ) -> dict[str, MeasureAgreement]:
-    """Return how far people agree with each other and judges with people, by measure.
+    """Return the agreement of people with each other and of judges with people, by measure.
 
-    A judge is held against what holds for people: the adjudicated value, else their mean. A person is held against the mean
-    of the others, by what was said before anything was adjudicated.
+    A judge is compared with people's reference value: the adjudicated value, else their mean. A person is compared with the
+    mean of the others, by the ratings before adjudication.
 
     Args:
-        rated: what people said.
-        judged: what judges say, on the same scales.
+        rated: people's ratings by unit.
+        judged: judges' values, on the same scales.
         ends: the lowest and highest rating of each measure.
     """
     return {
-        measure: _measure([one for one in rated if one.unit.measure == measure], judged, scale)
+        measure: _measure([row for row in rated if row.unit.measure == measure], judged, scale)
         for measure, scale in sorted(ends.items())
     }
 
 
 def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> MeasureAgreement:
     names = sorted({name for one in rated for name in one.said})
-    given = sum(len(one.said) for one in rated)
+    n_ratings = sum(len(one.said) for one in rated)
     several = [one for one in rated if len(one.said) > 1]
-    every = [pair for name in names for pair in _with_others(several, name)]
+    pairs = [pair for name in names for pair in _with_others(several, name)]
     absent = "" if len(names) > 1 else ONE_PERSON
     if not absent and not several:
         absent = "no two annotators rated the same thing"
@@ -154,8 +154,8 @@ def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> Measure
     return MeasureAgreement(
         scale=scale,
         n=len(rated),
-        annotations=given,
-        coverage=rounded(given / (len(rated) * len(names))) if names else None,
+        annotations=n_ratings,
+        coverage=rounded(n_ratings / (len(rated) * len(names))) if names else None,
         adjudicated=sum(one.adjudicated is not None for one in rated),
         ratings=_ratings(rated, scale),
         by_category={
@@ -163,7 +163,7 @@ def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> Measure
             for category in categories
         },
         people={name: _person(rated, several, name, scale) for name in names},
-        together=None if absent else _compared_by_model(every, scale),
+        together=None if absent else _compared_by_model(pairs, scale),
         absent=absent,
         pairs=() if absent else tuple(_two(several, one, other, scale) for one, other in combinations(names, 2)),
         chance_corrected=None if absent else _chance_corrected(several, names),
@@ -172,33 +172,33 @@ def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> Measure
 
 
 def _ratings(rated: Sequence[RatedUnit], scale: Ends) -> RatingMean:
-    """Return the mean of what holds for people."""
-    values, clusters = [one.reference for one in rated], [one.place.cluster for one in rated]
+    """Return the mean of people's reference values."""
+    values, clusters = [row.reference for row in rated], [row.place.cluster for row in rated]
     return RatingMean(n=len(rated), mean=mean_with_interval(values, clusters, seed=0, bounds=scale))
 
 
 def _person(rated: Sequence[RatedUnit], several: Sequence[RatedUnit], name: str, scale: Ends) -> PersonCompared:
-    annotations = sum(name in one.said for one in rated)
+    annotations = sum(name in row.said for row in rated)
     return PersonCompared(annotations=annotations, **dict(_compared_by_model(_with_others(several, name), scale)))
 
 
 def _judge(rated: Sequence[RatedUnit], said: Mapping[AnnotationUnit, float], scale: Ends) -> JudgeCompared:
     pairs = [
-        _Pair(said[one.unit], one.reference, one.unit.model, one.place.cluster) for one in rated if one.unit in said
+        _Pair(said[row.unit], row.reference, row.unit.model, row.place.cluster) for row in rated if row.unit in said
     ]
     coverage = rounded(len(pairs) / len(rated)) if rated else None
     return JudgeCompared(coverage=coverage, **dict(_compared_by_model(pairs, scale)))
 
 
 def _with_others(several: Sequence[RatedUnit], name: str) -> list[_Pair]:
-    """Return what a person said beside the mean of what the others said."""
-    found: list[_Pair] = []
-    for one in several:
-        others = [value for who, value in one.said.items() if who != name]
-        if name in one.said and others:
+    """Return a person's ratings, each paired with the mean of the others' ratings."""
+    pairs: list[_Pair] = []
+    for row in several:
+        others = [value for person, value in row.said.items() if person != name]
+        if name in row.said and others:
             mean = sum(others) / len(others)
-            found.append(_Pair(one.said[name], mean, one.unit.model, one.place.cluster))
-    return found
+            pairs.append(_Pair(row.said[name], mean, row.unit.model, row.place.cluster))
+    return pairs
 
 
 def _compared_by_model(pairs: Sequence[_Pair], scale: Ends) -> RatingsComparedByModel:
@@ -211,27 +211,27 @@ def _compared_by_model(pairs: Sequence[_Pair], scale: Ends) -> RatingsComparedBy
 
 
 def _compared(pairs: Sequence[_Pair], scale: Ends) -> RatingsCompared:
-    """Return MAE, consistency and Cohen's kappa with quadratic weights, each with its interval."""
-    off = [abs(pair.value - pair.against) for pair in pairs]
+    """Return mean absolute error, consistency and Cohen's kappa with quadratic weights, each with its interval."""
+    differences = [abs(pair.value - pair.against) for pair in pairs]
     clusters = [pair.cluster for pair in pairs]
     return RatingsCompared(
         n=len(pairs),
-        mae=mean_with_interval(off, clusters, seed=0, bounds=(0.0, float(scale[1] - scale[0]))),
-        consistency=counted_rate([one <= CLOSE + 1e-9 for one in off], clusters),
+        mae=mean_with_interval(differences, clusters, seed=0, bounds=(0.0, float(scale[1] - scale[0]))),
+        consistency=counted_rate([difference <= CLOSE + 1e-9 for difference in differences], clusters),
         kappa=_kappa([(pair.value, pair.against) for pair in pairs], clusters, scale),
     )
 
 
 def _kappa(values: Sequence[tuple[float, float]], clusters: Sequence[str], scale: Ends) -> AgreementCoefficient:
-    """Return Cohen's kappa of two ratings, each taken for the nearest category."""
-    places = [tuple(to_category(one, *scale) for one in pair) for pair in values]
+    """Return Cohen's kappa of two ratings, each rounded to the nearest category."""
+    category_pairs = [tuple(to_category(rating, *scale) for rating in pair) for pair in values]
     categories = range(scale[0], scale[1] + 1)
 
     def statistic(use: Sequence[int]) -> float:
-        first, second = ([places[at][side] for at in use] for side in (0, 1))
+        first, second = ([category_pairs[at][side] for at in use] for side in (0, 1))
         return cohen_kappa(first, second, weights="quadratic", categories=categories)
 
-    return agreement_coefficient(statistic, len(places), clusters)
+    return agreement_coefficient(statistic, len(category_pairs), clusters)
 
 
 def _two(several: Sequence[RatedUnit], one: str, other: str, scale: Ends) -> PairOfPeople:
@@ -242,17 +242,17 @@ def _two(several: Sequence[RatedUnit], one: str, other: str, scale: Ends) -> Pai
 
 
 def _chance_corrected(several: Sequence[RatedUnit], names: Sequence[str]) -> ChanceCorrected:
-    """Return Fleiss' kappa, where everything was rated by as many, and Krippendorff's alpha on three scales."""
-    clusters = [one.place.cluster for one in several]
-    rows = [[one.said.get(name) for name in names] for one in several]
-    given = [list(one.said.values()) for one in several]
+    """Return Fleiss' kappa (if all units have equally many ratings) and Krippendorff's alpha on three scales."""
+    clusters = [row.place.cluster for row in several]
+    rows = [[row.said.get(name) for name in names] for row in several]
+    ratings = [list(row.said.values()) for row in several]
 
     def alpha(scale: Scale) -> AgreementCoefficient:
         return _coefficient(lambda some: krippendorff_alpha(some, scale=scale), rows, clusters)
 
     return ChanceCorrected(
         n=len(several),
-        fleiss=_coefficient(fleiss_kappa, given, clusters),
+        fleiss=_coefficient(fleiss_kappa, ratings, clusters),
         alpha_nominal=alpha("nominal"),
         alpha_ordinal=alpha("ordinal"),
         alpha_interval=alpha("interval"),

@@ -1,4 +1,4 @@
-"""How far people agree with each other, and judges with them, as it is drawn; no row tells one model from another."""
+"""Report blocks of agreement between people and with judges; rows are not broken down by model."""
 
 from collections.abc import Iterator, Sequence
 

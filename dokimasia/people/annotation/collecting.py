@@ -1,4 +1,4 @@
-"""A collection of annotations, from the draw to what is handed out and taken in: forms, disagreements, adjudications."""
+"""Collection of annotations: drawing cases, writing forms, reading disagreements and adjudications."""
 
 import base64
 import re
@@ -39,11 +39,11 @@ COLUMNS: dict[str, ColumnType] = {
     "error": "text",
     "response_sha256": "text",
 }
-"""What a file of annotations says of each."""
+"""The columns of a file of annotations."""
 
 
 class AnnotationDraw(NamedTuple):
-    """What was drawn: cases, items of each annotator, where the key is, and models that responses themselves name."""
+    """A draw: the numbers of cases and of items for each annotator, the key's path, and responses that name a model."""
 
     cases: int
     items: int
@@ -67,7 +67,8 @@ def hand_out(
     """Draw cases and write a form for each annotator into a folder, and the key beside it.
 
     Raises:
-        InputError: a name cannot be a folder's, the key would lie where annotators see it, or a file cannot be written.
+        InputError: an annotator's name is invalid, the key exists or would be in the annotators' folder, or a file cannot be
+            written.
     """
     check_names(annotators)
     key = key or folder.with_name(f"{folder.name}.key.jsonl")
@@ -79,7 +80,7 @@ def hand_out(
     drawn = draw_subjects(subjects, kind, per=per, cases=cases, seed=seed)
     head = KeyHead(format=FORMAT, kind=kind, source=source, seed=seed, scale=scale, annotators=tuple(annotators))
     placed = place_items(drawn, annotators, seed=seed)
-    refs = {ref.sha256: ref for one in drawn for ref in one.sample.images}
+    refs = {ref.sha256: ref for subject in drawn for ref in subject.sample.images}
     make_folder(folder / "images")
     for ref in refs.values():
         write_whole(folder / "images" / image_name(ref), blobs.get(ref.sha256))
@@ -89,12 +90,12 @@ def hand_out(
             write_whole(folder / who / name, data)
     make_folder(key.parent)
     write_whole(key, b"".join(key_lines(head, placed)))
-    shown = {(one.unit.id, one.unit.criterion) for one in drawn}
+    shown = {(subject.unit.id, subject.unit.criterion) for subject in drawn}
     return AnnotationDraw(len(shown), len(drawn), key, _naming(drawn))
 
 
 def check_names(annotators: Sequence[str]) -> None:
-    """Raise if names of annotators are none, or one stands twice."""
+    """Raise if annotators' names are missing, invalid or repeated."""
     for name in annotators:
         if not _NAME.fullmatch(name):
             raise ConfigError(f"--annotators: {name!r} is no name: take letters, digits, dots, dashes and underscores")
@@ -107,20 +108,23 @@ def _uri(blobs: BlobStore, ref: ImageRef) -> str:
 
 
 def _naming(subjects: Sequence[Subject]) -> dict[str, int]:
-    """Return how many responses name one of the models that are compared, by the last part of its name."""
-    found: dict[str, int] = {}
-    names = {model for one in subjects for model in (one.unit.model, one.unit.baseline) if model}
+    """Return the number of responses that mention each compared model, by the last part of its name."""
+    counts: dict[str, int] = {}
+    names = {model for subject in subjects for model in (subject.unit.model, subject.unit.baseline) if model}
     for name in sorted(names):
         bare = name.rpartition("/")[2].casefold()
-        count = sum(bare in text.casefold() for one in subjects if one.unit.model for text in one.texts)
+        count = sum(bare in text.casefold() for subject in subjects if subject.unit.model for text in subject.texts)
         if count:
-            found[name] = count
-    return found
+            counts[name] = count
+    return counts
 
 
 def written(annotations: Iterable[Annotation], path: Path) -> bytes:
-    """Return annotations as a file of them, in the format that the path's ending names."""
-    rows = [{**one.unit._asdict(), **one._asdict(), "criterion": one.unit.criterion or None} for one in annotations]
+    """Return the bytes of a file of annotations, in the format of the path's ending."""
+    rows = [
+        {**annotation.unit._asdict(), **annotation._asdict(), "criterion": annotation.unit.criterion or None}
+        for annotation in annotations
+    ]
     rows = [{name: row[name] if row[name] != "" else None for name in COLUMNS} for row in rows]
     return encode(Export(COLUMNS, rows), format_of(None, path))
 
@@ -134,36 +138,36 @@ DISAGREEMENTS: dict[str, ColumnType] = {
 
 
 def disagreements(annotations: Sequence[Annotation], *, more_than: float) -> list[dict[str, JsonValue]]:
-    """Return the units on which people differ by more than so much, with what each said, and fields for who decides."""
+    """Return the units on which people differ by more than `more_than`, with all ratings, and empty fields for a decision."""
     return [
         {
-            **one.unit._asdict(),
-            "criterion": one.unit.criterion or None,
-            "category": one.place.category,
-            "cluster": one.place.cluster,
-            "said": ", ".join(f"{name}: {value:g}" for name, value in one.said.items()),
+            **unit.unit._asdict(),
+            "criterion": unit.unit.criterion or None,
+            "category": unit.place.category,
+            "cluster": unit.place.cluster,
+            "said": ", ".join(f"{name}: {value:g}" for name, value in unit.said.items()),
             "annotator": None,
             "value": None,
         }
-        for one in put_together(annotations)
-        if one.apart > more_than and one.adjudicated is None
+        for unit in put_together(annotations)
+        if unit.apart > more_than and unit.adjudicated is None
     ]
 
 
 def write_disagreements(rows: Sequence[Mapping[str, JsonValue]], path: Path) -> None:
-    """Write disagreements as a file, in the format that the path's ending names."""
-    kept = [{name: row[name] if row[name] != "" else None for name in DISAGREEMENTS} for row in rows]
-    write_whole(path, encode(Export(DISAGREEMENTS, kept), format_of(None, path)))
+    """Write a file of disagreements, in the format of the path's ending."""
+    lines = [{name: row[name] if row[name] != "" else None for name in DISAGREEMENTS} for row in rows]
+    write_whole(path, encode(Export(DISAGREEMENTS, lines), format_of(None, path)))
 
 
 def things_of(path: Path) -> set[AnnotationUnit]:
-    """Return the things that a file of disagreements, or of annotations, names.
+    """Return the units, without measure, in a file of disagreements or annotations.
 
     Raises:
-        DataError: a line names none; with file and line.
+        DataError: a line names no unit; with file and line.
     """
     problems: list[str] = []
-    found: set[AnnotationUnit] = set()
+    units: set[AnnotationUnit] = set()
     for row in read_records(path):
         if isinstance(row, Problem):
             problems.append(row.message)
@@ -173,50 +177,50 @@ def things_of(path: Path) -> set[AnnotationUnit]:
         if not id or not criterion.isdecimal():
             problems.append(f"{location(path, row.line)}: no id, or a criterion that is no number")
             continue
-        found.add(
+        units.add(
             AnnotationUnit(id, "", str(fields.get("model") or ""), str(fields.get("baseline") or ""), int(criterion))
         )
     refuse(problems)
-    if not found:
+    if not units:
         raise DataError(f"{path}: it names nothing to be rated")
-    return found
+    return units
 
 
 def adjudicate(annotations: Sequence[Annotation], decisions: Path) -> list[Annotation]:
-    """Return annotations with the decisions of a file: a decided value holds in place of what was said, which stays.
+    """Return annotations with the adjudications of a file, which take precedence over the ratings.
 
-    A decision is a line as of annotations, with `annotator` and `value` filled in: of a file of disagreements, or of forms
-    that were read. Lines that are not filled in are left out.
+    A decision is a line of a file of disagreements, or of annotations, with `annotator` and `value` filled in; other lines
+    are ignored.
 
     Raises:
-        DataError: a decision is about something that nobody rated, or that is decided already; with file and line.
+        DataError: a decision is on a unit that nobody rated, or that is already decided; with file and line.
     """
-    units = {one.unit for one in annotations}
-    decided = {one.unit: one.annotator for one in annotations if one.adjudicates}
-    raters = {(one.unit, one.annotator) for one in annotations}
+    units = {row.unit for row in annotations}
+    decided = {row.unit: row.annotator for row in annotations if row.adjudicates}
+    raters = {(row.unit, row.annotator) for row in annotations}
 
     def known(unit: AnnotationUnit) -> str | None:
         if unit not in units:
             return f"nobody rated {unit}"
         return f"{unit} is decided by {decided[unit]} already" if unit in decided else None
 
-    made = read_annotations(decisions, known=known, filled=True)
-    twice = next((one for one in made if (one.unit, one.annotator) in raters), None)
-    if twice is not None:
+    adjudications = read_annotations(decisions, known=known, filled=True)
+    rated = next((row for row in adjudications if (row.unit, row.annotator) in raters), None)
+    if rated is not None:
         raise DataError(
-            f"{decisions}, line {twice.line}: {twice.annotator} has rated {twice.unit} and cannot decide on it as well; "
+            f"{decisions}, line {rated.line}: {rated.annotator} has rated {rated.unit} and cannot decide on it as well; "
             "name whoever decided otherwise"
         )
     by_unit: dict[AnnotationUnit, Annotation] = {}
-    for one in made:
-        first = by_unit.setdefault(one.unit, one)
-        if first is not one:
-            raise DataError(f"{decisions}, line {one.line}: {one.unit} is decided on line {first.line} already")
-    return [*annotations, *(one._replace(adjudicates=True) for one in by_unit.values())]
+    for row in adjudications:
+        first = by_unit.setdefault(row.unit, row)
+        if first is not row:
+            raise DataError(f"{decisions}, line {row.line}: {row.unit} is decided on line {first.line} already")
+    return [*annotations, *(row._replace(adjudicates=True) for row in by_unit.values())]
 
 
 def known_units(units: Iterable[AnnotationUnit], source: str) -> Callable[[AnnotationUnit], str | None]:
-    """Return what says of a unit that a source does not know its sample or model, and which it knows."""
+    """Return a function with the message on a unit whose sample or model is unknown to a source; None if it is known."""
     every = list(units)
     samples, models = {one.id for one in every}, {one.model for one in every if one.model}
 

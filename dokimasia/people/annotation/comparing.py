@@ -1,4 +1,4 @@
-"""People's annotations held against judges: runs whose judge rated the same things, or files of a judge's ratings."""
+"""Comparison of annotations with judges: runs whose judge rated the same units, or files of a judge's ratings."""
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -18,12 +18,12 @@ from dokimasia.storage.runs import Run, load_samples
 
 
 def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUnit, float]]:
-    """Return what the judge of a run says of what people rate, by the judge's name and the way in which it was asked.
+    """Return the ratings of a run's judge by unit, for each way of judging (named after the judge).
 
-    Scores are brought onto people's scale.
+    Scores are converted to people's scale.
 
     Raises:
-        ConfigError: its results are nothing that people rate.
+        ConfigError: the run has no ratings that can be compared with people's.
     """
     method = method_named(run.method)
     plan: Any = method.plan.model_validate(run.options["plan"])
@@ -56,15 +56,15 @@ def compare(
     """Return the figures of agreement of a file of annotations, people with each other and judges with them.
 
     Args:
-        home: where the runs are.
-        path: the annotations.
-        runs: whose judge is held against people; they also say what samples and models there are, and which share an image.
-        judged: files of a judge's ratings, in the form of annotations; its name is the annotator's.
+        home: the home of the runs.
+        path: the file of annotations.
+        runs: runs whose judges are compared with people; they also define samples, models and clusters.
+        judged: files of a judge's ratings, in the form of annotations with the judge as annotator.
         scale: people's scale of scores; 1 to 5 by default.
 
     Raises:
-        DataError: an annotation or a judge's rating cannot be used, or names what is not known; with file and line.
-        ConfigError: a run has no judge's word on what people rate, or two judges bear one name.
+        DataError: an annotation or a judge's rating cannot be used, or its sample or model is unknown; with file and line.
+        ConfigError: a run has no ratings that can be compared with people's.
     """
     judges: dict[str, dict[AnnotationUnit, float]] = {}
     places: dict[str, SampleOrigin] = {}
@@ -99,7 +99,7 @@ def compare(
 def _check_known(
     path: Path, annotations: Sequence[Annotation], units: Sequence[AnnotationUnit], places: Mapping[str, SampleOrigin]
 ) -> None:
-    """Refuse annotations of samples or models that neither run nor file of a judge knows."""
+    """Refuse annotations of samples or models that are in neither a run nor a file of a judge."""
     if not units and not places:
         return
     known = known_units([*units, *(AnnotationUnit(id, "") for id in places)], "what they are held against")

@@ -1,4 +1,4 @@
-"""Forms for annotators: a page that needs no network, a table and JSON lines each, blind; and filled forms read back."""
+"""Blind forms for annotators (an offline page, a table and JSON lines), and the reader of filled forms."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
@@ -27,7 +27,7 @@ SIDES: dict[str, int] = {
     "right better": -1,
     "right much better": -2,
 }
-"""What is chosen between two sides, and what it is worth for the left."""
+"""The choices between two sides, with their verdicts for the left side."""
 
 ASKED: dict[str, str] = {
     VERDICT: "Which response is better?",
@@ -36,7 +36,7 @@ ASKED: dict[str, str] = {
     NECESSITY: "Has an answer to the question to get this criterion right?",
 }
 RIGHT, RIGHT_ANSWER = "Is the response right?", "Is the final answer right? The reasoning before it does not count."
-"""What is asked of a response on the scale of 0 and 1; the second where reference answers say what is right."""
+"""Questions about a response on the scale of 0 and 1; the second is for samples with reference answers."""
 
 YES_OR_NO = (0, 1)
 _LABELS: dict[str, tuple[str, str, str]] = {
@@ -47,16 +47,16 @@ PAGE, TABLE, LINES = "annotate.html", "form.csv", "items.jsonl"
 
 
 class FormRatings(NamedTuple):
-    """What filled forms hold: the ratings, and how many of the items of the key have none yet."""
+    """The ratings of filled forms, and how many ratings are still missing."""
 
     annotations: list[Annotation]
     waiting: int
 
 
 def options_of(measure: str, scale: tuple[int, int]) -> dict[str, str]:
-    """Return what can be chosen, as it is written into a form, with its label."""
+    """Return the options of a measure, as written into a form, with their labels."""
     if measure == VERDICT:
-        return {one: one[0].upper() + one[1:] for one in SIDES}
+        return {side: side[0].upper() + side[1:] for side in SIDES}
     if measure in _LABELS:
         return {str(value): label for value, label in enumerate(_LABELS[measure], start=1)}
     if scale == YES_OR_NO:
@@ -72,14 +72,14 @@ def form_files(
     """Yield the files of one annotator's form by name: the page, the table and the JSON lines.
 
     Args:
-        head: what was drawn.
+        head: the head of the key.
         who: the annotator.
-        placed: their items, in their order.
-        image: returns an image as a data URI.
+        placed: the annotator's items, in order.
+        image: returns the data URI of an image.
     """
     measures = MEASURES[head.kind]
-    rows = [shown_of(head, one) for one in placed]
-    refs = {ref.sha256: ref for one in placed for ref in one.subject.sample.images}
+    rows = [shown_of(head, item) for item in placed]
+    refs = {ref.sha256: ref for item in placed for ref in item.subject.sample.images}
     yield PAGE, _page(head, who, rows, {sha: image(ref) for sha, ref in sorted(refs.items())}).encode()
     yield (
         TABLE,
@@ -97,16 +97,16 @@ def image_name(ref: ImageRef) -> str:
 
 
 def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path]) -> FormRatings:
-    """Return what filled forms say of the things that a key knows; an item without a choice waits.
+    """Return the ratings of filled forms for the items of a key; an item without a choice is not rated yet.
 
-    A form is JSON lines, as the page saves them, or the table, with a column for what is asked. A verdict is turned to the
-    model's side.
+    A form is JSON lines, as saved by the page, or the table, with a column for each measure. A verdict is converted to one
+    for the model.
 
     Raises:
-        DataError: naming every line that cannot be used: an item that the key does not know, a choice that there is not, an
-            item that stands twice.
+        DataError: lines cannot be used, each of which is named: the key does not have the item, the choice is invalid, or
+            the item is repeated.
     """
-    found: list[Annotation] = []
+    ratings: list[Annotation] = []
     problems: list[str] = []
     seen: dict[str, str] = {}
     for path in paths:
@@ -122,18 +122,18 @@ def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path
                 problems.append(f"{where}: item {name} stands in {seen[name]} already")
             else:
                 seen[name] = where
-                wrong = [_chosen(head, item, measure, row.fields, row.line, found) for measure in MEASURES[head.kind]]
-                problems += [f"{where}, item {name}: {one}" for one in wrong if one]
+                wrong = [_chosen(head, item, measure, row.fields, row.line, ratings) for measure in MEASURES[head.kind]]
+                problems += [f"{where}, item {name}: {fault}" for fault in wrong if fault]
     refuse(problems)
-    if not found:
+    if not ratings:
         raise DataError(f"{', '.join(map(str, paths))}: no choice in it: fill in {', '.join(MEASURES[head.kind])}")
-    return FormRatings(found, len(items) * len(MEASURES[head.kind]) - len(found))
+    return FormRatings(ratings, len(items) * len(MEASURES[head.kind]) - len(ratings))
 
 
 def _chosen(
     head: KeyHead, item: KeyItem, measure: str, fields: Mapping[str, Any], line: int, found: list[Annotation]
 ) -> str | None:
-    """Add what is chosen to what was found; return what is wrong with it."""
+    """Add the rating of one measure to `found`; return its fault, if any."""
     said = fields.get(measure)
     text = " ".join(str(said).split()).casefold() if said is not None else ""
     if not text:
@@ -146,7 +146,7 @@ def _chosen(
 
 
 def rating_of(item: KeyItem, measure: str, text: str, comment: str = "", *, line: int = 0) -> Annotation:
-    """Return what was chosen for an item as a rating of what is behind it; a verdict is turned to the model's side."""
+    """Return the choice for an item as a rating of its unit; a verdict is converted to one for the model."""
     return Annotation(
         item.unit(measure),
         item.annotator,
@@ -160,7 +160,7 @@ def rating_of(item: KeyItem, measure: str, text: str, comment: str = "", *, line
 
 
 def shown_of(head: KeyHead, placed: KeyedItem) -> dict[str, Any]:
-    """Return what an annotator is shown of an item; nothing of it says whose response it is."""
+    """Return an item as shown to an annotator, without the names of models."""
     item, subject = placed
     sample, texts = subject.sample, subject.texts
     shown: dict[str, Any] = {
@@ -181,7 +181,7 @@ def shown_of(head: KeyHead, placed: KeyedItem) -> dict[str, Any]:
 
 
 def question_of(head: KeyHead, measure: str, rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return what is asked of items on a measure."""
+    """Return the question of a measure."""
     if measure != SCORE or head.scale != YES_OR_NO:
         return ASKED[measure]
     return RIGHT_ANSWER if all("reference" in row for row in rows) else RIGHT
@@ -203,15 +203,15 @@ def form_page(
     *,
     adds: Mapping[str, str] | None = None,
 ) -> str:
-    """Return a page that needs no network, on which a person answers item by item and saves the answers as JSON lines.
+    """Return an offline page on which a person answers item by item and saves the answers as JSON lines.
 
     Args:
         who: the person.
-        kind: how items are laid out: pair, response, criterion or perturbation.
-        measures: what is asked of each item: its field in the saved line, the question, and the answers with their labels.
+        kind: the layout of items: pair, response, criterion or perturbation.
+        measures: for each question about an item, its field in the saved line, the text, and the answers with their labels.
         rows: the items, each with its name as `item`.
-        images: data URIs by the names that the items know them by.
-        adds: what every saved line says beside the answers.
+        images: data URIs by the names that items refer to.
+        adds: additional fields of every saved line.
     """
     form = {
         "form": digest("form", [who, [row["item"] for row in rows]])[:16],

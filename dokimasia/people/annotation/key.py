@@ -1,4 +1,4 @@
-"""The key of a collection: what was drawn, and behind each blind item the thing and the sides; kept apart from the forms."""
+"""The key of an annotation: for each blind item its unit and the order of sides; kept apart from the forms."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
@@ -44,26 +44,26 @@ class KeyItem(Value):
     response_sha256: str = ""
 
     def unit(self, measure: str) -> AnnotationUnit:
-        """Return the unit that it stands for."""
+        """Return the unit of the item, with a measure."""
         return AnnotationUnit(self.id, measure, self.model, self.baseline, self.criterion)
 
 
 class KeyedItem(NamedTuple):
-    """An item with what it shows."""
+    """An item with its subject."""
 
     item: KeyItem
     subject: Subject
 
 
 def place_items(subjects: Sequence[Subject], annotators: Sequence[str], *, seed: int) -> dict[str, list[KeyedItem]]:
-    """Return each annotator's items in an order and with sides drawn for them alone.
+    """Return each annotator's items, with an order and sides drawn separately for each annotator.
 
-    An item's name tells neither model nor side, and is another for each annotator.
+    An item's name reveals neither model nor side, and differs between annotators.
     """
     return {
         who: sorted(
-            (_placed(one, who, seed) for one in subjects),
-            key=lambda one: (unit_interval("order", seed, who, one.item.item), one.item.item),
+            (_placed(keyed, who, seed) for keyed in subjects),
+            key=lambda keyed: (unit_interval("order", seed, who, keyed.item.item), keyed.item.item),
         )
         for who in annotators
     }
@@ -98,7 +98,7 @@ def read_key(path: Path) -> tuple[KeyHead, dict[str, KeyItem]]:
 
     Raises:
         NotFound: there is no such file.
-        DataError: it is no key; with file and line.
+        DataError: it is not a key; with file and line.
     """
     items: dict[str, KeyItem] = {}
     head: KeyHead | None = None

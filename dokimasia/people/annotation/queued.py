@@ -1,4 +1,4 @@
-"""Responses, pairs and criteria handed out in the home's own queue, blind and in drawn order, and what people said of them."""
+"""Blind annotation in the home's queue: responses, pairs and criteria in random order, and their ratings."""
 
 from collections.abc import Mapping, Sequence
 
@@ -34,7 +34,7 @@ class Behind(Value):
 
 
 def rateable(home: Home, run: Run) -> list[Kind]:
-    """Return what people can rate of a run: the pairs of a duel, responses, the criteria of an evaluation."""
+    """Return the kinds of units that people can rate in a run: pairs of a duel, responses, criteria of an evaluation."""
     method = method_named(run.method)
     sql = (
         "SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND response_id IS NOT NULL AND coalesce(arm, '') = '' "
@@ -46,14 +46,14 @@ def rateable(home: Home, run: Run) -> list[Kind]:
         "response": answered,
         "criterion": next(iter(criteria_of_samples(home, run.id)), None) is not None,
     }
-    return [kind for kind, there in has.items() if there]
+    return [kind for kind, present in has.items() if present]
 
 
 def subjects_of(home: Home, run: Run, kind: Kind, *, models: Sequence[str] = (), baseline: str = "") -> list[Subject]:
-    """Return what can be rated of a run.
+    """Return the subjects of one kind in a run that people can rate.
 
     Raises:
-        InputError: it has nothing of the kind.
+        InputError: the run has no subject of the kind.
     """
     if kind == "criterion":
         return criteria_of(home, run)
@@ -78,15 +78,15 @@ async def hand_out_here(
     seed: int = 0,
     scale: tuple[int, int] = SCALES[SCORE],
 ) -> int:
-    """Hand things of a run out in the queue of its home, to each annotator in an order and with sides of their own.
+    """Add units of a run to the queue of its home for each annotator, with a random order and sides of their own.
 
-    The same drawn again adds nothing. Who is behind an item stays in the home; what is shown does not say it.
+    Repeating a draw adds nothing. The model behind an item is stored in the home and not shown.
 
     Returns:
-        How many items are new.
+        The number of new items.
 
     Raises:
-        InputError: a name is none, or the run has nothing of the kind.
+        InputError: a name is invalid, or the run has no unit of the kind.
     """
     check_names(annotators)
     if per is not None and cases is not None:
@@ -118,12 +118,12 @@ async def hand_out_here(
 
 
 def queued(home: Home, run: str) -> list[Standing]:
-    """Return what was handed out of a run in the home's queue, with what people said."""
-    return [one for one in standings(home, run) if one.item.kind in RATED]
+    """Return the items of a run in the queue for rating, with people's ratings."""
+    return [standing for standing in standings(home, run) if standing.item.kind in RATED]
 
 
 def asked_of(item: CheckItem) -> list[dict[str, object]]:
-    """Return what is asked of an item: by measure its question, and the answers with their labels."""
+    """Return the questions about an item: for each measure the text, and the answers with their labels."""
     head, shown = behind(item).head, orjson.loads(item.text)
     right = RIGHT_ANSWER if "reference" in shown else RIGHT
     return [
@@ -140,41 +140,41 @@ def rating_text(item: CheckItem, said: Mapping[str, str]) -> str:
     """Return a person's rating as the text of their decision.
 
     Args:
-        item: what was rated.
-        said: by measure what was chosen, as it is written into a form; `comment` may stand beside.
+        item: the rated item.
+        said: the chosen option by measure, as written into a form, and optionally `comment`.
 
     Raises:
-        InputError: naming all that is missing or is no answer.
+        InputError: choices are missing or invalid, each of which is named.
     """
-    key, found, wrong = behind(item), dict[str, str](), list[str]()
+    key, choices, faults = behind(item), dict[str, str](), list[str]()
     for measure in MEASURES[key.head.kind]:
         options = options_of(measure, key.head.scale)
         text = " ".join(said.get(measure, "").split()).casefold()
         if text in options:
-            found[measure] = text
+            choices[measure] = text
         else:
-            wrong.append(f"{measure} is {said.get(measure, '')[:40]!r}, and has to be one of: {', '.join(options)}")
-    if wrong:
-        raise InputError(f"item {item.id}: {'; '.join(wrong)}")
+            faults.append(f"{measure} is {said.get(measure, '')[:40]!r}, and has to be one of: {', '.join(options)}")
+    if faults:
+        raise InputError(f"item {item.id}: {'; '.join(faults)}")
     comment = said.get("comment", "").strip()
-    return canonical_json(found | ({"comment": comment} if comment else {})).decode()
+    return canonical_json(choices | ({"comment": comment} if comment else {})).decode()
 
 
 def ratings_of(items: Sequence[Standing]) -> list[Annotation]:
-    """Return what people said of what was handed out to them, each as a rating of the thing behind it."""
-    found: list[Annotation] = []
-    for one in items:
-        key = behind(one.item)
-        last = one.last_of(key.item.annotator)
+    """Return people's ratings of queued items, each as an annotation of the item's unit."""
+    ratings: list[Annotation] = []
+    for standing in items:
+        key = behind(standing.item)
+        last = standing.last_of(key.item.annotator)
         said = {} if last is None else orjson.loads(last.text)
-        found += [
+        ratings += [
             rating_of(key.item, measure, said[measure], said.get("comment", ""))
             for measure in MEASURES[key.head.kind]
             if measure in said
         ]
-    return found
+    return ratings
 
 
 def behind(item: CheckItem) -> Behind:
-    """Return what is behind an item; nobody who rates it is shown that."""
+    """Return the hidden part of an item, which is never shown to its raters."""
     return Behind.model_validate_json(item.detail)

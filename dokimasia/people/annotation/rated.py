@@ -1,4 +1,4 @@
-"""What people said of each thing, put together: the ratings of all, the decision of whoever adjudicated, and what holds."""
+"""People's ratings by unit: all ratings, the adjudicated value, and the reference value."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
@@ -10,19 +10,19 @@ from dokimasia.errors import DataError
 
 
 class SampleOrigin(NamedTuple):
-    """Where a sample belongs: its category, and the cluster of what shares its image."""
+    """A sample's category, and its cluster of samples that share an image."""
 
     category: str
     cluster: str
 
 
 def group_of(sample: Sample) -> str:
-    """Return what cases are drawn evenly over: a sample's task where its data name one, else its category."""
+    """Return the stratum of a sample for drawing cases: its task if its data name one, else its category."""
     return task_of(sample) or sample.category or ""
 
 
 class RatedUnit(NamedTuple):
-    """A unit with what each person said of it, by name, and the decision of whoever adjudicated."""
+    """A unit with each person's rating, by name, and the adjudicated value, if any."""
 
     unit: AnnotationUnit
     place: SampleOrigin
@@ -31,51 +31,58 @@ class RatedUnit(NamedTuple):
 
     @property
     def reference(self) -> float:
-        """What holds for people: the adjudicated value, else the mean of what they said."""
+        """People's reference value: the adjudicated value, else the mean of the ratings."""
         return sum(self.said.values()) / len(self.said) if self.adjudicated is None else self.adjudicated
 
     @property
     def apart(self) -> float:
-        """How far the highest rating lies above the lowest."""
+        """The difference between the highest and the lowest rating."""
         return max(self.said.values()) - min(self.said.values()) if self.said else 0.0
 
 
 def put_together(
     annotations: Iterable[Annotation], places: Callable[[str], SampleOrigin | None] = lambda sample: None
 ) -> list[RatedUnit]:
-    """Return each unit once, in order of the units; where a sample belongs says `places`, else the annotation itself.
+    """Return each unit once, in order, with all its ratings; category and cluster are from annotations or `places`.
 
-    A sample of which neither is known is a cluster of its own.
+    A category in an annotation takes precedence over `places`; of the cluster it is the reverse. A sample without a known
+    cluster is one of its own.
     """
     by_unit: dict[AnnotationUnit, list[Annotation]] = {}
-    for one in annotations:
-        by_unit.setdefault(one.unit, []).append(one)
-    found: list[RatedUnit] = []
+    for rating in annotations:
+        by_unit.setdefault(rating.unit, []).append(rating)
+    units: list[RatedUnit] = []
     for unit, ones in sorted(by_unit.items()):
         known = places(unit.id)
         place = SampleOrigin(
-            next((one.category for one in ones if one.category), known.category if known else ""),
-            known.cluster if known else next((one.cluster for one in ones if one.cluster), f"sample:{unit.id}"),
+            next((rating.category for rating in ones if rating.category), known.category if known else ""),
+            known.cluster
+            if known
+            else next((rating.cluster for rating in ones if rating.cluster), f"sample:{unit.id}"),
         )
-        said = {one.annotator: one.value for one in sorted(ones, key=lambda one: one.annotator) if not one.adjudicates}
-        decided = next((one.value for one in ones if one.adjudicates), None)
-        found.append(RatedUnit(unit, place, said, decided))
-    return found
+        said = {
+            rating.annotator: rating.value
+            for rating in sorted(ones, key=lambda rating: rating.annotator)
+            if not rating.adjudicates
+        }
+        decided = next((rating.value for rating in ones if rating.adjudicates), None)
+        units.append(RatedUnit(unit, place, said, decided))
+    return units
 
 
 def scale_of(
     measure: str, annotations: Sequence[Annotation], scale: tuple[int, int] | None, *, name: str
 ) -> tuple[int, int]:
-    """Return the scale of a measure: its own, or for scores the one that is asked for.
+    """Return the scale of a measure: for scores `scale`, if given, else the measure's own.
 
     Raises:
-        DataError: a rating lies outside of it; with file and line.
+        DataError: a rating is outside the scale; with file and line.
     """
     low, high = scale if scale is not None and measure == "score" else SCALES.get(measure, SCALES["score"])
-    for one in annotations:
-        if one.unit.measure == measure and not low <= one.value <= high:
+    for rating in annotations:
+        if rating.unit.measure == measure and not low <= rating.value <= high:
             raise DataError(
-                f"{name}, line {one.line}: the {measure} {one.value:g} lies outside {low} to {high}; name people's scale "
+                f"{name}, line {rating.line}: the {measure} {rating.value:g} lies outside {low} to {high}; name people's scale "
                 "with --scale LOW-HIGH"
             )
     return low, high

@@ -1,4 +1,4 @@
-"""What is shown to people: responses, pairs of them, or criteria, of a run or of files; and how some of them are drawn."""
+"""Subjects of annotation: responses, pairs or criteria, of runs or files; and the drawing of cases."""
 
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -25,9 +25,9 @@ T = TypeVar("T")
 
 
 class Subject(NamedTuple):
-    """A thing as it is shown: its sample, the response or the two of a pair, or the criterion and its ground truth.
+    """A unit as shown: its sample, and the response, the two responses of a pair, or the criterion with its ground truth.
 
-    `unit` has no measure; `aid` is what the judge was told to go by, where that is shown to people, too.
+    `unit` has no measure; `aid` is the judge's criteria, if people see them, too.
     """
 
     unit: AnnotationUnit
@@ -42,10 +42,10 @@ Answers = Mapping[tuple[str, str], str]
 
 
 def answers_of_run(home: Home, run: Run) -> dict[tuple[str, str], str]:
-    """Return the first response of each model to each sample with its image, as far as there is one.
+    """Return the first response of each model to each sample with its image, if there is one.
 
     Raises:
-        InputError: the run holds no responses.
+        InputError: the run has no responses.
     """
     kind = method_named(run.method).row_kind
     rows = [
@@ -65,26 +65,28 @@ def answers_of_file(path: Path, samples: Collection[str]) -> dict[tuple[str, str
     Raises:
         DataError: a line cannot be used, or names a sample that the data do not have.
     """
-    found: dict[tuple[str, str], str] = {}
-    for one in read_responses(path):
-        if one.sample_id not in samples:
-            raise DataError(f"{path}: {one.model} answers sample {one.sample_id!r}, which the data do not have")
-        if one.repeat == 0:
-            found[one.sample_id, one.model] = one.text
-    return found
+    answers: dict[tuple[str, str], str] = {}
+    for response in read_responses(path):
+        if response.sample_id not in samples:
+            raise DataError(
+                f"{path}: {response.model} answers sample {response.sample_id!r}, which the data do not have"
+            )
+        if response.repeat == 0:
+            answers[response.sample_id, response.model] = response.text
+    return answers
 
 
 def samples_of_file(path: Path, blobs: BlobStore) -> list[Sample]:
-    """Return the samples of a data file, their images put into a store.
+    """Return the samples of a data file, storing their images.
 
     Raises:
-        DataError: naming all that is wrong with it.
+        DataError: the file has problems, which are named.
     """
-    read = list(open_dataset(path, blobs=blobs, need_prompt=False))
-    problems = [one for one in read if not isinstance(one, Sample)]
+    samples = list(open_dataset(path, blobs=blobs, need_prompt=False))
+    problems = [sample for sample in samples if not isinstance(sample, Sample)]
     if problems:
         raise DataError(problems_text(problems))
-    return [one for one in read if isinstance(one, Sample)]
+    return [sample for sample in samples if isinstance(sample, Sample)]
 
 
 def responses_of(
@@ -100,21 +102,21 @@ def responses_of(
         if name not in known:
             raise InputError(f"there is no response of {name!r}; there are those of {', '.join(known)}")
     wanted = [name for name in (models or known) if name != baseline]
-    found: list[Subject] = []
+    subjects: list[Subject] = []
     for sample in samples:
         place = SampleOrigin(group_of(sample), sample.cluster)
         for model in wanted:
             texts = [answers.get((sample.id, name)) for name in (model, *([baseline] if baseline else []))]
             if all(text is not None for text in texts):
                 unit = AnnotationUnit(sample.id, "", model, baseline)
-                found.append(Subject(unit, place, sample, tuple(text for text in texts if text is not None)))
-    if not found:
+                subjects.append(Subject(unit, place, sample, tuple(text for text in texts if text is not None)))
+    if not subjects:
         raise InputError("no sample has a response of the models that are to be shown")
-    return found
+    return subjects
 
 
 def pairs_of_run(home: Home, run: Run, *, models: Sequence[str] = ()) -> list[Subject] | None:
-    """Return the pairs that a run of duels compares; None of a run that compares none.
+    """Return the pairs of a run of duels; None for other runs.
 
     Raises:
         InputError: a model has no pair.
@@ -123,51 +125,55 @@ def pairs_of_run(home: Home, run: Run, *, models: Sequence[str] = ()) -> list[Su
     if pairs is None:
         return None
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    found: list[Subject] = []
+    subjects: list[Subject] = []
     for one in pairs(home, run):
         sample = samples[one.unit.id]
         place = SampleOrigin(group_of(sample), sample.cluster)
-        found.append(Subject(one.unit, place, sample, (one.response, one.baseline_response), one.criteria))
-    known = {one.unit.model for one in found}
+        subjects.append(Subject(one.unit, place, sample, (one.response, one.baseline_response), one.criteria))
+    known = {one.unit.model for one in subjects}
     for name in models:
         if name not in known:
             raise InputError(f"there is no pair of {name!r}; there are those of {', '.join(sorted(known))}")
-    return [one for one in found if not models or one.unit.model in models]
+    return [one for one in subjects if not models or one.unit.model in models]
 
 
 def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -> list[Subject]:
     """Return the criteria of an evaluation, by sample and number.
 
     Args:
-        home: where it is.
+        home: the home of the run.
         run: the evaluation.
-        groups: by a criterion's key in a tree, the group that stands in place of the sample's category; a criterion that is
-            in none is left out.
+        groups: the group of each criterion, by its key in a tree, to use instead of the sample's category; criteria without
+            a group are left out.
 
     Raises:
         InputError: the run has no criteria.
     """
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
-    found: list[Subject] = []
-    for one in criteria_of_samples(home, run.id):
-        for number, criterion in enumerate(orjson.loads(one.body)["criteria"], start=1):
-            group = one.category if groups is None else groups.get(criterion_key(one.criteria_id, number))
+    subjects: list[Subject] = []
+    for criteria_row in criteria_of_samples(home, run.id):
+        for number, criterion in enumerate(orjson.loads(criteria_row.body)["criteria"], start=1):
+            group = (
+                criteria_row.category if groups is None else groups.get(criterion_key(criteria_row.criteria_id, number))
+            )
             if group is not None:
-                unit = AnnotationUnit(one.sample_id, "", criterion=number)
+                unit = AnnotationUnit(criteria_row.sample_id, "", criterion=number)
                 texts = (criterion["question"], criterion["ground_truth"])
-                found.append(Subject(unit, SampleOrigin(group, one.cluster), samples[one.sample_id], texts))
-    if not found:
+                subjects.append(
+                    Subject(unit, SampleOrigin(group, criteria_row.cluster), samples[criteria_row.sample_id], texts)
+                )
+    if not subjects:
         raise InputError(f"run {run.id} has no criteria to be rated: they come from dokimasia evaluate --judge NAME")
-    return found
+    return subjects
 
 
 def draw_subjects(
     subjects: Sequence[Subject], kind: Kind, *, per: int | None, seed: int, cases: int | None = None
 ) -> list[Subject]:
-    """Return so many cases of each category, drawn by the seed: samples with all their responses, or single criteria.
+    """Return the subjects of `per` cases of each category, drawn by the seed; a case is a sample, or a single criterion.
 
-    With `cases` so many are drawn of all, whatever their category. The order of the subjects is kept; without a number all
-    are taken.
+    With `cases`, that many are drawn from all, whatever their category. The order of the subjects is kept; without a number
+    all are returned.
     """
     number = per if cases is None else cases
     if number is None:
@@ -182,7 +188,7 @@ def draw_subjects(
 
 
 def name_key(name: tuple[str, int]) -> str:
-    """Return a case's name as the draw takes it."""
+    """Return the key of a case for the draw."""
     return f"{name[0]}/{name[1]}"
 
 
@@ -190,15 +196,17 @@ K = TypeVar("K", bound=Hashable)
 
 
 def draw(strata: Mapping[K, str], *, per: int, seed: int, key: Callable[[K], str]) -> list[K]:
-    """Return so many things of each stratum, or all where it has fewer; what is drawn depends on no other stratum.
+    """Return `per` things of each stratum, or all if it has fewer; each stratum is drawn independently.
 
-    A larger number draws the same things and more.
+    A larger `per` draws the same things and more.
     """
     by_stratum: dict[str, list[K]] = {}
-    for one, stratum in strata.items():
-        by_stratum.setdefault(stratum, []).append(one)
+    for thing, stratum in strata.items():
+        by_stratum.setdefault(stratum, []).append(thing)
     return [
-        one
+        thing
         for stratum, several in sorted(by_stratum.items())
-        for one in sorted(several, key=lambda one: (unit_interval("cases", seed, stratum, key(one)), key(one)))[:per]
+        for thing in sorted(several, key=lambda thing: (unit_interval("cases", seed, stratum, key(thing)), key(thing)))[
+            :per
+        ]
     ]

@@ -1,4 +1,4 @@
-"""What people check: golden captions and rubrics, accepted, edited or rejected, and perturbations, which are labelled."""
+"""Checks by people: golden captions and rubrics are accepted, edited or rejected, and perturbations are labelled."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 
 
 async def open_checks(job: "Job[Any]") -> None:
-    """Hold all that a run made for a person to check: `Method.ended` of methods whose results wait for people."""
+    """Open a check for every result of a run: `Method.ended` of methods whose results wait for people."""
     from dokimasia.people.checks.threads import open_threads
 
     await open_threads(job.home, job.services.saver, job.run.id)

@@ -1,4 +1,4 @@
-"""What people said of perturbations, as it is drawn: fit by dimension, and how far people agree."""
+"""Report blocks of checks: perturbations' labels by dimension, and agreement between people."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,12 +18,12 @@ TITLES = {label: label.replace("_", " ") for label in LABELS}
 
 
 def label_blocks(labels: LabelFigures, run: str, place: str = "/labels") -> list[Block]:
-    """Return what people said of a run's perturbations.
+    """Return the blocks on people's labels of a run's perturbations.
 
     Args:
-        labels: as of `label_figures`.
-        run: the run's id, for the command by which the rest is labelled.
-        place: where the figures stand in what `--json` prints.
+        labels: the figures from `label_figures`.
+        run: the run's id, for the command that labels the rest.
+        place: the JSON pointer of the figures in the output of `--json`.
     """
     blocks: list[Block] = []
     waiting = labels.made - labels.labelled
@@ -124,7 +124,7 @@ def _confusion(rows: Sequence[Met], place: str) -> Table:
 
 
 def check_blocks(checks: CheckFigures) -> list[Block]:
-    """Return how far people decided alike on captions or rubrics, as of `check_figures`."""
+    """Return the blocks on agreement between people on captions or rubrics, from `check_figures`."""
     if not checks.agreement:
         return [Paragraph("No agreement between people: no two decided on the same caption or rubric.", "note")]
     columns = [

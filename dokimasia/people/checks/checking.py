@@ -1,4 +1,4 @@
-"""What a person decides on what a run made: what waits is listed, decisions are kept, and what waited for them goes on."""
+"""People's decisions on a run's results: list open items, store decisions, and resume what waited for them."""
 
 import asyncio
 import threading
@@ -28,11 +28,11 @@ from dokimasia.storage.runs import Run, now
 T = TypeVar("T")
 
 _ONE_AT_A_TIME = threading.Lock()
-"""Held while a decision is kept and what waited for it goes on: a thread of a graph is led on by one at a time."""
+"""Held while a decision is stored and its thread resumed, since a graph's thread must not be resumed twice at once."""
 
 
 def waits(run: Run) -> bool:
-    """Whether a run has captions, rubrics or perturbations to check, or questions to people."""
+    """Return whether a run has captions, rubrics or perturbations to check, or questions to people."""
     try:
         return run.status == "waiting" or method_of(run).checked
     except NotFound:
@@ -42,17 +42,17 @@ def waits(run: Run) -> bool:
 def pending_checks(
     run: str, *, settings: Settings | None = None, who: str | None = None, second: bool = False
 ) -> list[Standing]:
-    """Return what waits for a person in a run, in the order of its samples.
+    """Return the items of a run that wait for a decision, in the order of its samples.
 
     Args:
         run: a run's id or its beginning, or `last`.
         settings: home and configuration; read from the environment by default.
         who: the person who checks.
-        second: with `who`, what others have decided and this person has not, for a second opinion.
+        second: with `who`, return instead the items that others have decided and this person has not.
 
     Raises:
         NotFound: there is no such run.
-        ConfigError: a second opinion is asked for and nobody is named.
+        ConfigError: `second` without `who`.
     """
     if second and not who:
         raise ConfigError("a second opinion needs the name of who gives it: --who NAME")
@@ -76,29 +76,29 @@ def decide(
     seen: int | None = None,
     settings: Settings | None = None,
 ) -> Decision | None:
-    """Keep a person's decision, durably on return, and let what waited for it go on.
+    """Store a person's decision, durably on return, and resume what waited for it.
 
     Args:
-        item: what is decided on, or its id.
+        item: the item, or its id.
         action: accept, edit (with `text` or `delete`) or reject; of a perturbation one of the five labels; of a question
-            `reply` and of a rating `rate` (with `text`); of all of them `undo`, as long as nothing was made from it.
+            `reply` and of a rating `rate` (with `text`); of all of them `undo`, unless another run depends on the decision.
         who: the person.
         text: the text after an edit, or the reply.
         delete: instead of a text, the numbers of sentences to leave out, from 1.
         at: when it was decided, in UTC and ISO form; now by default.
-        shown: when the person was first shown the question, in the same form, where that is known.
-        seen: how many decisions on the item the person knew of, as for `checked`.
+        shown: when the question was first shown to the person, in the same form, if known.
+        seen: the number of decisions on the item that the person knew of, as for `checked`.
         settings: home and configuration; read from the environment by default.
 
     Returns:
-        The decision; None where another process writes to the home: then the decision is left as a file there, and
-        the next command that writes takes it in.
+        The decision; None if another process is writing to the home: then the decision is stored as a file, which the next
+        writing command imports.
 
     Raises:
         NotFound: there is no such item.
-        InputError: what cannot be decided on such an item; an edit that changes nothing or leaves nothing, or that deletes
-            what is not there; a question that is another's, that is answered already or not asked any more, and a reply
-            that does not have the form that is asked for; somebody has decided since (`DecidedMeanwhile`).
+        InputError: the action does not apply to the item; an edit changes or leaves nothing, or deletes sentences that do
+            not exist; a question is another person's, already answered or withdrawn, or the reply does not have the
+            requested form; or somebody else has decided in the meantime (`DecidedMeanwhile`).
     """
     settings = settings or load_settings()
     with Home.open(settings.home, write=False) as home:
@@ -126,10 +126,10 @@ def checked(
     shown: str = "",
     seen: int | None = None,
 ) -> FiledDecision:
-    """Return a decision that can be kept; arguments and errors are those of `decide`.
+    """Return a valid decision, not stored yet; arguments and errors are those of `decide`.
 
-    `seen` is how many decisions on the item the person knew of: `keep_decision` refuses where there are more by then
-    (`DecidedMeanwhile`), so that nobody decides on what somebody else has settled without being told.
+    `seen` is the number of decisions on the item that the person knew of: `keep_decision` refuses if there are more by then
+    (`DecidedMeanwhile`), so that nobody overrides a decision without knowing of it.
     """
     if isinstance(item, str):
         item = standing(home, item).item
@@ -153,7 +153,7 @@ def checked(
 
 
 def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
-    """Raise where something was made from what a run's items said while a person's decision stood."""
+    """Raise if a run was made from this run's items after the person's decision."""
     from dokimasia.runs.persistence import dependent_runs
 
     mine = next((one.last_of(who) for one in all_standings(home, item.run) if one.item.id == item.id), None)
@@ -166,10 +166,10 @@ def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:
 
 
 async def keep_decision(home: Home, left: FiledDecision) -> Decision:
-    """Keep a decision in a home that is open for writing, durably, and let what waited for it go on.
+    """Store a decision, durably, in a home that is open for writing, and resume what waited for it.
 
     Raises:
-        InputError: as `decide`, where something has changed since it was checked.
+        InputError: as `decide`, if something has changed since the decision was checked.
     """
     decision = await _decided(home, left)
     clear_draft(home.path, left.item.id, left.who)
@@ -177,9 +177,9 @@ async def keep_decision(home: Home, left: FiledDecision) -> Decision:
 
 
 def open_for_people(settings: Settings, run: str) -> list[Standing]:
-    """Make rows and threads of all that waits in a run, take in what was left as files, and return how all items stand.
+    """Store rows and threads for all open items of a run, import filed decisions, and return all items with decisions.
 
-    Where another process writes to the home nothing is made, and what stands is returned all the same.
+    If another process is writing to the home, nothing is stored, and the items are returned as they are.
 
     Raises:
         NotFound: there is no such run, or it has nothing to check.
@@ -199,7 +199,7 @@ def open_for_people(settings: Settings, run: str) -> list[Standing]:
 
 
 def nothing_to_check(run_id: str) -> NotFound:
-    """Return the error of a run in which people decide on nothing."""
+    """Return the error for a run without items for people."""
     return NotFound(
         f"run {run_id} has nothing to check: captions come from `dokimasia review`, rubrics from `dokimasia rubrics`, "
         "perturbations from `dokimasia perturb`, questions from a run that has human/NAME in the place of a model"
@@ -207,7 +207,7 @@ def nothing_to_check(run_id: str) -> NotFound:
 
 
 def _finish(work: Coroutine[Any, Any, T]) -> T:
-    """Run to the end, from plain code and from inside an event loop alike, as in a notebook."""
+    """Run a coroutine to its end, also from inside a running event loop, as in a notebook."""
     try:
         asyncio.get_running_loop()
     except RuntimeError:

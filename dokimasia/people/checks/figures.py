@@ -1,4 +1,4 @@
-"""Figures of verification by people: how many items stand how, who decided how often, and how far two people agree."""
+"""Figures of checks: items by state, decisions by person, and pairwise agreement."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from dokimasia.people.checks.shape import CheckFigures, DecidedAlike
 def check_figures(standings: Sequence[Standing]) -> CheckFigures:
     """Return the figures of a run's items.
 
-    `agreement` has an entry for each two people who decided on the same item: of `n` such items, the share on which
-    they decided alike (accept, edit or reject), its 95 % interval with samples as clusters, Cohen's kappa (None where
-    both always decided the same, so that chance explains it), and on how many of them they left the same text. `asked`
-    counts the questions that wait, by person.
+    `agreement` has an entry for each two people who decided on the same items: their number `n`, the share with the same
+    decision (accept, edit or reject), its 95 % interval with samples as clusters, Cohen's kappa (None if both made one and
+    the same decision on all), and the number of items with the same resulting text. `asked` counts open questions by
+    person.
     """
     states = Counter(one.state for one in standings)
     kinds: list[Kind] = list(dict.fromkeys(one.item.kind for one in standings)) or ["caption"]

@@ -1,4 +1,4 @@
-"""Items to be checked as files: JSON lines that people fill in elsewhere, and what lies beside them."""
+"""Export of items to check: JSON lines to fill in elsewhere, with images and a page beside them."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -20,7 +20,7 @@ from dokimasia.storage.people.questions import get_question
 
 
 def write_checks(settings: Settings, standings: Sequence[Standing], path: Path, *, who: str) -> list[Path]:
-    """Write a run's items as a file, with what lies beside it (`check_files`), and return the paths.
+    """Write a run's items as a file, with its accompanying files (`check_files`), and return the paths.
 
     Raises:
         InputError: a file cannot be written.
@@ -33,10 +33,10 @@ def write_checks(settings: Settings, standings: Sequence[Standing], path: Path, 
 def check_files(
     home: Home, standings: Sequence[Standing], name: str, *, who: str, others: bool = False
 ) -> dict[str, bytes]:
-    """Return a run's items as a file of a name, and beside it what helps to label perturbations, and images of questions.
+    """Return the contents of a file of a run's items by name, with images and a page for labelling perturbations.
 
-    Of questions those to `who` are in it alone. What others decided is in it where `who` has decided, and with `others`
-    everywhere.
+    Only questions to `who` are included. Others' decisions are included on items that `who` has decided, and with `others`
+    on all.
     """
     stem = Path(name).stem
     folder = image_folder(stem)
@@ -80,7 +80,7 @@ def write_files(files: Mapping[str, bytes], path: Path) -> list[Path]:
 
 
 def _row(one: Standing, shown: PerturbationView | None, images: str, *, who: str | None) -> bytes:
-    """A JSON line of an item: what it is, how it stands, the decisions that `who` may see, and empty fields to fill in.
+    """Return the JSON line of an item: its text, its state, the decisions that `who` may see, and empty fields to fill in.
 
     `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject; of a
     perturbation `label` takes one of the five labels.
@@ -102,7 +102,7 @@ def _row(one: Standing, shown: PerturbationView | None, images: str, *, who: str
 
 
 def _question_row(one: Standing, question: PendingQuestion, images: str) -> bytes:
-    """A JSON line of a question: what is asked, whose it is, its images, the empty form, and `reply` to fill in."""
+    """Return the JSON line of a question: its text, person, images, empty form, and `reply` to fill in."""
     row = {
         "item": one.item.id,
         "run": one.item.run,

@@ -1,4 +1,4 @@
-"""Decisions taken in from files of items to be checked, which somebody filled in: all lines are read before any counts."""
+"""Import of decisions from filled-in files of items; all lines are checked before any decision is stored."""
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
@@ -21,7 +21,7 @@ MAX_LINE = 1 << 20
 
 
 class ImportResult(NamedTuple):
-    """What came of an import: new decisions taken, those known already, those left for a process that writes, lines without."""
+    """The counts of an import: new decisions, known ones, ones left as files for a writing process, lines without a decision."""
 
     decided: int
     known: int
@@ -61,10 +61,10 @@ class SheetLine(BaseModel):
 
 
 def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> ImportResult:
-    """Take in the decisions of a file; a line's own `who` goes before the one given here. Doing it again changes nothing.
+    """Import the decisions of a file; a line's own `who` takes precedence. Importing again changes nothing.
 
-    The whole file is read before anything is decided. A line of another run is taken for what is the same in this one, so
-    that what people have decided is not lost where a run is made anew with more samples.
+    The whole file is checked before anything is stored. A line of another run applies to the item with the same content in
+    this run, so that decisions can be reused when a run is repeated with more samples.
 
     Raises:
         DataError: a line cannot be used; the message names it, and nothing was decided.
@@ -80,9 +80,9 @@ def import_checks(settings: Settings, run: str, path: Path, *, who: str) -> Impo
 def take_in_lines(
     home: Home, run_id: str, lines: Sequence[SheetLine], name: str, *, who: str, others: bool
 ) -> ImportResult:
-    """Take in the lines of a file, as `import_checks` does, in a home that is open for writing.
+    """Import the lines of a file, as `import_checks`, in a home that is open for writing.
 
-    Without `others` a line with what somebody else decided is refused, but for what the home has of them already.
+    Without `others`, a line with another person's decision is refused, unless the home has that decision already.
 
     Raises:
         DataError: a line cannot be used; the message names it, and nothing was decided.
@@ -104,11 +104,11 @@ def take_in_lines(
 
 
 Wanted = tuple[int, CheckItem, dict[str, Any]]
-"""The number of a line, what it is about, and the arguments of a decision; none where it decides nothing."""
+"""The number of a line, its item, and the arguments of its decision; empty without one."""
 
 
 def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine], name: str, who: str) -> list[Wanted]:
-    """Return what lines decide, in order.
+    """Return the decisions of lines, in order.
 
     Raises:
         DataError: one of them cannot be used; the message names it.
@@ -178,7 +178,7 @@ def _named(item: CheckItem, made: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _fault(home: Home, item: CheckItem, line: SheetLine, who: str) -> str:
-    """Return why a line's reply cannot be kept; empty where it can, or is kept already."""
+    """Return why a line's reply cannot be stored; empty if it can, or is stored already."""
     if told := item.told(line.who or who):
         return told
     question = get_question(home, item.id)
@@ -190,7 +190,7 @@ def read_checks(path: Path) -> list[SheetLine]:
     """Return the lines of a file that somebody filled in.
 
     Raises:
-        DataError: it cannot be read, or a line is none; the message names it.
+        DataError: the file cannot be read, or a line is invalid; the message names it.
     """
     try:
         data = path.read_bytes()

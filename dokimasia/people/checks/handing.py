@@ -1,4 +1,4 @@
-"""Perturbations handed out to be labelled: a page that needs no network, and images beside the JSON lines."""
+"""Labelling of perturbations outside the home: an offline page, and images beside the JSON lines."""
 
 import base64
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ QUESTION = "What is the change?"
 
 
 def labelling_row(shown: PerturbationView, folder: str) -> dict[str, JsonValue]:
-    """Return what a JSON line says of a perturbation; images are named in a folder beside the file."""
+    """Return the fields of a perturbation's JSON line; images are paths in a folder beside the file."""
     item = shown.item
     return {
         "task": item.task,
@@ -35,10 +35,10 @@ def labelling_row(shown: PerturbationView, folder: str) -> dict[str, JsonValue]:
 
 
 def labelling_files(home: Home, standings: Sequence[Standing], who: str, stem: str) -> Iterator[tuple[str, bytes]]:
-    """Yield what lies beside the JSON lines of a run's items, by path: images, and the page on which a person labels.
+    """Yield the files beside the JSON lines of a run's items, by path: images, and a page for labelling.
 
-    The page has the perturbations that the person has not labelled yet; what others said is not on it. Saved, it is a file
-    that `import_checks` takes.
+    The page has the perturbations that the person has not labelled yet, without others' labels. The file that it saves can
+    be imported with `import_checks`.
     """
     shown = shown_perturbations(home, standings[0].item.run)
     listed = [(one, shown[one.item.subject]) for one in standings if one.item.subject in shown]

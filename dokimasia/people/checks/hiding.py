@@ -1,4 +1,4 @@
-"""What a person is shown of a run's results before they have decided themselves: nothing of what others said of an item."""
+"""Hiding of others' decisions in a run's results from a person who has not decided yet."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,7 +9,7 @@ from dokimasia.storage.runs import Run
 
 
 def without_others(home: Home, run: Run, view: Mapping[str, Any], who: str) -> dict[str, Any]:
-    """Return a view of a run's sample, or of one of its items, without what others decided where `who` has not.
+    """Return a view of a run's sample or item without others' decisions on items that `who` has not decided.
 
     The label of a perturbation becomes None, and the state of a golden caption `decided`.
     """
@@ -18,13 +18,13 @@ def without_others(home: Home, run: Run, view: Mapping[str, Any], who: str) -> d
     labelled = {(item.sample_id, item.detail) for item in hidden if item.kind == "perturbation"}
 
     def covered(one: Mapping[str, Any]) -> dict[str, Any]:
-        found = dict(one)
-        if (found.get("sample"), found.get("dimension")) in labelled:
-            found["label"] = None
-        if (golden := found.get("golden")) and golden.get("id") in captions:
-            found["golden"] = {**golden, "state": "decided"}
-        if isinstance(found.get("items"), list):
-            found["items"] = [covered(item) for item in found["items"]]
-        return found
+        hidden_view = dict(one)
+        if (hidden_view.get("sample"), hidden_view.get("dimension")) in labelled:
+            hidden_view["label"] = None
+        if (golden := hidden_view.get("golden")) and golden.get("id") in captions:
+            hidden_view["golden"] = {**golden, "state": "decided"}
+        if isinstance(hidden_view.get("items"), list):
+            hidden_view["items"] = [covered(item) for item in hidden_view["items"]]
+        return hidden_view
 
     return covered(view) if hidden else dict(view)

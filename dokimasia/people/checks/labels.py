@@ -1,4 +1,4 @@
-"""Figures of perturbations that people label: how many are fit, by dimension, and how far people agree on the labels."""
+"""Figures of people's labels of perturbations: the share that is fit, by dimension, and agreement between people."""
 
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
@@ -32,7 +32,7 @@ Row = TypeVar("Row")
 
 
 class LabelledPerturbation(NamedTuple):
-    """A perturbation with what people said of it: the label that counts, and everybody's own, by name."""
+    """A perturbation with the label that counts, and each person's own label, by name."""
 
     item: Perturbed
     cluster: str
@@ -41,7 +41,7 @@ class LabelledPerturbation(NamedTuple):
 
     @property
     def fit(self) -> bool:
-        """Whether people found it as it was meant: an error valid, a harmless change score-invariant."""
+        """Whether the label is the intended one: `valid` for an error, `score_invariant` for a harmless change."""
         return self.label == ("score_invariant" if self.item.neutral else "valid")
 
 
@@ -49,31 +49,31 @@ def labelled(home: Home, run: str, standings: Sequence[Standing] | None = None) 
     """Return the perturbations of a run with their labels, in order.
 
     Args:
-        home: where the run is.
-        run: its id.
-        standings: how its items stand, where that is known already.
+        home: the home of the run.
+        run: the run's id.
+        standings: its items with decisions, if already loaded.
     """
     by_subject = (
         {one.item.subject: one for one in all_standings(home, run)}
         if standings is None
         else {one.item.subject: one for one in standings}
     )
-    found: list[LabelledPerturbation] = []
+    perturbations: list[LabelledPerturbation] = []
     for made, item in made_values(home, run, Perturbed):
         standing = by_subject.get(made.id)
         said = {} if standing is None else labels_of(standing)
         first: Label | None = next(iter(said.values()), None)
-        found.append(LabelledPerturbation(item, made.cluster, first, said))
-    return found
+        perturbations.append(LabelledPerturbation(item, made.cluster, first, said))
+    return perturbations
 
 
 def label_figures(items: Sequence[LabelledPerturbation]) -> LabelFigures:
-    """Return the figures of perturbations that people label.
+    """Return the figures of labelled perturbations.
 
-    `fit` is the share of the labelled ones that people found as they were meant: errors valid, harmless changes
-    score-invariant; its `bounds` say what those without a label leave open. `agreement` is of all labels that people gave,
-    second opinions among them: Krippendorff's alpha (nominal) over all people, Cohen's kappa of each two, and `confusion`,
-    how often two people's labels of one perturbation met, each two counted both ways.
+    `fit` is the share of labelled perturbations with the intended label: `valid` for errors, `score_invariant` for harmless
+    changes; its `bounds` are those that unlabelled ones leave possible. `agreement` uses all labels, including second
+    opinions: Krippendorff's alpha (nominal) over all people, Cohen's kappa of each two, and `confusion`, the counts of
+    pairs of labels of one perturbation, in both directions.
     """
     dimensions = {one.item.dimension: one.item.task for one in items}
     order = {name: at for task in dict.fromkeys(dimensions.values()) for at, name in enumerate(error_dimensions(task))}
@@ -93,7 +93,7 @@ def label_figures(items: Sequence[LabelledPerturbation]) -> LabelFigures:
 
 
 def labels_of(standing: Standing) -> dict[str, Label]:
-    """Return everybody's own label of an item, by name, in the order in which they first gave one."""
+    """Return each person's own label of an item, by name, in the order of their first labels."""
     return {who: label for who, one in standing.opinions.items() for label in LABELS if label == one.action}
 
 
@@ -103,9 +103,9 @@ def _counted(labels: Iterable[Label | None]) -> LabelCounts:
 
 
 def _fit(items: Sequence[LabelledPerturbation]) -> Share:
-    decided = [one for one in items if one.label is not None]
-    clusters = [one.cluster for one in decided]
-    return share_of_hits([one.fit for one in decided], clusters, unknown=len(items) - len(decided))
+    decided = [item for item in items if item.label is not None]
+    clusters = [item.cluster for item in decided]
+    return share_of_hits([item.fit for item in decided], clusters, unknown=len(items) - len(decided))
 
 
 def _dimension(name: str, items: Sequence[LabelledPerturbation]) -> DimensionLabels:
@@ -116,15 +116,15 @@ def _dimension(name: str, items: Sequence[LabelledPerturbation]) -> DimensionLab
         group=known.group if known is not None else "",
         meant="score_invariant" if name == NEUTRAL else "valid",
         made=len(items),
-        labelled=sum(one.label is not None for one in items),
-        labels=_counted(one.label for one in items),
+        labelled=sum(item.label is not None for item in items),
+        labels=_counted(item.label for item in items),
         fit=_fit(items),
     )
 
 
 def _agreement(items: Sequence[LabelledPerturbation]) -> LabelAgreement:
-    people = sorted({who for one in items for who in one.said})
-    several = [one for one in items if len(one.said) > 1]
+    people = sorted({who for item in items for who in item.said})
+    several = [item for item in items if len(item.said) > 1]
     absent = NOBODY if not people else ONE_PERSON if len(people) == 1 else "" if several else NOTHING_TWICE
     if absent:
         return LabelAgreement(n=len(several), absent=absent, alpha=None, pairs=(), confusion=())
@@ -138,8 +138,8 @@ def _agreement(items: Sequence[LabelledPerturbation]) -> LabelAgreement:
 
 
 def _alpha(items: Sequence[LabelledPerturbation], people: Sequence[str]) -> Coefficient:
-    rows = [[one.said.get(who) for who in people] for one in items]
-    return _coefficient(krippendorff_alpha, rows, [one.cluster for one in items])
+    rows = [[item.said.get(who) for who in people] for item in items]
+    return _coefficient(krippendorff_alpha, rows, [item.cluster for item in items])
 
 
 def _pair(items: Sequence[LabelledPerturbation], first: str, second: str) -> TwoPeople:
@@ -167,8 +167,8 @@ def _coefficient(
 
 def _confusion(items: Sequence[LabelledPerturbation]) -> tuple[Met, ...]:
     met: Counter[tuple[Label, Label]] = Counter()
-    for one in items:
-        met.update(permutations(one.said.values(), 2))
+    for item in items:
+        met.update(permutations(item.said.values(), 2))
     rows: list[Met] = []
     for label in LABELS:
         beside: LabelCounts = {other: met[label, other] for other in LABELS}

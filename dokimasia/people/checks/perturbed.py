@@ -1,4 +1,4 @@
-"""What people are shown of a perturbation that they label, and what the labels mean."""
+"""The view of a perturbation for labelling, and the meanings of the labels."""
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
@@ -24,10 +24,10 @@ MEANINGS: Mapping[Label, str] = MappingProxyType(
         "not_sure": "it cannot be told",
     }
 )
-"""What each label says of a perturbation (FOCUS, appendix B, in our words)."""
+"""The meaning of each label of a perturbation (paraphrased from FOCUS, appendix B)."""
 
 LABEL_KEYS: Mapping[str, Label] = MappingProxyType(dict(zip("vixnu", MEANINGS, strict=True)))
-"""The key that gives each label, in the terminal and in the browser."""
+"""The key for each label, in the terminal and in the browser."""
 
 
 class PerturbationView(NamedTuple):
@@ -35,12 +35,12 @@ class PerturbationView(NamedTuple):
 
     Attributes:
         item: the perturbation.
-        prompt: what was asked.
-        images: by what they are called: the images of the question, or the gold and the changed image.
-        pieces: the gold and the changed text as one; empty where images are judged.
-        title: the published name of its dimension.
-        definition: what is wrong in an answer of that dimension.
-        doubt: what a checking model says where it has something against the change; empty where it has nothing.
+        prompt: the sample's request.
+        images: pairs of name and image: the images of the question, or the gold and the changed image.
+        pieces: the word difference of gold and changed text; empty for images.
+        title: the published name of the dimension.
+        definition: the definition of the dimension's error.
+        doubt: the checking model's objection to the change; empty if there is none.
     """
 
     item: Perturbed
@@ -91,13 +91,13 @@ def _shown(item: Perturbed, sample: Sample, doubt: Callable[[Perturbed], str] | 
 
 
 def _doubts(home: Home, run: str) -> dict[str, Callable[[Perturbed], str]]:
-    """What checking models have against perturbations, by content id: a function of the perturbation."""
-    found: dict[str, Callable[[Perturbed], str]] = {}
+    """Return the objections of checking models by content id, each as a function of the perturbation."""
+    doubts: dict[str, Callable[[Perturbed], str]] = {}
     for _, check in made_values(home, run, ChangeCheck):
-        found[check.of] = lambda item, check=check: (
+        doubts[check.of] = lambda item, check=check: (
             check.why if check.doubts(item.dimension, neutral=item.neutral) else ""
         )
     for _, record in made_values(home, run, EditRecord):
         if record.check is not None and not (record.check.done and record.check.alone):
-            found[record.perturbed] = lambda item, seen=record.check.seen: seen
-    return found
+            doubts[record.perturbed] = lambda item, seen=record.check.seen: seen
+    return doubts

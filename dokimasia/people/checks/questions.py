@@ -1,4 +1,4 @@
-"""Questions to people: which are open, one as a whole, and what its person answers or takes back."""
+"""Questions to people: listing open ones, showing one, answering it, and withdrawing the answer."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -18,25 +18,25 @@ from dokimasia.storage.runs import get_run, load_samples
 
 
 class Given(NamedTuple):
-    """What came of an answer: `faults` name all that keeps it from being one (then nothing is kept but the draft)."""
+    """The result of answering: `faults` names why the answer was not accepted (then only a draft is stored)."""
 
     faults: str = ""
 
     @property
     def done(self) -> bool:
-        """Whether the answer is kept."""
+        """Whether the answer was stored."""
         return not self.faults
 
 
 def waiting_questions(home: Home, *, run: str | None = None, who: str | None = None) -> list[OpenQuestion]:
-    """Return the questions that wait, of all runs or of one, to all people or to one: by run, in the order of asking."""
+    """Return the open questions, of all runs or one, to all people or one: by run, in the order of asking."""
     return open_questions(home, run=run, person=who)
 
 
 async def show_question(home: Home, item: str) -> PendingQuestion:
-    """Return a question whole, to be shown to its person: its messages with their images, and the empty form of the reply.
+    """Return a question to show to its person: its messages with their images, and the empty form of the reply.
 
-    Where the home is open for writing, the time is kept at which it was first shown; replies are paid for by it.
+    If the home is open for writing, the time of the first showing is stored, from which the reply's cost is computed.
 
     Raises:
         NotFound: there is no such question; its run may have been deleted.
@@ -49,16 +49,16 @@ async def show_question(home: Home, item: str) -> PendingQuestion:
 
 
 def samples_asked(home: Home, items: Sequence[CheckItem]) -> dict[str, str]:
-    """Return of which sample each item of one run is, by its id; see `sample_of` of a question."""
+    """Return the sample's id for each item of one run, by the item's id; for a question see `sample_of`."""
     questions = [get_question(home, one.id) for one in items if one.kind == "question"]
     samples = [*load_samples(home, questions[0].run)] if questions else []
     return {one.id: one.sample_id for one in items} | {one.item: sample_of(one, samples) for one in questions}
 
 
 def sample_of(question: PendingQuestion, samples: Sequence[Sample]) -> str:
-    """Return of which sample of its run a question is: the one whose images it shows and whose own question it quotes.
+    """Return the id of the sample that a question is about: the one whose images it shows and whose prompt it quotes.
 
-    What is asked of an image alone, such as to describe it, is of all samples that show it, named with commas between them.
+    A question about an image alone, such as to describe it, is about all samples with it; their ids are joined by commas.
     """
     shown = {ref.sha256 for message in question.call.messages for ref in message.images}
     said = "\n".join(message.text for message in question.call.messages)
@@ -66,22 +66,22 @@ def sample_of(question: PendingQuestion, samples: Sequence[Sample]) -> str:
     quoted = [one for one in fits or samples if one.prompt.strip() and one.prompt.strip() in said]
     if not quoted:
         return ", ".join(one.id for one in fits)
-    longest = max(len(one.prompt.strip()) for one in quoted)  # a question may begin as another one does
+    longest = max(len(one.prompt.strip()) for one in quoted)  # a prompt may be the beginning of another one
     alike = [one for one in quoted if len(one.prompt.strip()) == longest]
     chosen = [one for one in alike if all(choice in said for choice in one.choices)] or alike
     return ", ".join(one.id for one in chosen)
 
 
 def draft_of(home: Home, question: PendingQuestion, who: str) -> str:
-    """Return what a person starts from: what was saved of an unfinished reply, or the empty form."""
+    """Return the saved draft of a person's reply, or else the empty form."""
     draft = draft_file(home.path, question.item, who)
     return draft.read_text(encoding="utf-8", errors="replace") if draft.is_file() else question.aid.form
 
 
 def keep_draft(home: Home, item: str, who: str, text: str) -> str:
-    """Keep a reply that is not finished, or cannot be used, and return the path of its file.
+    """Store an unfinished or unusable reply as a draft, and return the path of its file.
 
-    It needs no home that is open for writing, and goes once the question is answered.
+    The home need not be open for writing. The draft is deleted once the question is answered.
     """
     draft = draft_file(home.path, item, who)
     draft.parent.mkdir(parents=True, exist_ok=True)
@@ -90,21 +90,20 @@ def keep_draft(home: Home, item: str, who: str, text: str) -> str:
 
 
 async def answer(home: Home, item: str, text: str, *, who: str, at: str = "") -> Given:
-    """Answer a question in a home that is open for writing; it counts, durably, on return.
+    """Answer a question in a home that is open for writing; the answer is durable on return.
 
-    What cannot be used is kept as the person's draft, and so is what nobody waits for any more. Answering twice with the
-    same text is one answer.
+    An unusable reply, or one to a question that is no longer open, is stored as the person's draft. Answering twice with the
+    same text counts once.
 
     Args:
-        home: open for writing.
+        home: the home, open for writing.
         item: the question's item.
         text: the reply.
-        who: the person, who has to be the one that is asked.
+        who: the person to whom the question is addressed.
         at: when it was answered, in UTC and ISO form; now by default.
 
     Returns:
-        Nothing wrong, or a sentence with all that is: of its form, that the question is another's, is answered already or
-        was withdrawn.
+        The result, with all faults: of the reply's form, or that the question is another person's, answered or withdrawn.
 
     Raises:
         NotFound: there is no such question; its run may have been deleted.
@@ -120,7 +119,7 @@ async def answer(home: Home, item: str, text: str, *, who: str, at: str = "") ->
 
 
 async def undo(home: Home, item: str, *, who: str) -> Given:
-    """Take an answer back in a home that is open for writing, as long as no run rests on it; the text becomes the draft.
+    """Withdraw an answer in a home that is open for writing, unless a run depends on it; the text becomes the draft.
 
     Raises:
         NotFound: there is no such question.
@@ -136,20 +135,20 @@ async def undo(home: Home, item: str, *, who: str) -> Given:
 
 
 def answered_since(home: Home, run: str) -> bool:
-    """Return whether a run that waits for people has answers that it has not taken up, so that a resume brings it further.
+    """Return whether a waiting run has new answers, so that a resume can continue it.
 
-    Answers that were left as files count once they are taken in (`take_in_answers`).
+    Answers stored as files count once they are imported (`take_in_answers`).
     """
     return get_run(home, run).status == "waiting" and has_answers(home, run)
 
 
 async def take_in_answers(home: Home) -> int:
-    """Take in what other processes left as files while this one holds the home; return how many decisions that are."""
+    """Import decisions that other processes stored as files while this one holds the home; return their number."""
     return await import_filed(home)
 
 
 def answer_all(settings: Settings, run: str, who: str, reply: Callable[[Sequence[Message]], str]) -> int:
-    """Have a function answer all that waits for a person in a run, as a script does; return how many answers there are.
+    """Answer all open questions to a person in a run by a function; return the number of answers.
 
     Raises:
         InputError: a reply cannot be used.

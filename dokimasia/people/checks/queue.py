@@ -1,4 +1,4 @@
-"""The queue of all that waits for people in a home: runs, items in order, whose turn it is, and what is shown of one item."""
+"""The queue of items for people in a home: runs, items in order, the next item, and the view of one item."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,18 +22,18 @@ from dokimasia.storage.people.questions import get_question, withdrawn_items
 from dokimasia.storage.runs import Run, list_runs
 
 ANYBODY = ""
-"""Whose turn it is where no person is named."""
+"""The name under which items for any person are counted."""
 
 
 class Waiting(NamedTuple):
-    """What waits for people in a run.
+    """The open items of a run.
 
     Attributes:
         run: the run.
-        kinds: how many items wait, by kind.
-        people: how many of them wait for whom; under "" those on which anybody may decide.
-        decided: how many are decided.
-        oldest: since when the oldest waits, in UTC and ISO form; empty where nothing does.
+        kinds: the number of open items by kind.
+        people: the number of open items by person; under "" those for any person.
+        decided: the number of decided items.
+        oldest: the time since which the oldest open item waits, in UTC and ISO form; empty without one.
     """
 
     run: Run
@@ -44,18 +44,18 @@ class Waiting(NamedTuple):
 
     @property
     def waiting(self) -> int:
-        """How many items wait."""
+        """The number of open items."""
         return sum(self.kinds.values())
 
     def of(self, who: str) -> int:
-        """How many a person can decide on."""
+        """Return the number of open items that a person can decide."""
         return self.people.get(ANYBODY, 0) + self.people.get(who, 0)
 
 
 def review_queue(home: Home) -> list[Waiting]:
-    """Return all runs with anything that people decide on: those where something waits first, by their oldest item."""
+    """Return all runs with items for people: first those with open items, by their oldest item."""
     counts = check_counts(home)
-    found: list[Waiting] = []
+    queue: list[Waiting] = []
     for run in list_runs(home):
         own = [one for one in counts if one.run == run.id]
         if not own:
@@ -67,12 +67,12 @@ def review_queue(home: Home) -> list[Waiting]:
                 people[one.person] += one.items
         decided = sum(one.items for one in own if not one.waiting)
         oldest = min((one.oldest for one in own if one.waiting), default="")
-        found.append(Waiting(run, dict(kinds), dict(people), decided, oldest))
-    return sorted(found, key=lambda one: (not one.waiting, one.oldest))
+        queue.append(Waiting(run, dict(kinds), dict(people), decided, oldest))
+    return sorted(queue, key=lambda one: (not one.waiting, one.oldest))
 
 
 def review_items(home: Home, run: Run) -> list[Standing]:
-    """Return how all stands that people decide on in a run, in order: questions, checks, and what was handed out."""
+    """Return all items of a run for people with their decisions, in order: questions, checks, and ratings."""
     rows = standings(home, run.id)
     rated = [one for one in rows if one.item.kind in RATED]
     if run.status != "done" or len(rows) == len(rated) or any(True for _ in filed_decisions(home.path)):
@@ -88,7 +88,7 @@ def item_of(items: Iterable[Standing], id: str, run: str) -> Standing:
     """Return an item by its id.
 
     Raises:
-        NotFound: the run has no such item, or does not ask it any more.
+        NotFound: the run has no such item, or the question was withdrawn.
     """
     found = next((one for one in items if one.item.id == id), None)
     if found is None:
@@ -97,14 +97,14 @@ def item_of(items: Iterable[Standing], id: str, run: str) -> Standing:
 
 
 def is_due(one: Standing, who: str, *, second: bool = False) -> bool:
-    """Whether a person can decide on an item now, or give a second opinion on it."""
+    """Return whether a person can decide on an item, or, with `second`, give a second opinion on it."""
     if second:
         return one.item.person is None and one.settled_by is not None and who not in one.opinions
     return one.state == "waiting" and one.item.person in (None, who)
 
 
 def next_due(items: Sequence[Standing], who: str, *, after: str = "", second: bool = False) -> Standing | None:
-    """Return the next item that a person can decide on after another, from the beginning again; None without one."""
+    """Return the next item after `after` that a person can decide, starting over at the end; None without one."""
     at = next((number for number, one in enumerate(items, 1) if one.item.id == after), 0)
     return next(
         (one for one in (*items[at:], *items[:at]) if one.item.id != after and is_due(one, who, second=second)), None
@@ -112,19 +112,19 @@ def next_due(items: Sequence[Standing], who: str, *, after: str = "", second: bo
 
 
 def last_decision(items: Iterable[Standing], who: str) -> Decision | None:
-    """Return what a person decided last and has not taken back; None without it."""
+    """Return a person's latest decision that is not withdrawn; None without one."""
     own = (one.opinions[who] for one in items if who in one.opinions)
     return max(own, key=lambda one: (one.at, one.item), default=None)
 
 
 async def take_back(home: Home, item: str, *, who: str) -> None:
-    """Take a person's decision back, in a home that is open for writing; the item waits again.
+    """Withdraw a person's decision, in a home that is open for writing; the item is open again.
 
-    The text of a reply, of an edit and of a rating becomes the person's draft.
+    The text of a reply, an edit or a rating becomes the person's draft.
 
     Raises:
         NotFound: there is no such item.
-        InputError: there is nothing of theirs to take back, or something was made from it.
+        InputError: the person has no decision to withdraw, or another run depends on it.
     """
     left = checked(home, item, "undo", who=who)
     if left.item.kind == "question":
@@ -136,9 +136,9 @@ async def take_back(home: Home, item: str, *, who: str) -> None:
 
 
 def shown_item(home: Home, one: Standing, who: str) -> dict[str, Any]:
-    """Return what a person is shown of an item, ready for JSON.
+    """Return the view of an item for a person, ready for JSON.
 
-    Nothing says whose a response is that is rated blind, nor what others decided before the person has.
+    It reveals neither the model of a response that is rated blind, nor others' decisions before the person's own.
 
     Returns:
         item, run, kind, sample, person (None: anybody), actions, state, decided (how many decisions there are), images [{name,
@@ -173,20 +173,20 @@ def shown_item(home: Home, one: Standing, who: str) -> dict[str, Any]:
 
 
 def _perturbation(home: Home, item: CheckItem) -> dict[str, object]:
-    found = shown_perturbation(home, item.run, item.subject)
-    made = found.item
+    view = shown_perturbation(home, item.run, item.subject)
+    made = view.item
     return {
-        "images": [{"name": name, "sha256": ref.sha256} for name, ref in found.images],
+        "images": [{"name": name, "sha256": ref.sha256} for name, ref in view.images],
         "perturbation": {
-            "prompt": found.prompt,
+            "prompt": view.prompt,
             "gold": made.gold,
             "perturbed": made.perturbed,
-            "difference": [[one.kind, one.text] for one in found.pieces],
+            "difference": [[piece.kind, piece.text] for piece in view.pieces],
             "instruction": made.instruction,
             "description": made.description,
-            "doubt": found.doubt,
-            "title": found.title,
-            "definition": found.definition,
+            "doubt": view.doubt,
+            "title": view.title,
+            "definition": view.definition,
         },
         "meanings": dict(MEANINGS),
     }
@@ -207,7 +207,7 @@ def _question(home: Home, item: CheckItem) -> dict[str, object]:
 
 
 def _message(message: Message) -> dict[str, object]:
-    parts = [{"text": one.text} if one.kind == "text" else {"image": one.sha256} for one in message.parts]
+    parts = [{"text": part.text} if part.kind == "text" else {"image": part.sha256} for part in message.parts]
     return {"role": message.role, "parts": parts}
 
 

@@ -1,4 +1,4 @@
-"""How all stands that people decide on in a run, in figures: what `dokimasia check RUN --json` prints."""
+"""The figures of a run's items for people: the output of `dokimasia check RUN --json`."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ class StandingFigures(CheckFigures, CheckedRun):
 
 
 def standing_figures(home: Home, run_id: str, standings: Sequence[Standing]) -> StandingFigures:
-    """Return the figures of a run's items, with its status, and with labels where perturbations are among them."""
+    """Return the figures of a run's items with its status, and with label figures if there are perturbations."""
     figures = check_figures(standings)
     labels = None
     if "perturbation" in figures.kinds:

@@ -1,4 +1,4 @@
-"""How what a run made for people to check stands: golden captions, rubrics and perturbations, and the decisions on them."""
+"""A run's items to check (golden captions, rubrics and perturbations) with the decisions on them."""
 
 from typing import Any
 
@@ -12,33 +12,33 @@ from dokimasia.storage.reviews import golden_captions, made_values
 
 
 def all_standings(home: Home, run_id: str) -> list[Standing]:
-    """Return how all items of a run stand: those with rows, those the run made since, and decisions left as files.
+    """Return all items of a run with their decisions: stored items, new results of the run, and decisions stored as files.
 
-    Questions come first, since the run waits for them; those that it does not ask any more are left out. Ratings, which are
-    no check of what the run made, are `dokimasia.people.annotation`'s.
+    Questions come first, since the run waits for them; withdrawn ones are left out. Ratings, which are not checks of the
+    run's results, belong to `dokimasia.people.annotation`.
     """
     known = {one.item.id: one for one in standings(home, run_id)}
     for item in found_items(home, run_id):
         known.setdefault(item.id, Standing(item=item))
     for _, left in filed_decisions(home.path):
-        here = known.get(left.item.id)
-        if here is not None:
-            known[left.item.id] = _with(here, left)
+        known_item = known.get(left.item.id)
+        if known_item is not None:
+            known[left.item.id] = _with(known_item, left)
     gone = withdrawn_items(home, run_id)
     standing = [one for one in known.values() if one.item.id not in gone and one.item.kind not in RATED]
     return sorted(standing, key=lambda one: (one.item.kind != "question", one.item.position, one.item.id))
 
 
 def found_items(home: Home, run_id: str) -> list[CheckItem]:
-    """Return what a run made that a person should check, in the order of its samples: captions, rubrics, perturbations."""
-    found: list[dict[str, Any]] = [
+    """Return the results of a run for people to check, in the order of its samples: captions, rubrics, perturbations."""
+    items: list[dict[str, Any]] = [
         {"kind": "caption", "sample_id": row.sample_id, "subject": row.id, "text": row.caption.text}
         for row in golden_captions(home, run_id)
     ]
     for made, rubrics in made_values(home, run_id, RubricSet):
         for number, rubric in enumerate(rubrics.rubrics, 1):
             evidence = f'; the caption: "{rubric.evidence}"' if rubric.evidence else ""
-            found.append(
+            items.append(
                 {
                     "kind": "rubric",
                     "sample_id": made.sample_id,
@@ -47,7 +47,7 @@ def found_items(home: Home, run_id: str) -> list[CheckItem]:
                     "detail": f"{rubric.stream.replace('_', '-')}, {rubric.polarity}{evidence}",
                 }
             )
-    found += [
+    items += [
         {
             "kind": "perturbation",
             "sample_id": made.sample_id,
@@ -57,16 +57,16 @@ def found_items(home: Home, run_id: str) -> list[CheckItem]:
         }
         for made, item in made_values(home, run_id, Perturbed)
     ]
-    return [CheckItem(run=run_id, position=position, **fields) for position, fields in enumerate(found)]
+    return [CheckItem(run=run_id, position=position, **fields) for position, fields in enumerate(items)]
 
 
 def checked_texts(home: Home, run_id: str) -> dict[str, Standing]:
-    """Return how a run's items stand by what they are about: the content id of a caption or perturbation, or `rubric_subject`."""
+    """Return a run's items by their subject: the content id of a caption or perturbation, or `rubric_subject`."""
     return {one.item.subject: one for one in all_standings(home, run_id)}
 
 
 def _with(here: Standing, left: FiledDecision) -> Standing:
-    """An item with a decision that is not yet a row."""
+    """Return an item with a decision that is not stored as a row yet."""
     text = left.text.strip() if left.action in ("edit", "reply") else here.item.text
     changed = difference(here.item.text, text) if left.action == "edit" else ""
     refused = here.item.refusal(left.action) or here.item.told(left.who)

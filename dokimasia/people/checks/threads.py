@@ -1,4 +1,4 @@
-"""The threads in which what a run made waits for a person: begun from rows, and gone on with by decisions."""
+"""Threads of the verification graph in which a run's results wait for people's decisions."""
 
 from dokimasia.domain.decision import RATED, CheckItem, Kind, Standing
 from dokimasia.graphs.review import verification
@@ -9,13 +9,13 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.threads import Thread, close_thread, open_thread
 
 WITHOUT_THREAD: tuple[Kind, ...] = ("question", *RATED)
-"""What no thread waits for: a run goes on with answers to its questions, and nothing rests on ratings."""
+"""Kinds of items without a thread: answers resume the run itself, and nothing depends on ratings."""
 
 
 async def open_threads(home: Home, saver: Saver, run_id: str) -> None:
-    """Hold all that a run made for a person, as rows and as threads that wait.
+    """Store all results of a run for people to check, as rows and waiting threads.
 
-    Decisions that were left as files are taken in first, and threads that are decided go on.
+    Decisions stored as files are imported first, and threads with a decision are resumed.
     """
     await import_filed(home)
     await keep_items(home, found_items(home, run_id))
@@ -31,9 +31,9 @@ async def open_threads(home: Home, saver: Saver, run_id: str) -> None:
 
 
 async def go_on(home: Home, saver: Saver, one: Standing) -> None:
-    """Resume an item's thread with the decision that settles it, and forget the thread; a lost one is begun anew.
+    """Resume an item's thread with the deciding decision, and delete the thread; a lost thread is restarted.
 
-    An item whose decision was taken back waits again, in a new thread.
+    An item whose decision was withdrawn waits again in a new thread.
     """
     if one.item.kind in WITHOUT_THREAD:
         return
@@ -47,7 +47,7 @@ async def go_on(home: Home, saver: Saver, one: Standing) -> None:
 
 
 async def _opened(home: Home, item: CheckItem) -> str:
-    """Note an item's thread and return its name."""
+    """Store an item's thread and return its id."""
     row = Thread(
         thread_id=_name(item),
         run_id=item.run,

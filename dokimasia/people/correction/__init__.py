@@ -1,4 +1,4 @@
-"""Rates of a stored run corrected for its judge: by the judge's passport and a mix of errors, or by labels of people."""
+"""Correction of a run's rates for errors of its judge: by a passport and a mix of errors, or by people's labels."""
 
 from dokimasia.people.correction.figures import correct, is_correctable
 from dokimasia.people.correction.shape import schema

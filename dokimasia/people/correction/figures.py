@@ -1,4 +1,4 @@
-"""The figures of a correction: each model's rate as decided beside the corrected ones, and every two models compared."""
+"""Figures of a correction: each model's rate as judged and corrected, and every two models compared."""
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
@@ -52,10 +52,10 @@ def is_correctable(run: Run) -> bool:
 
 
 def decided_run(home: Home, run: Run) -> DecidedRun:
-    """Return what was decided in a run.
+    """Return the yes-or-no decisions of a run.
 
     Raises:
-        InputError: the run's method decides nothing about answers with yes or no, or the run decided nothing.
+        InputError: the run's method makes no such decisions, or the run has none.
     """
     decisions = method_of(run).decisions
     if decisions is None:
@@ -79,14 +79,14 @@ def correct(
     """Return a run's rates as its judge decided and corrected.
 
     Args:
-        home: where the run is, open for reading at least.
+        home: the home of the run, open for reading at least.
         run: an evaluation or an audit.
         passport: a file with the judge's passport.
         human: a file of labels, as annotations.
         mix: a file with the mix of kinds of error.
 
     Raises:
-        InputError: the run decides nothing, nothing to correct it by is given, or a file cannot be used.
+        InputError: the run has no decisions, neither passport nor labels are given, or a file cannot be used.
     """
     if mix is not None and passport is None:
         raise ConfigError("--mix weights the sensitivity of a passport: name it with --passport")
@@ -192,14 +192,14 @@ def _model(
 
 
 def _cut(rate: float | None, over: tuple[float, float], by_rule: tuple[float, float]) -> bool:
-    """Return whether a rate is refused or cut, or all mixes are cut at one end: then mixes say nothing of it."""
+    """Return whether a rate is refused or clipped, or all mixes are clipped at one end; then the mixes are uninformative."""
     ends = (by_rule[0], 1 - by_rule[1])
     at = [[one is not None and abs(one - end) < ROUNDING for one in (rate, *over)] for end in ends]
     return rate is None or any(one[0] or all(one[1:]) for one in at)
 
 
 def decided_labels(answers: Sequence[DecidedAnswer], labels: Labels) -> tuple[list[bool], list[bool | None], list[str]]:
-    """Return what was decided of answers, their labels (those of the first repeat alone), and their clusters."""
+    """Return the decisions on answers, their labels (of the first repeat only), and their clusters."""
     known = [(one, one.decision) for one in answers if one.decision is not None]
     return (
         [decision.right for _, decision in known],
@@ -278,7 +278,7 @@ def _pair(
 
 
 def _without_rates(pair: Compared, models: Mapping[str, CorrectedModel]) -> Compared:
-    """Return a pair without the difference by passport where either model's rate is refused, with that reason."""
+    """Return a pair without its difference by passport if either model's rate is refused, with that reason."""
     if pair.by_passport is None:
         return pair
     for name in (pair.first, pair.second):

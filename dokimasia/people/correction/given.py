@@ -1,4 +1,4 @@
-"""What a correction is given beside the run: a mix of kinds of error as a file, and labels of people."""
+"""Inputs of a correction: a file with a mix of kinds of error, and people's labels."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -27,11 +27,11 @@ from dokimasia.storage.runs import Run
 MAX_BYTES = 1024 * 1024
 FORM = 'a mix is a JSON object with "shares" or "counts" of kinds of error: {"shares": {"numerical_errors": 0.6, "VG": 0.4}}'
 DRAWN_AT_LEAST = 0.001
-"""Labels whose samples a random draw would bring less often than this are refused."""
+"""The p-value below which labels are refused as no random draw of the samples."""
 
 
 class Mix(NamedTuple):
-    """Kinds of error with their shares, or with how often each was seen; `counted` says which. `source` is its file's name."""
+    """Kinds of error with their shares or, if `counted`, their counts; `source` is the name of the file."""
 
     kinds: Mapping[str, float]
     counted: bool
@@ -39,21 +39,21 @@ class Mix(NamedTuple):
 
     @property
     def seen(self) -> int | None:
-        """Of how many errors it was counted; None where it is given as shares."""
+        """The number of counted errors; None if the mix is given as shares."""
         return int(sum(self.kinds.values())) if self.counted else None
 
 
 class Labels(NamedTuple):
-    """What people say of a run's answers.
+    """People's labels of a run's answers.
 
     Attributes:
-        right: of each unit whether it is right.
-        kinds: of wrong ones that the judge decided on and whose kind of error is said, the unit and the kind.
-        named: all kinds that are said, of whatever answer.
-        people: how many people labelled.
-        drawn: why the labels are no random draw; empty where they may be one.
-        p_value: how often a random draw brings samples as far from the run's categories; None where these tell nothing.
-        rated: of each unit of which it is said the SHA-256 of the response that people rated.
+        right: whether each unit is right.
+        kinds: unit and kind of error, for wrong answers that the judge decided and whose kind is given.
+        named: all kinds of error that are given for any answer.
+        people: the number of people who labelled.
+        drawn: why the labels are no random draw; empty if they may be one.
+        p_value: the p-value of the labelled samples' categories under a random draw; None with fewer than two categories.
+        rated: the SHA-256 of the rated response, for units with it.
     """
 
     right: Mapping[AnnotationUnit, bool]
@@ -156,14 +156,14 @@ def by_kind(rates: BinaryRates, kinds: Sequence[str]) -> tuple[dict[str, ShareEs
 
 
 def measured(one: MeasuredShare) -> ShareEstimate:
-    """Return a share of a passport as the correction takes it."""
+    """Return a share of a passport as an estimate for the correction."""
     if one.share is None or one.low is None or one.high is None:
         return ShareEstimate(one.share or 0.0, ConfidenceInterval(0.0, 1.0, one.no_interval or "not measured"))
     return ShareEstimate(one.share, ConfidenceInterval(one.low, one.high))
 
 
 def in_kinds(names: Sequence[str], kinds: Iterable[str], rates: BinaryRates) -> list[str] | None:
-    """Return kinds of errors seen in the terms of other kinds: a dimension as its group; None where that cannot be said."""
+    """Return kinds of error in terms of other kinds (a dimension as its group); None if one has no equivalent."""
     groups, known = {one.dimension: one.group for one in rates.by_dimension}, set(kinds)
     found = [name if name in known else groups.get(name, "") for name in names]
     return found if all(one in known for one in found) else None
@@ -228,10 +228,10 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
 
 
 def check_responses(where: str, labels: Labels, home: Home, run: Run) -> str:
-    """Refuse labels of other responses than a run's; return a warning where labels do not say of which they are.
+    """Refuse labels of other responses than a run's; return a warning on labels without a response's hash.
 
     Raises:
-        DataError: naming the first, and how many there are.
+        DataError: labels are of other responses; the message has the first and their number.
     """
     if labels.rated:
         answers = answers_of_run(home, run)
@@ -264,7 +264,7 @@ def _no_passport(path: Path) -> None:
 
 
 def _drawn(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: int) -> tuple[str, float | None]:
-    """Return why labels are no random draw of a run's samples, and how likely one is; by the samples' categories."""
+    """Return why labels are no random draw of a run's samples, and the p-value, tested by the samples' categories."""
     counts = Counter(judged.categories.values())
     if len(counts) < 2:
         return "", None

@@ -1,4 +1,4 @@
-"""What of a passport corrects a run: sensitivity by its mix of errors, specificity, and what speaks against either."""
+"""The rates of a passport for a correction: sensitivity to a mix of errors, specificity, and warnings."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -22,14 +22,14 @@ from dokimasia.runs.decisions import DecidedRun, Measure
 TASK: Task = "image-to-text"
 
 SHIFTED = 0.05
-"""A mix that is given as shares is warned of where so much of the errors is of other kinds than the passport's."""
+"""The distance of a mix given as shares from the passport's mix above which there is a warning."""
 
 LEVEL = 0.05
 FEWEST = 5
-"""Below so many labels of a kind, the judge's rates on labelled answers are not held against the passport's."""
+"""The fewest labels with which the judge's rates on labelled answers are compared with the passport's."""
 
 SURE = 0.99
-"""The level of the judge's rates on labelled answers: two of them are looked at."""
+"""The confidence level for the judge's rates on labelled answers, higher since two rates are tested."""
 
 NO_MIX = (
     "the passport knows how often the judge finds errors that were planted in a mix of its own, and these answers may have "
@@ -38,14 +38,14 @@ NO_MIX = (
 
 
 class JudgeRates(NamedTuple):
-    """What a measure is corrected by.
+    """The judge's rates by which a measure is corrected.
 
     Attributes:
-        sensitivity: to the mix of errors that is used; None where nothing is corrected.
-        specificity: None where the passport has not measured the decision.
-        by_kind: sensitivity by kind of error.
-        refused: why nothing is corrected; empty where something is.
-        warnings: what speaks against it, a sentence each.
+        sensitivity: the sensitivity to the mix of errors; None without a correction.
+        specificity: the specificity; None if the passport has not measured the decision.
+        by_kind: the sensitivity by kind of error.
+        refused: why there is no correction; empty if there is one.
+        warnings: objections to the correction, one sentence each.
     """
 
     sensitivity: ShareEstimate | None
@@ -56,14 +56,14 @@ class JudgeRates(NamedTuple):
 
 
 def no_rates(why: str) -> JudgeRates:
-    """Return that a passport cannot correct, and why."""
+    """Return empty rates with the reason why a passport cannot correct."""
     return JudgeRates(None, None, {}, why)
 
 
 def observed_mix(labels: Labels, source: str, passport: Passport) -> Mix | None:
-    """Return the mix of the kinds of error that people saw in a random draw of answers; None where they named none.
+    """Return the mix of kinds of error that people named in a random draw of answers; None if they named none.
 
-    Dimensions of a group that is named as well are taken for the group.
+    Dimensions of a group that is also named count for the group.
     """
     if not labels.kinds:
         return None
@@ -82,39 +82,39 @@ def rates_for(
     *,
     seed: int,
 ) -> JudgeRates:
-    """Return what a passport says of a measure, for the mix of errors that is given or was seen.
+    """Return the rates of a passport for a measure and a mix of errors.
 
     Args:
-        measure: what was decided.
-        passport: the judge's.
-        judged: the run.
-        mix: of kinds of error; None where none is known.
-        labels: of people, held against the passport; None where there are none.
-        seed: of the tests.
+        measure: the measure.
+        passport: the judge's passport.
+        judged: the run's decisions.
+        mix: the mix of kinds of error; None if unknown.
+        labels: people's labels, compared with the passport; None without any.
+        seed: the seed of the tests.
 
     Raises:
-        DataError: the mix, or the labels, name kinds of error that the passport does not know.
+        DataError: the mix or the labels name kinds of error that the passport has not measured.
     """
-    found = None if measure.evaluator is None else passport.decisions(TASK, measure.evaluator)
-    if found is None:
+    rates = None if measure.evaluator is None else passport.decisions(TASK, measure.evaluator)
+    if rates is None:
         return no_rates(
             f"the passport has not measured the decision {measure.evaluator}: probe the judge with it (dokimasia probe "
             f"--evaluators {measure.evaluator})"
         )
     if labels is not None:
-        check_known("the labels", labels.named, found)
+        check_known("the labels", labels.named, rates)
     if mix is not None:
-        check_known(mix.source, mix.kinds, found)
-        check_apart(mix.source, mix.kinds, found)
-    sensitivity_by, numbers = by_kind(found, tuple(mix.kinds) if mix is not None else ())
-    specificity = measured(found.specificity)
+        check_known(mix.source, mix.kinds, rates)
+        check_apart(mix.source, mix.kinds, rates)
+    sensitivity_by, numbers = by_kind(rates, tuple(mix.kinds) if mix is not None else ())
+    specificity = measured(rates.specificity)
     caveat = (f"{measure.what}: {measure.caveat}",) if measure.caveat else ()
     if mix is None:
         return JudgeRates(None, specificity, sensitivity_by, NO_MIX, caveat)
     sensitivity = mixed_sensitivity(
-        sensitivity_by, mix.kinds, n_errors=mix.seen, pooled=(numbers, measured(found.sensitivity))
+        sensitivity_by, mix.kinds, n_errors=mix.seen, pooled=(numbers, measured(rates.sensitivity))
     )
-    warnings = [*caveat, *_shifted(mix, numbers, found, labels, judged, seed=seed)]
+    warnings = [*caveat, *_shifted(mix, numbers, rates, labels, judged, seed=seed)]
     if labels is not None:
         warnings += _unlike_labels(measure, sensitivity, specificity, labels)
     return JudgeRates(sensitivity, specificity, sensitivity_by, "", tuple(warnings))
@@ -123,26 +123,26 @@ def rates_for(
 def _shifted(
     mix: Mix, own: Mapping[str, int], rates: BinaryRates, labels: Labels | None, judged: DecidedRun, *, seed: int
 ) -> list[str]:
-    """Return in what the errors of this run are of another mix than the passport's, or than the given one."""
+    """Return warnings that this run's errors have another mix than the passport's, or than the given one."""
     shares, there = as_shares(mix.kinds), as_shares(own)
     moved = sum(abs(shares.get(name, 0.0) - there.get(name, 0.0)) for name in {*shares, *there}) / 2
     how = "how far a rate could move with the mix stands beside those that are not cut (over mixes)"
-    told: list[str] = []
+    warnings: list[str] = []
     if not mix.counted and moved > SHIFTED:
-        told.append(
+        warnings.append(
             f"the given mix is not the passport's: {moved:.0%} of its weight would have to move to other kinds of error; {how}"
         )
     seen = [] if labels is None else labels.kinds
     if mix.counted and not seen:
         kinds = [name for name, count in mix.kinds.items() for _ in range(int(count))]
         p_value = same_kinds(kinds, own, seed=seed)
-        told += _tested(p_value, len(kinds), "those of the passport", how)
+        warnings += _tested(p_value, len(kinds), "those of the passport", how)
     named = in_kinds([kind for _, kind in seen], own, rates)
     if seen and named is not None:
         clusters = _clusters(judged, [unit for unit, _ in seen])
         against, what = (own, "those of the passport") if mix.counted else (mix.kinds, "those of the given mix")
-        told += _tested(same_kinds(named, against, clusters=clusters, seed=seed), len(named), what, how)
-    return told
+        warnings += _tested(same_kinds(named, against, clusters=clusters, seed=seed), len(named), what, how)
+    return warnings
 
 
 def _tested(p_value: float, n: int, what: str, how: str) -> list[str]:
@@ -160,14 +160,14 @@ def _clusters(judged: DecidedRun, units: Sequence[AnnotationUnit]) -> list[str]:
 def _unlike_labels(
     measure: Measure, sensitivity: ShareEstimate, specificity: ShareEstimate, labels: Labels
 ) -> list[str]:
-    """Return which of the judge's rates on labelled answers are not those that the passport makes expected."""
+    """Return a warning if the judge's rates on labelled answers differ from the passport's."""
     decided: dict[bool, list[tuple[bool, str]]] = {True: [], False: []}
     for several in measure.models.values():
         for one in several:
             if one.decision is not None and one.decision.by_judge and not one.repeat and one.unit in labels.right:
                 right = labels.right[one.unit]
                 decided[right].append((one.decision.right == right, one.cluster))
-    off: list[str] = []
+    differences: list[str] = []
     for name, expected, agreed in (
         ("sensitivity", sensitivity, decided[False]),
         ("specificity", specificity, decided[True]),
@@ -176,9 +176,13 @@ def _unlike_labels(
             continue
         hits = [hit for hit, _ in agreed]
         interval = rate_interval(hits, clusters=[cluster for _, cluster in agreed], level=SURE)
-        here = ShareEstimate(sum(hits) / len(hits), interval)
-        if unlike(here, expected):
-            off.append(
-                f"{name} {here.share:.0%} of {len(agreed)} labelled answers, and {expected.share:.0%} by the passport"
+        observed = ShareEstimate(sum(hits) / len(hits), interval)
+        if unlike(observed, expected):
+            differences.append(
+                f"{name} {observed.share:.0%} of {len(agreed)} labelled answers, and {expected.share:.0%} by the passport"
             )
-    return [f"the judge's rates differ on labelled answers: {in_words(off)}; go by the labels"] if off else []
+    return (
+        [f"the judge's rates differ on labelled answers: {in_words(differences)}; go by the labels"]
+        if differences
+        else []
+    )

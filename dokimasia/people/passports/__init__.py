@@ -1,4 +1,4 @@
-"""Passports of judges: made from finished probes, written, read and held against the judges of a run."""
+"""Passports of judges: created from finished probes, written, read, and compared with the judges of a run."""
 
 from dokimasia.people.passports.files import encoded, passport_in, read_passport, schema, write_passport
 from dokimasia.people.passports.holding import DroppedJudge, each_has_one, held, passport_for

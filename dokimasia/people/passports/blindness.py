@@ -1,4 +1,4 @@
-"""What a passport says against using its judge in some way: errors that it misses, and what was never measured."""
+"""Warnings of a passport about a use of its judge: errors that it misses, and rates that were not measured."""
 
 from collections.abc import Iterator
 
@@ -14,14 +14,14 @@ from dokimasia.prompts.dimensions import error_groups
 from dokimasia.report.figures import bracketed, in_words, several, signed_text
 
 FEW_IMAGES = 10
-"""With fewer images behind a rate it is called thin."""
+"""The fewest images of a rate that is not marked as thin."""
 
 ALARMS_ABOVE = 0.2
-"""False alarms are high where the interval of their rate lies above this as a whole: surely more than one in five."""
+"""False alarms are called high if the whole interval of their rate is above this."""
 
 
 def evaluator_for(passport: Passport, way: JudgeUse) -> Evaluator | None:
-    """Return what stands for a way of judging: the first of its evaluators that has a judged error; None where none has."""
+    """Return the evaluator that represents a way of judging: the first with a judged error, or None."""
     for one in way.evaluators:
         rates = passport.rates(way.task, one)
         if rates is not None and rates.n_scored:
@@ -30,7 +30,7 @@ def evaluator_for(passport: Passport, way: JudgeUse) -> Evaluator | None:
 
 
 def worth_of(passport: Passport, way: JudgeUse) -> float | None:
-    """Return a judge's detection less its false alarms in a way of judging; None where either was not measured."""
+    """Return detection rate minus false-alarm rate in a way of judging; None if either was not measured."""
     evaluator = evaluator_for(passport, way)
     if evaluator is None:
         return None
@@ -41,23 +41,23 @@ def worth_of(passport: Passport, way: JudgeUse) -> float | None:
 
 
 def alarms_of(passport: Passport, way: JudgeUse, evaluator: Evaluator) -> MeasuredShare:
-    """Return how often a judge finds fault with what is not worse; without figures where that was not measured."""
+    """Return the judge's false-alarm rate on harmless changes; without figures if it was not measured."""
     found = (one.false_alarms for one in passport.neutral if (one.task, one.evaluator) == (way.task, evaluator))
     return next(found, MeasuredShare())
 
 
 def is_blind(rates: ErrorRates | None, below: float) -> bool:
-    """Return whether the interval of a detection rate lies below a bound as a whole; unknown is not blind."""
+    """Return whether the whole interval of a detection rate is below a bound; an unknown rate is not blind."""
     return rates is not None and rates.detection.high is not None and rates.detection.high < below
 
 
 def warnings_of(passport: Passport, way: JudgeUse, spec: ModelSpec, *, below: float) -> Iterator[str]:
-    """Yield what is to be known before a judge is used in a way, a sentence each.
+    """Yield warnings about a use of a judge, one sentence each.
 
     Args:
-        passport: the judge's.
-        way: how it is used.
-        spec: the judge as the run asks it.
+        passport: the judge's passport.
+        way: how the judge is used.
+        spec: the judge as configured in the run.
         below: the bound of blindness.
     """
     evaluator = evaluator_for(passport, way)
@@ -91,7 +91,7 @@ def warnings_of(passport: Passport, way: JudgeUse, spec: ModelSpec, *, below: fl
 
 
 def asked_otherwise(passport: Passport, way: JudgeUse, spec: ModelSpec) -> Iterator[str]:
-    """Yield by which sampling and prompts a way of judging was measured, where a run asks by others."""
+    """Yield the sampling and prompts that a way of judging was measured with, if they differ from the run's."""
     evaluator = evaluator_for(passport, way)
     if evaluator is None:
         return
@@ -104,7 +104,7 @@ def asked_otherwise(passport: Passport, way: JudgeUse, spec: ModelSpec) -> Itera
 
 
 def differences_of(passport: Passport, spec: ModelSpec, *, tools: bool) -> Iterator[str]:
-    """Yield in what a judge is asked otherwise than it was measured, a sentence each."""
+    """Yield the differences between a judge's use and its measurement, one sentence each."""
     judge = passport.judge
     if judge.tools != tools:
         yield f"it was measured {'with' if judge.tools else 'without'} tools, and judges here {'with' if tools else 'without'}"
@@ -120,7 +120,7 @@ def percent(one: MeasuredShare) -> str:
 
 
 def _telling(passport: Passport, way: JudgeUse, evaluator: Evaluator, below: float) -> Iterator[str]:
-    """Yield what is wrong with a way of judging as a whole: it misses most, raises alarms, or tells nothing apart."""
+    """Yield warnings about a way of judging as a whole: blindness, high false alarms, or no discrimination."""
     rates, alarms = passport.rates(way.task, evaluator), alarms_of(passport, way, evaluator)
     if rates is not None and is_blind(rates, below):
         yield (
@@ -143,7 +143,7 @@ def _telling(passport: Passport, way: JudgeUse, evaluator: Evaluator, below: flo
 
 
 def apart_of(passport: Passport, way: JudgeUse) -> MeasuredDifference | None:
-    """Return a judge's detection less its false alarms with its interval; None where either was not measured."""
+    """Return detection rate minus false-alarm rate with its interval; None if either was not measured."""
     worth, evaluator = worth_of(passport, way), evaluator_for(passport, way)
     rates = None if evaluator is None else passport.rates(way.task, evaluator)
     if worth is None or evaluator is None or rates is None:
@@ -160,7 +160,7 @@ def apart_of(passport: Passport, way: JudgeUse) -> MeasuredDifference | None:
 
 
 def _better(passport: Passport, way: JudgeUse, group: str, evaluator: Evaluator, below: float) -> str:
-    """Return what the passport recommends for a group instead, where a verb asks so and it is not blind, too."""
+    """Return the passport's recommendation for a group, if a command can use it and it is not blind either."""
     for one in passport.recommended:
         rates = one.estimated
         if (one.task, one.group) != (way.task, group) or one.evaluator in (None, evaluator) or rates is None:
@@ -176,7 +176,7 @@ def _better(passport: Passport, way: JudgeUse, group: str, evaluator: Evaluator,
 
 
 def thin_mark(images: int) -> str:
-    """Return what marks a rate on few images; nothing for others."""
+    """Return the mark of a rate on few images; empty for others."""
     return f" (thin: {several(images, 'image')})" if images < FEW_IMAGES else ""
 
 

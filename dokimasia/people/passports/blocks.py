@@ -1,4 +1,4 @@
-"""A passport as people read it: whose it is, what it was measured on, rates by kind of error, and what is recommended."""
+"""Report blocks of a passport: its judge, its data, rates by kind of error, and recommendations."""
 
 from collections.abc import Iterator, Sequence
 
@@ -18,11 +18,11 @@ MARKS = (
     f"detected less than {BLIND_BELOW:.0%}: the whole interval lies below (the default of --blind-below). ~ thin: on fewer than "
     f"{FEW_IMAGES} images."
 )
-"""What the marks beside rates say."""
+"""The legend of the marks beside rates."""
 
 
 def blocks_of(passport: Passport) -> Iterator[Block]:
-    """Yield all that a terminal shows of a passport."""
+    """Yield the blocks of a passport for the terminal."""
     judge = passport.judge
     if judge.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
@@ -63,7 +63,7 @@ def _facts(passport: Passport) -> Iterator[tuple[str, Cell]]:
 
 
 def _thin(passport: Passport) -> list[Cell]:
-    """Return which groups were measured on few images, by evaluator."""
+    """Return the groups that were measured on few images, by evaluator."""
     found: dict[str, list[str]] = {}
     for one in passport.errors:
         if one.level == "group" and one.images < FEW_IMAGES:
@@ -138,7 +138,7 @@ def _ways(passport: Passport) -> Table:
 
 
 def _recommended(several: Sequence[Recommendation]) -> Table:
-    """Return what to use by kind of criterion; kinds without a recommendation share a row where the reason is one."""
+    """Return the recommendations by kind of criterion; kinds without one share a row if the reason is the same."""
     rows: list[list[Cell]] = []
     alike: dict[tuple[str, str], list[str]] = {}
     for one in several:

@@ -1,4 +1,4 @@
-"""Which evaluator a passport recommends for a kind of criterion: chosen on half of the images, measured on the other."""
+"""Recommended evaluators of a passport: chosen on one half of the images, and measured on the other."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
@@ -13,10 +13,10 @@ Half = Mapping[Evaluator, Sequence[Detection]]
 def recommendations(
     found: Mapping[tuple[Task, Evaluator], Sequence[Detection]], *, seed: int
 ) -> Iterator[Recommendation]:
-    """Yield for each task what is recommended for all errors together, and for each group of them.
+    """Yield for each task the recommended evaluator for all errors together, and for each group of them.
 
-    The images of a task are split in halves by the seed. What is best on the first half is lucky there, and only the
-    second half, which had no part in the choice, says without that luck how good it is.
+    The images of a task are split in random halves. The rates of the best evaluator on the first half are biased by the
+    selection; those on the second half, which was not used for it, are not.
     """
     tasks: list[Task] = sorted({task for task, _ in found})
     for task in tasks:

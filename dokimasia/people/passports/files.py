@@ -1,4 +1,4 @@
-"""Passports as files: written whole, and read only where they are as they were made."""
+"""Passport files: written atomically, and read only if unmodified (by their SHA-256)."""
 
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,13 @@ HOW = "a passport is what `dokimasia passport JUDGE -o FILE` wrote"
 
 
 def encoded(passport: Passport) -> bytes:
-    """Return a passport as its file has it; equal passports make equal bytes."""
+    """Return the bytes of a passport's file; equal passports give equal bytes."""
     body = passport.model_dump(mode="json")
     return orjson.dumps(body, option=orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE)
 
 
 def write_passport(passport: Passport, path: Path) -> None:
-    """Write a passport whole or not at all.
+    """Write a passport atomically.
 
     Raises:
         InputError: it cannot be written.
@@ -35,7 +35,7 @@ def read_passport(path: Path) -> Passport:
 
     Raises:
         NotFound: there is no such file.
-        DataError: it is no passport, of another version of the format, or not as it was made.
+        DataError: it is not a passport, has another version of the format, or was modified.
     """
     try:
         if path.stat().st_size > MAX_BYTES:

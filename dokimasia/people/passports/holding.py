@@ -1,4 +1,4 @@
-"""Passports held against a run when it is accepted: whose they are, whether they fit, and what they warn of."""
+"""Checks of passports when a run is accepted: whether they fit its judges, and their warnings."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -23,7 +23,7 @@ P = TypeVar("P", bound=RunPlan)
 
 
 class DroppedJudge(NamedTuple):
-    """Who was left out of a panel, the hash of its passport, and why, in words."""
+    """A dropped member of a panel, the hash of its passport, and the reason in words."""
 
     name: str
     sha256: str
@@ -31,7 +31,7 @@ class DroppedJudge(NamedTuple):
 
 
 KEPT = "passport_ids"
-"""The note of a run that names its passports, which lie in the home."""
+"""The note of a run with the ids of its passports, which are stored in the home."""
 
 
 async def held(
@@ -139,7 +139,7 @@ def passport_for(
 
 
 def passport_of_judge(found: Sequence[tuple[str, Passport]], spec: ModelSpec) -> Passport | None:
-    """Return the passport of a model among several; None where there is none."""
+    """Return the passport of a model among several, or None."""
     return next((one for _, one in found if one.judge.key == (spec.ref.model, spec.ref.endpoint)), None)
 
 
@@ -177,9 +177,9 @@ def _judge_of(passport: Passport, judges: Sequence[ModelSpec]) -> ModelSpec | No
 def refusal_of(
     passport: Passport, judge: ModelSpec | None, judges: Sequence[ModelSpec], asked: Mapping[str, str], now: str | None
 ) -> str:
-    """Return why a passport cannot be used with a run, and the way out; empty where it can.
+    """Return why a passport cannot be used with a run, and what to do; empty if it can.
 
-    `now` is the judge's version as its endpoint last reported it to this home.
+    `now` is the judge's version as last reported by its endpoint to this home.
     """
     own = passport.judge
     if judge is None:
@@ -224,7 +224,7 @@ def _version(prompt: str) -> str:
 def _asked_otherwise(
     judges: Sequence[ModelSpec], fitting: Mapping[str, Passport], ways: Sequence[JudgeUse]
 ) -> dict[str, list[str]]:
-    """Return how judges were measured otherwise than the run asks them: each sentence once, told of the first of them."""
+    """Return how judges' measurement differs from the run, by judge; a sentence on several is listed for the first."""
     names: dict[str, list[str]] = {}
     for spec in judges:
         passport = fitting.get(spec.ref.name)

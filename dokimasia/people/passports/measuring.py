@@ -1,4 +1,4 @@
-"""From what came of a judge's probes to its passport: rates by kind of error, places, own answers, replies, decisions."""
+"""Computation of a passport from a judge's probes: rates by kind of error, position, own answers, replies, decisions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -47,14 +47,15 @@ class PassportMaterial(NamedTuple):
     """All that a passport is made from.
 
     Attributes:
-        judge: who it is of.
-        prompts: what it was asked by.
-        data: what it was probed with, a task each.
-        detections: what came of each item under each evaluator, of this judge alone.
-        costs: what the judgement of each item cost in US dollars, None where that is unknown.
-        own: by item with an error, whether the judge's own model wrote the answer; unknown authors are not there.
-        dates: when the judgements were made.
-        seed: of the halves and the intervals.
+        judge: the judge.
+        prompts: the versions of the judge's prompts.
+        data: the probes' data, one entry for each task.
+        detections: the results of this judge for each item and evaluator.
+        costs: the cost of each item's judgement in US dollars, None if unknown.
+        own: for each item with an error, whether the judge's own model wrote the answer; items by unknown authors are
+            missing.
+        dates: the dates of the judgements.
+        seed: the seed of halves and intervals.
     """
 
     judge: PassportModel
@@ -68,7 +69,7 @@ class PassportMaterial(NamedTuple):
 
 
 def passport_of(material: PassportMaterial) -> Passport:
-    """Return the passport that all of a judge's probes make, with its hash; equal material makes equal bytes."""
+    """Return the passport from all of a judge's probes, with its hash; equal material gives equal bytes."""
     found: dict[Key, list[Detection]] = {}
     for one in sorted(material.detections, key=_place):
         found.setdefault((one.task, one.evaluator), []).append(one)
@@ -117,7 +118,7 @@ def _errors(found: Sequence[Detection], seed: int) -> Iterator[ErrorRates]:
 
 
 def _is_of(row: FailureRate, one: Detection) -> bool:
-    """Whether a detection is among those of a row of the table."""
+    """Return whether a detection belongs to a row of the table."""
     same = (one.task, one.evaluator, one.case) == (row.task, row.evaluator, "error")
     return same and (row.scope == "all" or row.name == (one.group if row.scope == "group" else one.dimension))
 
@@ -170,7 +171,7 @@ def _own(key: Key, found: Sequence[Detection], own: Mapping[str, bool]) -> OwnAn
 
 
 def _difference(one: MeasuredShare, other: MeasuredShare) -> MeasuredDifference:
-    """Return a difference of shares that were measured on different items."""
+    """Return the difference of two shares measured on different items."""
     if one.share is None or one.low is None or one.high is None or other.share is None:
         return MeasuredDifference()
     if other.low is None or other.high is None:
@@ -196,7 +197,7 @@ def _replies(key: Key, found: Sequence[Detection], costs: Sequence[float | None]
 
 
 def _binary(key: Key, found: Sequence[Detection]) -> Iterator[BinaryRates]:
-    """Yield sensitivity and specificity with their counts; nothing where one of the two has no decision."""
+    """Yield sensitivity and specificity with their counts; nothing if one of them has no decision."""
     errors = [one for one in found if one.case == "error" and one.undetected is not None]
     right = [one for one in found if one.case == "neutral" and one.equal is not None]
     kinds = dict.fromkeys((one.group, one.dimension) for one in errors)

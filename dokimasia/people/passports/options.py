@@ -1,4 +1,4 @@
-"""How a run is told of passports: the options that evaluations, audits, duels and reviews share."""
+"""The options for passports, shared by evaluations, audits, duels and reviews."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,8 +8,7 @@ from dokimasia.domain.blindspots import Evaluator, Task
 from dokimasia.runs.requests import Option
 
 BLIND_BELOW = 0.5
-"""A judge counts as blind to a kind of error where the interval of its detection rate ends below this: it surely misses more
-than half."""
+"""The bound of blindness: a judge is blind to a kind of error if the whole interval of its detection rate is below it."""
 
 
 def passport_files(named: Sequence[str | Path]) -> tuple[Path, ...]:
@@ -34,7 +33,7 @@ HELP = {
 
 
 class PassportOptions(Protocol):
-    """What of a request speaks of passports."""
+    """The passport options of a request."""
 
     @property
     def passports(self) -> tuple[Path, ...]: ...
@@ -47,10 +46,10 @@ class JudgeUse(NamedTuple):
 
     Attributes:
         what: the way in words.
-        evaluators: what stands for it in a passport, the nearest first; the first that was measured counts.
-        prompt: the prompt that the run asks by.
-        one_order: pairs are judged in one order alone.
-        task: what is judged.
+        evaluators: the evaluators that represent it in a passport, closest first; the first that was measured counts.
+        prompt: the run's prompt.
+        one_order: whether pairs are judged in one order only.
+        task: the task of the judged answers.
     """
 
     what: str
@@ -61,4 +60,4 @@ class JudgeUse(NamedTuple):
 
 
 PAIRWISE: tuple[Evaluator, ...] = ("pairwise-rules", "pairwise-axes-rules", "pairwise-vanilla", "pairwise-axes")
-"""What stands for comparisons by criteria, the nearest first."""
+"""The evaluators that represent comparisons by criteria, closest first."""

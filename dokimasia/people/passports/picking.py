@@ -1,4 +1,4 @@
-"""What is picked by passports: one judge of several, the members of a panel, and how much each judge of several counts."""
+"""Selection by passports: one judge of several, the members of a panel, and the weights of several judges."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ from dokimasia.runs.session import Session
 
 
 class ChosenJudge(NamedTuple):
-    """The judge that was chosen, the files of its passport, and why it was chosen, in a sentence; empty where it was named."""
+    """The chosen judge, the files of its passport, and the reason in a sentence; empty if the judge was named."""
 
     judge: str | None
     passports: tuple[Path, ...]
@@ -25,13 +25,13 @@ class ChosenJudge(NamedTuple):
 def chosen_judge(
     judge: str | None, several: Sequence[str], passports: Sequence[Path], session: Session, *ways: JudgeUse
 ) -> ChosenJudge:
-    """Return the judge of a run: the one that is named, or of several the one whose passport shows the best detection.
+    """Return the judge of a run: the named one, or of several the one with the best passport.
 
-    What counts is detection less false alarms, over all errors: the least of them over the ways in which the run judges; of
-    equals the one that is named first. A model without a passport, or without figures on one of the ways, is not chosen.
+    The criterion is the detection rate minus the false-alarm rate over all errors, at its minimum over the ways in which the
+    run judges; ties go to the first named. A model without a passport, or without figures on one of the ways, is not chosen.
 
     Raises:
-        ConfigError: both are given, there is no passport, or no passport knows the way.
+        ConfigError: both are given, there is no passport, or no passport has figures on the ways.
     """
     if not several:
         return ChosenJudge(judge, tuple(passports))
@@ -74,7 +74,7 @@ def chosen_judge(
 
 
 class Seeing(NamedTuple):
-    """A panel without its blind members, the files of the passports that are left, and who was left out."""
+    """A panel without its blind members, the files of the remaining passports, and the dropped members."""
 
     panel: tuple[ModelSpec, ...]
     passports: tuple[Path, ...]
@@ -82,9 +82,10 @@ class Seeing(NamedTuple):
 
 
 def without_blind(panel: Sequence[ModelSpec], passports: Sequence[Path], way: JudgeUse, *, below: float) -> Seeing:
-    """Return a panel less the members that are blind to errors as a whole.
+    """Return a panel without the members that are blind to errors as a whole.
 
-    A member is blind where the interval of its detection of all errors lies below the bound. One without a passport stays.
+    A member is blind if the whole interval of its detection rate of all errors is below the bound. Members without a
+    passport stay.
 
     Raises:
         ConfigError: there is no passport, or fewer than two members are left.
@@ -112,17 +113,17 @@ def without_blind(panel: Sequence[ModelSpec], passports: Sequence[Path], way: Ju
 
 
 def weights_of(passports: Mapping[str, Passport], way: JudgeUse) -> dict[str, float]:
-    """Return how much each judge counts where the judgements of several are averaged; the weights add up to 1.
+    """Return the weights of judges for averaging their judgements; they sum to 1.
 
-    A weight is in proportion to detection less false alarms, in the way in which they judge; a judge that detects no more
-    than it raises alarms counts nothing. Votes are not averaged: a unanimous vote knows no weights.
+    A weight is proportional to the detection rate minus the false-alarm rate in the given way of judging; a judge with a
+    difference of 0 or less has weight 0. Votes are not averaged and have no weights.
 
     Args:
-        passports: by the judge's name.
+        passports: the passports by the judge's name.
         way: how all of them judged.
 
     Raises:
-        ConfigError: a passport knows nothing of the way, or no judge would count.
+        ConfigError: a passport has no figures on the way, or all weights would be 0.
     """
     worths: dict[str, float] = {}
     for name, passport in passports.items():

@@ -1,4 +1,4 @@
-"""Shares of a passport: of a judge's detections, with their intervals, clustered by image."""
+"""Shares of a judge's detections for a passport, with intervals clustered by image."""
 
 from collections.abc import Callable, Iterable
 from typing import TypedDict
@@ -11,22 +11,22 @@ from dokimasia.runs.measures import rounded
 
 
 def detected(one: Detection) -> float | None:
-    """Return how far an error was detected, 0 to 1; None where there is no judgement."""
+    """Return the degree to which an error was detected, 0 to 1; None without a judgement."""
     return None if one.undetected is None else 1 - one.undetected
 
 
 def alarmed(one: Detection) -> float | None:
-    """Return how far what was not made worse was judged otherwise, 0 to 1; None where there is no judgement."""
+    """Return the degree to which an unharmed answer was judged differently, 0 to 1; None without a judgement."""
     return None if one.equal is None else 1 - one.equal
 
 
 def measured(found: Iterable[Detection], what: Callable[[Detection], float | None]) -> MeasuredShare:
-    """Return the mean of what is known of detections, 0, 1/2 or 1 each."""
+    """Return the mean of a measure of detections (0, 1/2 or 1 each) over those with a value."""
     return written(item_share([(what(one), one.cluster) for one in found]))
 
 
 def written(one: ItemShare, *, less: bool = False) -> MeasuredShare:
-    """Return a share as a passport has it; with `less`, one less it."""
+    """Return a share in a passport's form; with `less`, one minus the share."""
     if one.share is None or one.interval is None:
         return MeasuredShare()
     if not less:
@@ -46,7 +46,7 @@ class ShareLimits(TypedDict, total=False):
 
 
 def limits_of(interval: ConfidenceInterval, *, unit: float = 1.0) -> ShareLimits:
-    """Return an interval's fields of a passport; where it has none, why."""
+    """Return an interval's fields in a passport; without an interval, the reason."""
     if interval.reason:
         return {"no_interval": interval.reason}
     return {"low": rounded(unit * interval.low), "high": rounded(unit * interval.high)}

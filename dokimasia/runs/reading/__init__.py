@@ -1,1 +1,1 @@
-"""What is read from stored runs: figures, comparisons, exports, reports, single samples."""
+"""Reading of stored runs: figures, comparisons, exports, reports, single samples."""

@@ -1,4 +1,4 @@
-"""Two runs, or two models of one, compared sample by sample, by criterion and on parts of the samples."""
+"""Comparison of two runs, or of two models of one: by sample, by criterion, and on parts of the samples."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -56,7 +56,7 @@ ATOMS: Scale = (1.0, 5.0)
 
 @dataclass(frozen=True, slots=True)
 class SampleRef:
-    """A sample of a run: its name, the digest of its content, and the cluster of those that share its image."""
+    """A sample of a run: its id, the digest of its content, and the cluster of samples that share its image."""
 
     sample_id: str
     digest: str
@@ -65,11 +65,11 @@ class SampleRef:
 
 @dataclass(frozen=True, slots=True)
 class ComparedAnswer:
-    """One scored or failed answer of one model; `criteria` and `response` tell whether two sets of criteria are the same, and
-    whether two answers say the same word for word.
+    """One scored or failed answer of one model.
 
-    `correctness` says whether its final answer is right, `stated` the share of the criteria's weight that it speaks to, and
-    `criteria_stated` to which of them, whose weights are `weights`.
+    Equal `criteria` mean the same criteria set, and equal `response` the same text. `correctness` says whether the final
+    answer is right, `stated` is the share of the criteria's weight that the answer addresses, `criteria_stated` says which
+    criteria it addresses, and `weights` are their weights.
     """
 
     sample_id: str
@@ -86,31 +86,31 @@ class ComparedAnswer:
 
     @property
     def right(self) -> float | None:
-        """1 if the answer is right, 0 if it is wrong; None where neither is decided."""
+        """1 if the answer is right, 0 if it is wrong; None if undecided or failed."""
         return {"right": 1.0, "wrong": 0.0}.get(self.correctness)
 
     @property
     def strict(self) -> float | None:
-        """1 if the answer is right, 0 if it is wrong or undecided; None where the decision failed."""
+        """1 if the answer is right, 0 if it is wrong or undecided; None if the decision failed."""
         return None if self.correctness == "failed" else float(self.correctness == "right")
 
     @property
     def upper(self) -> float | None:
-        """1 if the answer is right or undecided, 0 if it is wrong; None where the decision failed."""
+        """1 if the answer is right or undecided, 0 if it is wrong; None if the decision failed."""
         return None if self.correctness == "failed" else float(self.correctness != "wrong")
 
     def same_criteria(self, other: "ComparedAnswer") -> bool:
-        """Whether both were scored by the same criteria."""
+        """Return whether both answers were scored by the same criteria."""
         return self.criteria is not None and self.criteria == other.criteria
 
     def same_response(self, other: "ComparedAnswer") -> bool:
-        """Whether both are scores of the same text, whoever wrote it and wherever it was read."""
+        """Return whether both answers have the same text."""
         return self.response is not None and self.response == other.response
 
 
 @dataclass(slots=True)
 class ComparisonSide:
-    """One model in one run: the run's samples in order, and the model's answers; `scored` unless nobody was there to score."""
+    """One model in one run: the run's samples in order, and the model's answers; `scored` is false without a judge."""
 
     places: Sequence[SampleRef]
     answers: dict[str, list[ComparedAnswer]] = field(default_factory=dict[str, list[ComparedAnswer]])
@@ -120,23 +120,23 @@ class ComparisonSide:
     def of(
         cls, places: Sequence[SampleRef], answers: Iterable[ComparedAnswer], *, scored: bool = True
     ) -> "ComparisonSide":
-        """Return the side with its answers by sample."""
+        """Return the side with the answers grouped by sample."""
         side = cls(places, scored=scored)
         for answer in answers:
             side.answers.setdefault(answer.sample_id, []).append(answer)
         return side
 
     def score(self, place: SampleRef) -> float | None:
-        """The mean over the sample's scored repeats; None where none is scored."""
+        """Return the mean score over the sample's scored repeats; None if there are none."""
         return self.mean(place, lambda answer: answer.score)
 
     def mean(self, place: SampleRef, measure: Callable[[ComparedAnswer], float | None]) -> float | None:
-        """The mean of a measure over the sample's answers that have it; None where none has."""
+        """Return the mean of a measure over the sample's answers that have it; None if none has."""
         values = [value for answer in self.answers.get(place.sample_id, ()) if (value := measure(answer)) is not None]
         return sum(values) / len(values) if values else None
 
     def loss(self, place: SampleRef) -> str:
-        """Why something is not known of the sample: the kind of its first failure, that it has no result, or neither."""
+        """Return why a measure of the sample is missing: the kind of its first failure, `no result` or `not known`."""
         answers = self.answers.get(place.sample_id, ())
         failures = [answer.failure for answer in answers if answer.failure is not None]
         return failures[0] if failures else "not known" if answers else "no result"
@@ -145,7 +145,7 @@ class ComparisonSide:
 def loss_reason(
     first: ComparisonSide, second: ComparisonSide, pair: tuple[SampleRef, SampleRef], measured: tuple[object, object]
 ) -> str:
-    """Return why two places of one sample cannot be paired by what was measured at them, None where nothing was."""
+    """Return why a sample cannot be paired: the side without a measured value (None), with its reason."""
     sides = zip(("first", "second"), (first, second), pair, measured, strict=True)
     return "; ".join(f"{name}: {side.loss(place)}" for name, side, place, value in sides if value is None)
 
@@ -153,7 +153,7 @@ def loss_reason(
 def match_places(
     first: Sequence[SampleRef], second: Sequence[SampleRef]
 ) -> tuple[list[tuple[SampleRef, SampleRef]], Mapping[str, int]]:
-    """Pair places by digest; of several with one content, those of one name first, the rest in their order."""
+    """Return pairs of samples with the same digest (the same id first, then in order), and the counts of the others."""
     waiting: dict[str, list[SampleRef]] = {}
     for place in second:
         waiting.setdefault(place.digest, []).append(place)
@@ -170,12 +170,12 @@ def match_places(
                 partner[place.sample_id] = match
                 candidates.remove(match)
     shared = [(place, partner[place.sample_id]) for place in first if place.sample_id in partner]
-    left = sum(len(places) for places in waiting.values())
-    return shared, {"only in the first run": len(first) - len(shared), "only in the second run": left}
+    unmatched = sum(len(places) for places in waiting.values())
+    return shared, {"only in the first run": len(first) - len(shared), "only in the second run": unmatched}
 
 
 class _Means(NamedTuple):
-    """What two sides have at one sample, the mean over their answers, and the cluster of the sample."""
+    """The means of two sides over their answers to one sample, and the sample's cluster."""
 
     first: float
     second: float
@@ -183,7 +183,7 @@ class _Means(NamedTuple):
 
 
 class _Addressed(NamedTuple):
-    """What is compared of answers beside their scores; None where nothing was measured for it."""
+    """Comparisons in addition to scores; None if nothing was measured."""
 
     strict_accuracy: AccuracyComparison | None
     stated: ShareComparison | None
@@ -198,7 +198,7 @@ def compare_addressed(
     seed: int,
     widest: float,
 ) -> _Addressed:
-    """Return `strict_accuracy`, `stated` and `both_stated` of two sides, those that something was measured for."""
+    """Return the comparisons `strict_accuracy`, `stated` and `both_stated` of two sides, as far as they were measured."""
     accuracy = both_stated = None
     strict, compared = _compare_share(first, second, shared, lambda answer: answer.strict, seed=seed)
     if strict is not None:
@@ -219,18 +219,18 @@ def _compare_share(
     *,
     seed: int,
 ) -> tuple[ShareComparison | None, list[tuple[SampleRef, SampleRef]]]:
-    """Return a share of two sides over the samples that have it on both, and these; None where none has."""
+    """Return the comparison of a share over the samples that have it on both sides (None: no sample), and these samples."""
     means: list[_Means] = []
     compared: list[tuple[SampleRef, SampleRef]] = []
     lost: dict[str, int] = {}
     for place, other in shared:
-        one, two = first.mean(place, measure), second.mean(other, measure)
-        if one is not None and two is not None:
-            means.append(_Means(one, two, place.cluster))
+        first_mean, second_mean = first.mean(place, measure), second.mean(other, measure)
+        if first_mean is not None and second_mean is not None:
+            means.append(_Means(first_mean, second_mean, place.cluster))
             compared.append((place, other))
         else:
-            why = loss_reason(first, second, (place, other), (one, two))
-            lost[why] = lost.get(why, 0) + 1
+            reason = loss_reason(first, second, (place, other), (first_mean, second_mean))
+            lost[reason] = lost.get(reason, 0) + 1
     if not means:
         return None, compared
     compared_means = _compared(means, widest=1.0, seed=seed)
@@ -245,7 +245,7 @@ class _Undecided(TypedDict):
 def _undecided(
     first: ComparisonSide, second: ComparisonSide, compared: Sequence[tuple[SampleRef, SampleRef]]
 ) -> _Undecided:
-    """Return how many answers to the samples compared are undecided on each side, and the bounds of the difference by that."""
+    """Return the undecided answers on each side, and the bounds of the difference that they leave possible."""
     counts: list[int] = []
     ends: list[tuple[float, float]] = []
     for side, places in zip((first, second), zip(*compared, strict=True), strict=True):
@@ -263,28 +263,28 @@ def _undecided(
 def _on_both_stated(
     first: ComparisonSide, second: ComparisonSide, shared: Sequence[tuple[SampleRef, SampleRef]]
 ) -> tuple[list[_Means], int]:
-    """Return the scores on the criteria that both sides' answers of one repeat speak to, and how many criteria these are.
+    """Return mean scores on the criteria that both sides' answers address (repeat by repeat), and the number of criteria.
 
-    A criterion that one of the two does not speak to is left out for both. So a model that says little is not compared
-    by how much it says, and, since both are asked about the same criteria, not by which it chooses either.
+    A criterion that one of the two answers does not address is left out for both, so that the comparison depends neither on
+    how much a model says nor on which criteria it addresses.
     """
     means: list[_Means] = []
     criteria = 0
     for place, other in shared:
         scores: list[tuple[float, float]] = []
-        theirs = {two.repeat: two for two in second.answers.get(other.sample_id, ())}
+        theirs = {counterpart.repeat: counterpart for counterpart in second.answers.get(other.sample_id, ())}
         for answer in first.answers.get(place.sample_id, ()):
-            two = theirs.get(answer.repeat)
-            if two is None or not answer.same_criteria(two):
+            counterpart = theirs.get(answer.repeat)
+            if counterpart is None or not answer.same_criteria(counterpart):
                 continue
             both = [
-                at
-                for at, stated in enumerate(zip(answer.criteria_stated, two.criteria_stated, strict=False))
+                index
+                for index, stated in enumerate(zip(answer.criteria_stated, counterpart.criteria_stated, strict=False))
                 if all(stated)
             ]
-            if weight := sum(answer.weights[at] for at in both):
+            if weight := sum(answer.weights[index] for index in both):
                 criteria += len(both)
-                scores.append((_weighted_scores(answer, both) / weight, _weighted_scores(two, both) / weight))
+                scores.append((_weighted_scores(answer, both) / weight, _weighted_scores(counterpart, both) / weight))
         if scores:
             ours, others = zip(*scores, strict=True)
             means.append(_Means(sum(ours) / len(ours), sum(others) / len(others), place.cluster))
@@ -292,7 +292,7 @@ def _on_both_stated(
 
 
 def _weighted_scores(answer: ComparedAnswer, criteria: Sequence[int]) -> int:
-    return sum(answer.criteria_scores[at] * answer.weights[at] for at in criteria)
+    return sum(answer.criteria_scores[index] * answer.weights[index] for index in criteria)
 
 
 def _compared(means: Sequence[_Means], *, widest: float, seed: int) -> ComparedMeans:
@@ -329,16 +329,16 @@ def compare(
     """Return the paired differences of two sides, second minus first.
 
     Samples are paired by the digest of their content: images, question, options and reference. A sample's score is the
-    mean over its scored repeats. What cannot be paired is counted by its reason. Where nobody was there to score a side no
-    score is compared, and `lost` does not count by it.
+    mean over its scored repeats. Samples that cannot be paired are counted by reason in `lost`. If a side had no judge,
+    scores are not compared, and their absence is not counted in `lost`.
 
     Args:
         first: one side.
-        second: the other.
-        seed: of the bootstrap and of the permutations.
-        top: how many of the samples that changed most are listed.
+        second: the other side.
+        seed: the seed of bootstrap and permutations.
+        top: the number of most changed samples to list.
         scale: the lowest and the highest score.
-        models: what the sides are called.
+        models: the names of the sides.
     """
     shared, unshared = match_places(first.places, second.places)
     pairs: list[ScorePair] = []
@@ -358,8 +358,8 @@ def compare(
             continue
         low += (lowest if scores[1] is None else scores[1]) - (highest if scores[0] is None else scores[0])
         high += (highest if scores[1] is None else scores[1]) - (lowest if scores[0] is None else scores[0])
-        why = loss_reason(first, second, (one, other), scores)
-        lost[why] = lost.get(why, 0) + 1
+        reason = loss_reason(first, second, (one, other), scores)
+        lost[reason] = lost.get(reason, 0) + 1
     n = len(shared)
     means = [_Means(*pair.scores, pair.first.cluster) for pair in pairs]
     addressed = compare_addressed(first, second, shared, seed=seed, widest=highest - lowest)
@@ -370,7 +370,7 @@ def compare(
         n_shared=n,
         n_paired=len(pairs),
         coverage=rounded(len(pairs) / n) if n and not without else None,
-        lost={why: count for why, count in sorted(lost.items()) if count},
+        lost={reason: count for reason, count in sorted(lost.items()) if count},
         without_scores=tuple(without),
         **dict(_compared(means, widest=highest - lowest, seed=seed)),
         bounds=None if without else mean_bounds(low, high, n),
@@ -400,7 +400,7 @@ def _most_changed(pairs: Sequence[ScorePair], top: int) -> tuple[ChangedSample, 
 def _agreement(
     first: ComparisonSide, second: ComparisonSide, pairs: Sequence[ScorePair], *, seed: int
 ) -> tuple[int | None, int, CriteriaAgreement | None]:
-    """Return in how many pairs the criteria and the answers are the same, and how two judges score the same answers by them."""
+    """Return the numbers of pairs with the same criteria and the same answers, and the agreement of two judges on these."""
     same_criteria = same_answers = 0
     gaps: list[int] = []
     clusters: list[str] = []
@@ -438,9 +438,9 @@ def _agreement(
 
 
 class SamplePart(NamedTuple):
-    """Samples that are compared on their own: a title, how deep it lies among the parts before it, and the samples' names.
+    """A part of the samples to compare: a title, its depth in the hierarchy of parts, and the samples' ids.
 
-    With `criteria` (`storage.trees.lookup.criterion_key`), only scores by these count.
+    With `criteria` (`storage.trees.lookup.criterion_key`), only scores on these count.
     """
 
     title: str
@@ -450,9 +450,9 @@ class SamplePart(NamedTuple):
 
 
 class MatchedSample(NamedTuple):
-    """A sample that both sides have, by its name on each, with the mean scores, the shares of right answers, and failures.
+    """A sample of both sides: its id on each side, mean scores, shares of right answers, and failures.
 
-    What is not known of a side is None, or "" for a failure. An undecided answer is neither right nor wrong.
+    A missing value is None, or "" for a failure. An undecided answer counts as neither right nor wrong.
     """
 
     first: str
@@ -463,7 +463,7 @@ class MatchedSample(NamedTuple):
 
     @property
     def gap(self) -> float | None:
-        """The second score minus the first, or where there are none, the difference in right answers."""
+        """The second score minus the first; without scores, the difference in right answers."""
         for one, other in (self.scores, self.right):
             if one is not None and other is not None:
                 return rounded(other - one)
@@ -471,7 +471,7 @@ class MatchedSample(NamedTuple):
 
 
 def match_samples(first: ComparisonSide, second: ComparisonSide) -> list[MatchedSample]:
-    """Return the samples that both sides have, in the order of the first."""
+    """Return the samples of both sides, in the order of the first."""
     return [
         MatchedSample(
             one.sample_id,
@@ -487,18 +487,17 @@ def match_samples(first: ComparisonSide, second: ComparisonSide) -> list[Matched
 def compare_parts(
     first: ComparisonSide, second: ComparisonSide, parts: Sequence[SamplePart], *, seed: int, scale: Scale
 ) -> list[PartComparison]:
-    """Return the paired differences of two sides on parts of their samples, second minus first, those with a pair alone.
+    """Return the paired differences of two sides, second minus first, on each part with at least one pair.
 
-    Scores are compared where both sides were scored, and strict accuracy where one was not.
+    Scores are compared if both sides were scored, otherwise strict accuracy. The p-values are adjusted over all parts (false
+    discovery rate, Benjamini and Hochberg).
 
     Args:
         first: one side.
-        second: the other.
-        parts: named by samples of the first side.
-        seed: of the intervals and tests.
+        second: the other side.
+        parts: the parts, by samples of the first side.
+        seed: the seed of intervals and tests.
         scale: the lowest and the highest score.
-
-    The p-values are adjusted by Benjamini and Hochberg over all these parts.
     """
     by_score = first.scored and second.scored
     shared, _ = match_places(first.places, second.places)
@@ -527,7 +526,7 @@ def compare_parts(
 
 
 class CriterionApart(NamedTuple):
-    """A criterion whose scores differ: its sample, as the first side calls it, its set, its number from 1, and the means."""
+    """A criterion whose scores differ: its sample's id on the first side, its set, its number from 1, and the means."""
 
     sample: str
     criteria: str
@@ -538,11 +537,11 @@ class CriterionApart(NamedTuple):
 
 
 def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -> list[CriterionApart]:
-    """Return the criteria on which the scores of two sides differ most, where both were scored by the same ones.
+    """Return the criteria on which the scores of two sides differ most, of samples with the same criteria on both sides.
 
-    The largest differences come first, of equal ones the heavier first.
+    The largest differences come first, then the higher weights.
     """
-    apart: list[CriterionApart] = []
+    differing: list[CriterionApart] = []
     for place, other in match_places(first.places, second.places)[0]:
         ours, theirs = (
             [answer for answer in side.answers.get(at.sample_id, ()) if answer.criteria_scores]
@@ -556,14 +555,14 @@ def criteria_apart(first: ComparisonSide, second: ComparisonSide, *, top: int) -
             means = [sum(answer.criteria_scores[at] for answer in each) / len(each) for each in (ours, theirs)]
             if rounded(means[0] - means[1]):
                 mean_scores = rounded(means[0]), rounded(means[1])
-                apart.append(CriterionApart(place.sample_id, criteria, at + 1, weight, *mean_scores))
+                differing.append(CriterionApart(place.sample_id, criteria, at + 1, weight, *mean_scores))
     return sorted(
-        apart, key=lambda criterion: (-abs(criterion.second - criterion.first), -criterion.weight, criterion.sample)
+        differing, key=lambda criterion: (-abs(criterion.second - criterion.first), -criterion.weight, criterion.sample)
     )[:top]
 
 
 def category_parts(samples: Iterable[tuple[str, str]]) -> list[SamplePart]:
-    """Return samples by their category, given as pairs of name and category; those without one are in no part."""
+    """Return one part for each category; `samples` are pairs of id and category, and those without one are left out."""
     by_category: dict[str, set[str]] = {}
     for name, category in samples:
         if category:
@@ -582,7 +581,7 @@ def _mean_on_part(side: ComparisonSide, place: SampleRef, part: SamplePart, by_s
 
 
 def _within(answer: ComparedAnswer, part: SamplePart) -> float | None:
-    """Return an answer's score on the criteria of a part alone; None where it has none of them."""
+    """Return an answer's weighted score on the criteria of a part; None if it has none of them."""
     if answer.criteria is None or not answer.criteria_scores:
         return None
     own = [
@@ -595,7 +594,7 @@ def _within(answer: ComparedAnswer, part: SamplePart) -> float | None:
 
 
 LISTED = 20
-"""Items of other content that are named, at most."""
+"""Items with different content that are listed, at most."""
 
 
 def compare_runs(
@@ -610,20 +609,20 @@ def compare_runs(
 ) -> RunComparison:
     """Return the paired differences of two runs, second minus first; equal rows give equal bytes.
 
-    Scores are on the scale that the method's figures are shown in.
+    Scores are on the scale of the method's displayed figures.
 
     Args:
-        home: where both runs are.
+        home: the home of both runs.
         first: one run.
-        second: the other of the same method, or the same.
-        models: a model of the first run and one of the second, as they are shown (`NAME#blind` for the arm without the
-            image); by default every model of the same name.
-        top: how many of the samples that changed most are listed for each pair.
-        seed: of the intervals and the tests; by default that of the first run.
-        read: gives each model's answers of a run, by default `sides_of`.
+        second: another run of the same method, or the same run.
+        models: the shown names of a model of the first run and one of the second (`NAME#blind` for the arm without the
+            image); by default every model in both runs.
+        top: the number of most changed samples to list for each pair.
+        seed: the seed of intervals and tests; by default that of the first run.
+        read: returns each model's answers of a run; by default `sides_of`.
 
     Raises:
-        InputError: there is nothing to pair, or the runs are of two methods or of one that is not compared.
+        InputError: there is nothing to pair, the runs are of different methods, or the method cannot be compared.
     """
     method = method_of(first)
     if isinstance(method.diff, str):
@@ -675,7 +674,7 @@ def compare_runs(
 
 
 def _corrected(home: Home, first: Run, second: Run) -> dict[str, CorrectedAnswers] | None:
-    """Return how many answers of each run people corrected, and how many samples they left out; None without any."""
+    """Return how many answers people corrected and samples they left out in each run; None without any."""
     counts: dict[str, CorrectedAnswers] = {}
     for name, run in (("first", first), ("second", second)):
         stands = corrections_of(home, run.id)
@@ -718,7 +717,7 @@ def _check(first: Run, second: Run, names: Sequence[Sequence[str]], models: Mode
 
 
 def sides_of(home: Home, run: Run) -> dict[str, ComparisonSide]:
-    """Return each model's answers with their scores, on the scale that the method's figures are shown in, by its shown name."""
+    """Return each model's answers by its shown name, with scores on the scale of the method's displayed figures."""
     places, scores = _places(home, run), judgement_scores(home, run.id)
     stated, weights = judgement_stated(home, run.id), criteria_weights(home, run.id)
     texts = {id: digest("text", text) for id, text in response_texts(home, run.id)}
@@ -747,9 +746,9 @@ def answer_of(
     weights: Mapping[str, tuple[int, ...]],
     texts: Mapping[str, str] = {},
 ) -> ComparedAnswer:
-    """Return a row as an answer that is compared, with the scores of its judgement and the weights of its criteria.
+    """Return a result row as an answer to compare, with the scores of its judgement and the weights of its criteria.
 
-    `texts` are what tells the texts of responses apart, by the response's id; without them no two answers are the same.
+    `texts` has a digest of the text for each response's id; without it no two answers count as the same.
     """
     return ComparedAnswer(
         sample_id=row.sample_id or row.item,
@@ -767,9 +766,9 @@ def answer_of(
 
 
 def _samples_answered(run: Run, places: Sequence[SampleRef], answers: Sequence[ComparedAnswer]) -> Sequence[SampleRef]:
-    """Return the samples that have items of a model: in a run that is done all others were not asked about.
+    """Return the samples of a model: in a finished run only those with an answer, otherwise all.
 
-    The items of a run that has no samples are paired by their names.
+    The items of a run without samples are paired by their names.
     """
     if not places:
         return [SampleRef(answer.sample_id, answer.sample_id, answer.sample_id) for answer in answers]
@@ -786,7 +785,7 @@ def _places(home: Home, run: Run) -> list[SampleRef]:
 def _contents(
     home: Home, runs: tuple[Run, Run], rows: tuple[Sequence[ResultRow], Sequence[ResultRow]], models: Models
 ) -> ContentComparison:
-    """Return how many items came to the same in two runs without scores, and which did not."""
+    """Return how many items have the same result in two runs without scores, and which differ."""
     ours, theirs = (
         {(row.sample_id, row.repeat): row for row in listed if shown_name(row.model, row.arm) == name}
         for listed, name in zip(rows, models, strict=True)
@@ -817,7 +816,7 @@ def _contents(
 
 
 def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[PlanDifference]:
-    """Yield what differs between two plans' identities, each by its name, such as `judge.name` or `prompts.solver`."""
+    """Yield the differences between two plans' identities, each with its path, such as `judge.name` or `prompts.solver`."""
     names = [{candidate["name"] for candidate in plan.get("candidates", ())} for plan in (first, second)]
     alone = names[0] ^ names[1]
     ours, theirs = (_flat(_without(plan, alone)) for plan in (first, second))
@@ -828,21 +827,21 @@ def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterato
 
 
 def _of(flat: Mapping[str, Any], what: str) -> Any:
-    """Return what an identity says; a step for which a fork names no judge of its own is served by the run's judge."""
+    """Return a value of an identity; a step without a judge of its own has the run's judge."""
     if what not in flat and what.startswith("judges."):
         return flat.get(f"judge.{what.split('.', 2)[2]}")
     return flat.get(what)
 
 
 def _without(plan: Mapping[str, Any], models: set[str]) -> dict[str, Any]:
-    """Return an identity without some candidates: that only one of two runs has them is said elsewhere."""
+    """Return an identity without candidates that only one of the runs has, which are reported elsewhere."""
     if "candidates" not in plan:
         return dict(plan)
     return {**plan, "candidates": [candidate for candidate in plan["candidates"] if candidate["name"] not in models]}
 
 
 def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
-    """Return a nested mapping as one level; a list of named things is taken apart by name."""
+    """Return a nested mapping as one level, with dotted names; lists of named things are expanded by name."""
     flat: dict[str, Any] = {}
     for key, inner in value.items():
         name = f"{prefix}{key}"

@@ -18,25 +18,25 @@ METHODS: tuple[tuple[Method, Callable[[Sequence[float], Sequence[float]], float]
 
 
 def correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:
-    """Return Pearson's, Spearman's and Kendall's correlation, each {value, low, high}, or None where there is none."""
-    found: dict[str, Any] = {}
+    """Return Pearson's, Spearman's and Kendall's correlation, each as {value, low, high}, or None if undefined."""
+    figures: dict[str, Any] = {}
     for name, method in METHODS:
         value = value_of(method, scores, ratings)
-        found[name] = None
+        figures[name] = None
         if value is not None:
-            found[name] = {"value": value, "low": None, "high": None}
+            figures[name] = {"value": value, "low": None, "high": None}
             try:
                 interval = correlation_interval(scores, ratings, method=name, clusters=clusters)
             except ValueError:
                 continue  # fewer than five clusters, or a side that does not vary without one: there is no interval
-            found[name] |= limits(interval)
-    return found
+            figures[name] |= limits(interval)
+    return figures
 
 
 def value_of(
     method: Callable[[Sequence[float], Sequence[float]], float], first: Sequence[float], second: Sequence[float]
 ) -> float | None:
-    """Return a correlation, or None where there are too few pairs or a side does not vary."""
+    """Return a correlation, or None if there are too few pairs or a side does not vary."""
     try:
         return rounded(method(first, second))
     except ValueError:
@@ -50,13 +50,13 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
     """Return the correlation of length and score of one model's answers, ready for JSON.
 
     Args:
-        triples: of each scored answer its length in words, its score, and its cluster; at least one.
-        seed: of the test.
+        triples: for each scored answer its length in words, its score, and its cluster; at least one.
+        seed: the seed of the test.
 
     Returns:
-        `n`, `words` (mean length), `r` with `low` and `high`, `p` (whole clusters exchanged), why there is no test in
-        `reason`, `adjusted` (see `adjust`), and `p_published`, which takes answers for independent. None where lengths or
-        scores do not vary.
+        `n`, `words` (mean length), `r` with `low` and `high`, `p` (permutation of whole clusters), the `reason` if there is
+        no test, `adjusted` (see `adjust`), and `p_published`, which treats answers as independent. Values are None if
+        lengths or scores do not vary.
     """
     words, scores = [triple[0] for triple in triples], [triple[1] for triple in triples]
     mean = sum(words) / len(words)
@@ -84,7 +84,7 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
 
 
 def adjust(models: Mapping[str, dict[str, Any]], names: Collection[str]) -> list[str]:
-    """Adjust the p-values of the named models to each other, in place, and return those whose length goes with the score."""
+    """Adjust the p-values of the named models in place; return the models whose length and score are correlated."""
     known = {name: models[name] for name in models if name in names and models[name]["p"] is not None}
     for model, q_value in zip(known.values(), adjusted([model["p"] for model in known.values()]), strict=True):
         model["adjusted"] = None if q_value is None else rounded(q_value)
@@ -92,7 +92,7 @@ def adjust(models: Mapping[str, dict[str, Any]], names: Collection[str]) -> list
 
 
 def directions(correlations: Mapping[str, float], score: str) -> str:
-    """Say for each model, at least one, which way a score goes with longer answers, by its correlation of the two."""
+    """Return a sentence on the direction of each model's correlation of length and score; at least one model."""
     rises = [f"{name} (r {signed_text(r)})" for name, r in correlations.items() if r > 0]
     falls = [f"{name} (r {signed_text(r)})" for name, r in correlations.items() if r <= 0]
     ways: list[str] = []
@@ -104,9 +104,9 @@ def directions(correlations: Mapping[str, float], score: str) -> str:
 
 
 def untested(reasons: Mapping[str, str]) -> Iterator[str]:
-    """Yield why models have a correlation and no test of it, each reason once, with the models that it holds for.
+    """Yield the reasons why correlations have no test, each once, with its models.
 
-    `reasons` are those of the models with a correlation, by name, empty where it was tested.
+    `reasons` are by model, empty if the correlation was tested.
     """
     models: dict[str, list[str]] = {}
     for name, reason in reasons.items():

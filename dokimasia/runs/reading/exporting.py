@@ -1,4 +1,4 @@
-"""A run's results as a table for other tools: one row an item, as JSON lines, CSV or Parquet."""
+"""Export of a run's results for other tools: one row for each item, as JSON lines, CSV or Parquet."""
 
 import csv
 import io
@@ -38,13 +38,13 @@ FIRST: dict[str, ColumnType] = {
     "reason": "text",
     "score": "number",
 }
-"""What every row begins with; where there is no value it is null. `--responses` reads the same names."""
+"""The first columns of every export; missing values are null. `--responses` reads the same names."""
 
 _SAID = FIRST.keys() & ResultRow.model_fields.keys()
-"""What of it a result row says under the same name."""
+"""The first columns that are fields of a result row."""
 
 MADE: dict[str, ColumnType] = {"made": "texts"}
-"""What stands between where a method names no columns of its own: the values that an item made, as JSON."""
+"""The middle columns of a method without columns of its own: the values of an item, as JSON."""
 
 ANSWERED: dict[str, ColumnType] = {
     "response": "text",
@@ -54,7 +54,7 @@ ANSWERED: dict[str, ColumnType] = {
     "prompt_version": "integer",
     "prompt_hash": "text",
 }
-"""What methods that judge answers say of one, and of the prompt that it was judged by."""
+"""The columns of methods that judge answers: the answer, its judge, and the judge's prompt."""
 
 CORRECTED: dict[str, ColumnType] = {
     "corrected_by": "text",
@@ -64,8 +64,8 @@ CORRECTED: dict[str, ColumnType] = {
     "judged_verdict": "text",
     "judged_criteria_scores": "integers",
 }
-"""What every row says beside the rest where people corrected anything of the run: who and why, and what the judge said. A
-sample that was left out keeps its rows."""
+"""Additional columns of a run with corrections by people: who and why, and the judge's original results. The rows of a
+sample that was left out are kept."""
 
 LAST: dict[str, ColumnType] = {
     "calls": "integer",
@@ -75,7 +75,7 @@ LAST: dict[str, ColumnType] = {
     "call_keys": "texts",
     "simulated": "truth",
 }
-"""What every row ends with: what it used, and whether a model of it is simulated."""
+"""The last columns of every export: calls, tokens and cost, and whether a model is simulated."""
 
 _COUNTED = ("item", *COUNTED)
 
@@ -83,16 +83,16 @@ _UNKNOWN = CallFigures(None, None, None, "", "")
 
 
 async def export_rows(home: Home, run: Run) -> Export:
-    """Return one row an item: for an evaluation one an answer; a failed one has no score, and null stands for unknown.
+    """Return a run's export with one row for each item, in an evaluation for each answer; null means unknown.
 
-    A method whose runs end in something else than result rows says itself what its rows are.
+    A method whose results are not result rows defines its own export.
 
-    `attempt` is 0 but for items that failed and were asked anew; `input_tokens`, `output_tokens` and `cost` (US dollars)
-    sum over the row's calls and are null if any of them is unknown. An evaluation's calls that make criteria belong to a
-    sample, not to an answer, and are in no row.
+    `attempt` is 0 except for items that failed and were retried; `input_tokens`, `output_tokens` and `cost` (US dollars)
+    are sums over the row's calls, null if any of them is unknown. An evaluation's calls for criteria belong to a sample,
+    not to an answer, and are in no row.
 
     Raises:
-        StorageError: a value of it is missing or damaged.
+        StorageError: a value of the run is missing or damaged.
     """
     method = method_of(run)
     if method.export is not None:
@@ -135,7 +135,7 @@ async def export_rows(home: Home, run: Run) -> Export:
 def _corrected(
     home: Home, run: Run, corrected: Corrections, judged: Sequence[ResultRow]
 ) -> Iterator[dict[str, object]]:
-    """Yield the values of `CORRECTED` for each row, as its run left it."""
+    """Yield the values of the columns `CORRECTED` for each row as judged by the run."""
     scores = judgement_scores(home, run.id)
     for row in judged:
         out = corrected.left_out.get(row.sample_id)
@@ -151,10 +151,10 @@ def _corrected(
 
 
 def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:
-    """Return a run's files in the form of another program, by their names.
+    """Return a run's files in the format of another program, by file name.
 
     Raises:
-        ConfigError: runs of its method have no such form.
+        ConfigError: the run's method has no such format.
     """
     method = method_of(run)
     if form not in method.forms:
@@ -164,13 +164,13 @@ def form_of(home: Home, run: Run, form: str) -> Mapping[str, bytes]:
 
 
 def exported_rows(method: AnyMethod, rows: Sequence[ResultRow]) -> list[ResultRow]:
-    """Return the rows that stand for what a method's runs came to, without those that only prepare others."""
+    """Return the rows that are results of a method, without those that only prepare others."""
     kind = method.row_kind
     return [row for row in rows if row.kind == kind]
 
 
 def answer_cells(judge: str, response: Response | None, origin: Provenance | None) -> dict[str, object]:
-    """Return the values of `ANSWERED`: the answer, who judged it, and by which prompt; what there is not is null."""
+    """Return the values of the columns `ANSWERED`: the answer, its judge, and the judge's prompt; null if missing."""
     answer = {} if response is None else {"response": response.text, "flags": list(response.flags)}
     prompt = {} if origin is None else origin.model_dump(include={"prompt", "prompt_version", "prompt_hash"})
     return dict.fromkeys(ANSWERED) | {"judge": judge} | answer | prompt
@@ -189,18 +189,18 @@ def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, objec
 
 
 def _sum(values: list[Any]) -> Any:
-    """The sum, or None if any value is unknown: a part of a cost is not the cost."""
+    """Return the sum, or None if any value is unknown, since a partial cost would mislead."""
     return None if any(value is None for value in values) else sum(values)
 
 
 Format = Literal["jsonl", "csv", "parquet"]
 FORMATS: tuple[Format, ...] = ("jsonl", "csv", "parquet")
 JSON_LINES = ("", "json", "ndjson", "txt")
-"""Endings, beside their own, of files that JSON lines may be written to."""
+"""Further file endings for which JSON lines are written."""
 
 
 def format_of(name: str | None, path: Path | None) -> Format:
-    """Return the format that is asked for: by name, else by the file's ending; JSON lines without one, or for plain text.
+    """Return the format by name, else by the file's ending; JSON lines without an ending, or for plain text.
 
     Raises:
         ConfigError: the ending is that of another format.
@@ -218,10 +218,10 @@ def format_of(name: str | None, path: Path | None) -> Format:
 
 
 def encode(export: Export, format: Format) -> bytes:
-    """Return an export in a format.
+    """Return the bytes of an export in a format.
 
     Raises:
-        ConfigError: Parquet is asked for, and pyarrow is not installed.
+        ConfigError: the format is Parquet, and pyarrow is not installed.
     """
     encoders: Mapping[Format, Callable[[Export], bytes]] = {
         "jsonl": _jsonl,
@@ -232,7 +232,7 @@ def encode(export: Export, format: Format) -> bytes:
 
 
 def write_whole(path: Path, data: bytes) -> None:
-    """Write a file whole or not at all; one of that name is replaced only by a whole one.
+    """Write a file atomically, replacing an existing one.
 
     Raises:
         InputError: it cannot be written.
@@ -253,7 +253,7 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder, and those above it, where there is none.
+    """Create a folder and its parents, if they do not exist.
 
     Raises:
         InputError: it cannot be made.
@@ -270,31 +270,31 @@ def _jsonl(export: Export) -> bytes:
 
 
 def _csv(export: Export) -> bytes:
-    """Comma-separated UTF-8 with a header; lists are JSON, null is an empty cell.
+    """Return an export as UTF-8 CSV with a header; lists are JSON, null is an empty cell.
 
-    A text that a spreadsheet would take for a formula gets an apostrophe in front: answers are written by models, and
-    nothing of theirs may run on the reader's machine. Numbers stay as they are. JSON lines and Parquet are exact.
+    A text that a spreadsheet would evaluate as a formula is prefixed with an apostrophe, since models write the answers.
+    Numbers are unchanged. JSON lines and Parquet are exact.
     """
     return csv_text([export.columns, *([row[name] for name in export.columns] for row in export.rows)])
 
 
 class _Lines(list[str]):
-    """Takes the lines of a writer that ends them in CRLF, and ends them in LF."""
+    """A file-like list of lines that replaces the ending CRLF of `csv.writer` by LF."""
 
     def write(self, line: str) -> None:
-        """Take a line."""
+        """Add a line."""
         self.append(line.removesuffix("\r\n") + "\n")
 
 
 def csv_text(rows: Iterable[Iterable[Any]]) -> bytes:
-    """Return rows of values as comma-separated UTF-8, a line each; cells with line breaks of any kind are quoted."""
+    """Return rows of values as UTF-8 CSV; cells with line breaks of any kind are quoted."""
     lines = _Lines()
     csv.writer(lines).writerows(map(csv_cell, row) for row in rows)
     return "".join(lines).encode()
 
 
 def csv_cell(value: Any) -> Any:
-    """Return a value as a cell of comma-separated text; what a spreadsheet would take for a formula is quoted."""
+    """Return a value as a CSV cell; texts that a spreadsheet would evaluate as formulas are guarded."""
     if value is None:
         return ""
     if isinstance(value, bool):

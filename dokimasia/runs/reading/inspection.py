@@ -1,4 +1,4 @@
-"""Runs listed, and one sample of a run shown whole with every call that it took."""
+"""Lists of runs, and the full view of one sample of a run with all its calls."""
 
 import difflib
 from collections import Counter
@@ -21,18 +21,18 @@ from dokimasia.storage.people.questions import open_questions
 from dokimasia.storage.runs import Run, list_runs, run_samples
 
 _SHOWN = ("item", "kind", "model", "arm", "repeat", "outcome", "score", "verdict", "failure", "reason")
-"""What of a stored row is shown of an item whose method shows it in no other way."""
+"""Fields of a stored row that are shown for an item whose method has no view of its own."""
 
 
 async def sample_of_run(
     home: Home, run: Run, sample_id: str, *, raw: bool = False, figures: bool = True
 ) -> Mapping[str, Any]:
-    """Return everything that a run knows of one sample, ready for JSON; with `raw`, also its calls.
+    """Return everything that a run stores about one sample, ready for JSON; with `raw`, also its calls.
 
-    Beside the items of a sample, for a method that has no more to say of it, stand the run's `figures`.
+    For a method without a view of samples these are the sample's items and, with `figures`, the run's figures.
 
     Raises:
-        NotFound: the run has no such sample, the message names near ones; or nothing of it is finished; or its method
+        NotFound: the run has no such sample (the message suggests similar ids), nothing of it is finished, or the method
             has no samples.
     """
     method = method_of(run)
@@ -56,9 +56,9 @@ async def sample_of_run(
 
 
 def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator[Mapping[str, object]]:
-    """Yield each item of a run that has a result, ready for JSON, as its method shows it, or else as the rows are stored.
+    """Yield each finished item of a run, ready for JSON, in its method's view or else as the stored row.
 
-    With a sample's name only that sample's.
+    With a sample's id, only the items of that sample.
     """
     method = method_of(run)
     if method.items is not None:
@@ -69,7 +69,7 @@ def items_of_run(home: Home, run: Run, sample_id: str | None = None) -> Iterator
 
 
 def _reduced(home: Home, run: Run, sample_id: str) -> list[dict[str, object]]:
-    """Return which images were made smaller for models of the run before they were sent, and what was sent instead."""
+    """Return the images of a sample that were reduced for models of the run, with the images that were sent instead."""
     sides = {spec.max_image_side for spec in method_of(run).read(run)[0].models.values()} - {None}
     if not sides:
         return []
@@ -78,7 +78,7 @@ def _reduced(home: Home, run: Run, sample_id: str) -> list[dict[str, object]]:
 
 
 def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, object]]:
-    """Yield the results of a sample as they are stored, each with the values that were made."""
+    """Yield the stored results of a sample, each with its values."""
     for row in ordered_rows(home, run, sample_id):
         yield {
             "sample": row.sample_id,
@@ -88,7 +88,7 @@ def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, ob
 
 
 def calls_of_sample(home: Home, run: Run, sample_id: str) -> list[dict[str, object]]:
-    """Return every call that a sample took, in order, each with its request and its reply."""
+    """Return all calls of a sample, in order, each with its request and its reply."""
     ledger = SqliteLedger(home)
     keys = dict.fromkeys(key for row in ordered_rows(home, run, sample_id) for key in row.calls)
     return [_call(home, ledger, key) for key in keys]
@@ -96,16 +96,16 @@ def calls_of_sample(home: Home, run: Run, sample_id: str) -> list[dict[str, obje
 
 def _call(home: Home, ledger: SqliteLedger, key: str) -> dict[str, object]:
     call, reply = ledger.rebuild(key)
-    used = ledger.calls_for([key])[key]
+    figures = ledger.calls_for([key])[key]
     images = [image.sha256 for message in getattr(call, "messages", ()) for image in message.images]
     return {
         "key": key,
-        "label": used.label,
+        "label": figures.label,
         "model": call.model.name,
-        "cost": used.cost,
-        "latency": used.latency,
-        "input_tokens": used.input_tokens,
-        "output_tokens": used.output_tokens,
+        "cost": figures.cost,
+        "latency": figures.latency,
+        "input_tokens": figures.input_tokens,
+        "output_tokens": figures.output_tokens,
         "originals": originals_of(home, images),
         "request": call.model_dump(mode="json"),
         "reply": reply.model_dump(mode="json"),
@@ -116,13 +116,13 @@ FIELDS = frozenset({"id", "method", "command", "data_name", "seed", "fresh", "st
 
 
 def run_summary(run: Run, label: Label, *, questions: int = 0, why: str = "") -> dict[str, Any]:
-    """Return what a list says of a run, ready for JSON.
+    """Return a run's entry in a list of runs, ready for JSON.
 
     Args:
         run: the run.
-        label: what it is called.
-        questions: how many questions of it wait for people.
-        why: why it was interrupted or failed, where that is known.
+        label: its name and tags.
+        questions: the number of its open questions to people.
+        why: why it was interrupted or failed, if known.
     """
     more = {"forked_from": forked_from(run), "open_questions": questions, "why": why, "limits": limits_of(run)}
     more |= label._asdict()
@@ -130,19 +130,19 @@ def run_summary(run: Run, label: Label, *, questions: int = 0, why: str = "") ->
 
 
 def waiting_questions(home: Home) -> Counter[str]:
-    """Return how many questions of each run wait for people, by the run's id."""
+    """Return the number of open questions to people by the run's id."""
     return Counter(question.run for question in open_questions(home))
 
 
 def end_reasons(home: Home, runs: Iterable[Run]) -> dict[str, str]:
-    """Return why runs were interrupted or failed, in a sentence, by the run's id; nothing of others."""
+    """Return a sentence on why each interrupted or failed run ended, by the run's id."""
     ids = [run.id for run in runs if run.status in ("interrupted", "failed")]
     sql = "SELECT run_id, data FROM events WHERE run_id IN ({marks}) AND kind = 'ended' ORDER BY id"
     return {row["run_id"]: str(orjson.loads(row["data"])["why"]) for row in home.rows_among(sql, ids)}
 
 
 def current_summary(home: Home, run: Run) -> dict[str, Any]:
-    """Return what a list says of one run, ready for JSON."""
+    """Return the entry of one run, with its label and open questions, ready for JSON."""
     label, questions = labels(home).get(run.id, Label()), waiting_questions(home)[run.id]
     return run_summary(run, label, questions=questions, why=end_reasons(home, [run]).get(run.id, ""))
 
@@ -154,27 +154,27 @@ def labelled_runs(
     wanted: Callable[[Run], bool] = lambda run: True,
     text: str = "",
 ) -> list[tuple[Run, Label]]:
-    """Return the runs of a home, the newest first, with what each is called.
+    """Return the runs of a home, newest first, each with its label.
 
     Args:
-        home: open for reading at least.
-        tags: only runs that have all of these.
-        wanted: only runs of which this is true.
-        text: only runs whose id, name, tags, command or data hold this text, whatever the case.
+        home: the home, open for reading at least.
+        tags: only runs with all of these tags.
+        wanted: only runs for which this returns true.
+        text: only runs whose id, method, name, tags, command or data contain this text, in any case.
     """
-    called: Mapping[str, Label] = labels(home)
-    sought = text.casefold()
-    labelled = [(run, called.get(run.id, Label())) for run in list_runs(home) if wanted(run)]
+    labels_by_run: Mapping[str, Label] = labels(home)
+    folded = text.casefold()
+    labelled = [(run, labels_by_run.get(run.id, Label())) for run in list_runs(home) if wanted(run)]
     return [
         (run, label)
         for run, label in labelled
         if set(tags) <= set(label.tags)
-        and sought in "\n".join((run.id, run.method, run.command, run.data_name, label.name, *label.tags)).casefold()
+        and folded in "\n".join((run.id, run.method, run.command, run.data_name, label.name, *label.tags)).casefold()
     ]
 
 
 class SampleGrouping(NamedTuple):
-    """One way to sort samples: the method's name, what a group is called, and the groups by their ids."""
+    """One grouping of samples: the method's name, the word for a group, and the groups by id."""
 
     name: str
     called: str
@@ -182,10 +182,10 @@ class SampleGrouping(NamedTuple):
 
 
 def sample_groupings(home: Home, run: Run) -> Sequence[SampleGrouping]:
-    """Return every way in which the samples of a run are sorted, those of plug-ins too."""
-    sorted_by: list[SampleGrouping] = []
+    """Return all groupings of a run's samples, including those of plug-ins."""
+    groupings: list[SampleGrouping] = []
     for name in (*OWN, *plugin_methods()):
         adds = method_named(name).adds
         if adds is not None and adds.groups is not None and (groups := adds.groups(home, run)):
-            sorted_by.append(SampleGrouping(name, adds.grouping, groups))
-    return sorted_by
+            groupings.append(SampleGrouping(name, adds.grouping, groups))
+    return groupings

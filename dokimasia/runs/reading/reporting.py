@@ -33,7 +33,7 @@ ROLES: Mapping[str, Role] = {
     "judges": "judge",
     "embedding": "embedding",
 }
-"""By the field of a plan: what its models are asked for."""
+"""The role of models by the field of a plan."""
 
 SETTINGS: Mapping[str, tuple[str, str]] = {
     "source": ("Source", "{}"),
@@ -72,17 +72,17 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
     "tasks": ("Trials", "{}"),
     "fresh": ("Done anew", "{} times with --fresh"),
 }
-"""By the field of a plan: what a reader is told of it, and how. What is not set is not told."""
+"""By the field of a plan: its title and text in a report; fields that are not set are left out."""
 
 
 def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None, open_questions: int = 0) -> RunFacts:
-    """Return what ran: models with their roles, prompts, and the other options in words.
+    """Return the facts of a run: models with their roles, prompts, and other options in words.
 
     Args:
-        run: the run as it was accepted.
+        run: the run as accepted.
         plan: its plan.
-        open_questions: how many questions to people are open.
-        graphs: the graphs' versions; None where this program's are not those of the run.
+        graphs: the graphs' versions; None if this program's differ from those of the run.
+        open_questions: the number of open questions to people.
     """
     fields: Mapping[str, Any] = dict(plan)
     prompts: Mapping[str, str] = fields.get("prompts", {})
@@ -104,18 +104,18 @@ def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None, open_qu
 
 
 def _models(fields: Mapping[str, Any]) -> Iterator[ModelFacts]:
-    """Yield each model once for everything that it is asked for; a peer that is a candidate, too, is a candidate."""
-    named: set[tuple[str, bool]] = set()
+    """Yield each model once for each of its roles; a peer that is also a candidate counts as candidate only."""
+    seen: set[tuple[str, bool]] = set()
     for field, role in ROLES.items():
         value: Any = fields.get(field)
-        several: Any = value if isinstance(value, tuple) else (value,)
-        for spec in several:
+        values: Any = value if isinstance(value, tuple) else (value,)
+        for spec in values:
             if not isinstance(spec, ModelSpec):
                 continue
             key = (spec.ref.name, role == "judge")
-            if role != "peer" or key not in named:
+            if role != "peer" or key not in seen:
                 yield _model(role, spec)
-            named.add(key)
+            seen.add(key)
     for field in fields.keys() - ROLES.keys():
         value = fields[field]
         yield from (
@@ -164,15 +164,15 @@ class SampleSelection(NamedTuple):
 
 
 def draw_samples(ids: Sequence[str], failed: Collection[str], *, limit: int, seed: int) -> SampleSelection:
-    """Return at most `limit` samples, failures first; where a group has more than fit, a seeded draw of it.
+    """Return at most `limit` samples, failures first; a group that is too large is drawn from at random.
 
-    A sample's draw depends on the seed and its own name only: a run that grows keeps most of its choice.
+    A sample's draw depends only on the seed and its id, so that a growing run keeps most of its selection.
 
     Args:
         ids: the run's samples, in order.
-        failed: those among them with a failure.
-        limit: how many to choose, at least 0.
-        seed: of the draw.
+        failed: the samples with a failure.
+        limit: the number of samples, at least 0.
+        seed: the seed of the draw.
     """
     with_failure = [id for id in ids if id in failed]
     rest = [id for id in ids if id not in failed]
@@ -186,14 +186,14 @@ def _draw(ids: Sequence[str], limit: int, seed: int) -> tuple[str, ...]:
 
 
 SAMPLES = 60
-"""How many samples a report shows unless it is told otherwise."""
+"""Samples that a report shows by default, at most."""
 
 Format = Literal["html", "md"]
 Redact = Callable[[str], str]
 
 
 class ReportFile(NamedTuple):
-    """A report that was written: where, its size in bytes, and how many of the run's samples it shows."""
+    """A written report: its path, its size in bytes, and how many of the run's samples it shows."""
 
     path: Path
     bytes: int
@@ -202,15 +202,15 @@ class ReportFile(NamedTuple):
 
 
 def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportData:
-    """Return what a terminal shows of a run: which run it is, its figures, and its items where it has any.
+    """Return the data of a run for the terminal: its facts, its figures, and its items, if any.
 
     Args:
-        home: where the run is, open for reading at least.
+        home: the home of the run, open for reading at least.
         run: a run of any kind, finished or not.
-        figures: its figures where they were made already.
+        figures: the run's figures, if already computed.
 
     Raises:
-        NotFound: the run's method is not there.
+        NotFound: the run's method is not installed.
     """
     method = method_of(run)
     plan, _ = method.read(run)
@@ -234,18 +234,18 @@ def run_data(home: Home, run: Run, figures: RunFigures | None = None) -> ReportD
 async def report_data(
     home: Home, run: Run, *, samples: int = SAMPLES, redact: Redact = str, figures: RunFigures | None = None
 ) -> ReportData:
-    """Gather what a report says; equal rows give equal data.
+    """Return the data of a run's report; equal rows give equal data.
 
     Args:
-        home: where the run is, open for reading at least.
+        home: the home of the run, open for reading at least.
         run: a run of any kind, finished or not.
-        samples: how many samples are shown at most, failures first.
+        samples: the most samples to show, failures first.
         redact: applied to every text.
-        figures: its figures where they were made already; by default an audit's have its analyses.
+        figures: the run's figures, if already computed; by default an audit's include its analyses.
 
     Raises:
-        NotFound: the run's method is not there.
-        StorageError: the home is damaged; a missing image alone is said in its place.
+        NotFound: the run's method is not installed.
+        StorageError: the home is damaged; a missing image is only noted in its place.
     """
     method = method_of(run)
     if figures is None and method.report_figures is not None:
@@ -261,13 +261,13 @@ async def report_data(
 
 
 def _graphs(run: Run, now: Mapping[str, int]) -> Mapping[str, int] | None:
-    """Return the graphs' versions; None where this program's are not those of the run."""
+    """Return the graphs' versions; None if this program's differ from those of the run."""
     before: Any = run.options.get("versions", {})
     return dict(now) if all(before.get(name) == version for name, version in now.items()) else None
 
 
 def _added(home: Home, run: Run) -> dict[str, Added]:
-    """Return what other methods, those of plug-ins too, add to the page of a run that they rest on."""
+    """Return what other methods, including plug-ins, add to the page of a run that they build on."""
     added: dict[str, Added] = {}
     for name in (*OWN, *plugin_methods()):
         adds = method_named(name).adds
@@ -277,7 +277,7 @@ def _added(home: Home, run: Run) -> dict[str, Added]:
 
 
 def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
-    """Return the data with the items that are shown, failures first."""
+    """Return the data with only the items of selected samples, failures first."""
     ids = list(dict.fromkeys(str(item["sample"]) for item in data.samples))
     failed = {str(item["sample"]) for item in data.samples if item.get("failure")}
     shown, selection = select_samples(run, ids, failed, samples)
@@ -288,7 +288,7 @@ def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
 def select_samples(
     run: Run, ids: Sequence[str], failed: Collection[str], samples: int
 ) -> tuple[tuple[str, ...], Selection]:
-    """Return which samples are shown, failures first, and how many of how many these are."""
+    """Return the samples to show, failures first, and the counts of shown and all samples."""
     picked = draw_samples(ids, failed, limit=samples, seed=run.seed)
     selection = Selection(
         failed=len(failed),
@@ -312,7 +312,7 @@ def render(data: ReportData, format: Format) -> bytes:
 
 
 def format_of(output: Path | None) -> Format:
-    """Return the format that a file's name ends in; a page without one.
+    """Return the report format by a file's ending; HTML without one.
 
     Raises:
         ConfigError: the ending is that of another format.
@@ -337,20 +337,20 @@ async def write_report(
     redact: Redact = str,
     figures: RunFigures | None = None,
 ) -> ReportFile:
-    """Write a run's report whole or not at all, by default as `reports/RUN.html` in the home.
+    """Write a run's report atomically, by default as `reports/RUN.html` in the home.
 
     Args:
-        home: where the run is.
+        home: the home of the run.
         run: a run of any kind, finished or not.
-        output: another file.
-        format: by default as the file's name ends.
-        samples: how many samples are shown at most.
+        output: the file, if another.
+        format: the format; by default by the file's ending.
+        samples: the most samples to show.
         redact: applied to every text.
-        figures: the run's figures where they were made already.
+        figures: the run's figures, if already computed.
 
     Raises:
         InputError: the file cannot be written, or its ending is that of another format.
-        NotFound: the run is of a kind that this program does not know.
+        NotFound: the run's method is not installed.
     """
     wanted = format or format_of(output)
     path = output or home.path / "reports" / f"{run.id}.{wanted}"
@@ -381,7 +381,7 @@ def _picture(home: Home, image: ImageRef, share: int) -> Picture:
 
 
 def redact_texts(value: Any, redact: Redact) -> Any:
-    """Return plain JSON, or figures as their model, with every text redacted, names of members included."""
+    """Return JSON values, or figures as their model, with every text redacted, including keys."""
     if isinstance(value, str):
         return redact(value)
     if isinstance(value, BaseModel):
@@ -390,12 +390,13 @@ def redact_texts(value: Any, redact: Redact) -> Any:
         )
     if isinstance(value, dict | Mapping):
         return {
-            redact(name) if isinstance(name, str) else name: redact_texts(one, redact) for name, one in value.items()
+            redact(name) if isinstance(name, str) else name: redact_texts(member, redact)
+            for name, member in value.items()
         }
     if isinstance(value, tuple):
-        return tuple(redact_texts(one, redact) for one in cast("tuple[Any, ...]", value))
+        return tuple(redact_texts(member, redact) for member in cast("tuple[Any, ...]", value))
     if isinstance(value, list | Sequence):
-        return [redact_texts(one, redact) for one in value]
+        return [redact_texts(member, redact) for member in value]
     return value
 
 

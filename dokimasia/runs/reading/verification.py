@@ -1,4 +1,4 @@
-"""A home verified: what was checked, what is damaged, which runs it affects, and how to repair it."""
+"""Verification of a home: what was checked, what is damaged, which runs are affected, and how to repair it."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -49,7 +49,7 @@ class HomeVerification(Value):
 
 
 def verify(home: Home) -> HomeVerification:
-    """Check a whole home and return what came of it; reads everything once and changes nothing."""
+    """Return the verification of a whole home, reading everything once and changing nothing."""
     checks = list(verify_home(home))
     touched = _touched(home, [finding for check in checks for finding in check.findings])
     parts = tuple(_part(check, touched) for check in checks)
@@ -92,7 +92,7 @@ def _way_out(finding: LedgerDamage) -> str:
 
 
 def _touched(home: Home, findings: Collection[LedgerDamage]) -> dict[tuple[str, str], set[str]]:
-    """Return, by place and key of what is wrong, the runs that it touches."""
+    """Return the affected runs for each finding, by its place and key."""
     wanted = _grouped((finding.where, finding.key) for finding in findings)
     touched: dict[tuple[str, str], set[str]] = {}
 
