@@ -203,7 +203,7 @@ class ProbeWork:
             outcomes = await read(job, sample, batch, ids, context)
             new_rows: list[ResultRow] = []
             for unit, outcome in zip(batch, outcomes, strict=True):
-                outcome_fields = (
+                result_fields = (
                     outcome.failure_fields if outcome.failed else {"outcome": "made", "value_ids": outcome.values}
                 )
                 fields = {"kind": READING, "model": reader.ref.name, "calls": outcome.calls, **result_fields}
