@@ -171,9 +171,9 @@ def drawn_at(place: Place, blocks: Sequence[Block]) -> Iterator[Block]:
             if block.place == place:
                 yield from drawn_at(place, block.blocks)
         elif isinstance(block, Table) and any(column.only for column in block.columns):
-            visible = [at for at, column in enumerate(block.columns) if column.only in (None, place)]
-            rows = [[row[at] for at in visible] for row in block.rows]
-            yield replace(block, columns=[block.columns[at] for at in visible], rows=rows)
+            visible = [index for index, column in enumerate(block.columns) if column.only in (None, place)]
+            rows = [[row[index] for index in visible] for row in block.rows]
+            yield replace(block, columns=[block.columns[index] for index in visible], rows=rows)
         else:
             yield block
 

@@ -122,11 +122,11 @@ def draw_sample(view: SampleView, pictures: Mapping[str, Picture], clip: Clip, *
     `level` is the level of its headings.
     """
     looks = [look for _, look in view.looks]
-    drawn = _halves(
+    halves = _halves(
         _pictures(view.sample, view.criteria, looks, pictures),
         (*_asked(view.sample, view.accepted, clip), *_words(view, clip, level)),
     )
-    return "\n".join((drawn, *_answers(view, clip, level)))
+    return "\n".join((halves, *_answers(view, clip, level)))
 
 
 def draw_question(
@@ -157,10 +157,10 @@ def draw_question(
 
 
 def _halves(pictures: Iterable[str], words: Iterable[str], *, kind: str = "") -> str:
-    left, right = "".join(pictures), "\n".join(words)
-    picture_part = f'<div class="pictures">{left}</div>' if left else ""
-    word_part = f'<div class="words">\n{right}\n</div>' if right else ""
-    return f'<div class="halves{kind if left and right else " alone"}">\n{picture_part}\n{word_part}</div>'
+    picture_html, word_html = "".join(pictures), "\n".join(words)
+    picture_part = f'<div class="pictures">{picture_html}</div>' if picture_html else ""
+    word_part = f'<div class="words">\n{word_html}\n</div>' if word_html else ""
+    return f'<div class="halves{kind if picture_html and word_html else " alone"}">\n{picture_part}\n{word_part}</div>'
 
 
 def _pictures(
@@ -275,8 +275,8 @@ def _row(answer: AnswerView, criteria: int) -> str:
     name = f'<th scope="row">{escape(answer.name)}</th>'
     name += f'<td class="{verdict_tone(answer.verdict)}">{escape(answer.verdict or "–")}</td>'
     if answer.score is None:
-        why = f"{answer.failure}: {answer.reason or ''}" if answer.failure else ""
-        return f'<tr>{name}<td colspan="{criteria + 1}" class="bad">{escape(why)}</td></tr>'
+        reason = f"{answer.failure}: {answer.reason or ''}" if answer.failure else ""
+        return f'<tr>{name}<td colspan="{criteria + 1}" class="bad">{escape(reason)}</td></tr>'
     cells = "".join(
         f'<td class="number muted" data-mark="{number}">{NOT_STATED}</td>'
         if score is None

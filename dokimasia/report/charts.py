@@ -38,10 +38,10 @@ class Point(NamedTuple):
 
 def intervals_said(points: Iterable[Point]) -> str:
     """Return the part of a chart's caption that says which of its points have intervals."""
-    drawn = [point.low is not None and point.high is not None for point in points]
-    if not any(drawn):
+    with_interval = [point.low is not None and point.high is not None for point in points]
+    if not any(with_interval):
         return "without intervals, for which there are too few data"
-    return "with 95 % intervals" if all(drawn) else "with 95 % intervals where there are any"
+    return "with 95 % intervals" if all(with_interval) else "with 95 % intervals where there are any"
 
 
 def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float] | None, zero: bool = False) -> Figure:
@@ -62,18 +62,18 @@ def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float
     ]
     traces = [
         {
-            **_measured(kept, {"thickness": 3, "width": 6, "color": PALETTE[0]}),
-            "y": [label(point.label) for point in kept],
-            "text": [label(point.label) for point in kept],
+            **_measured(group, {"thickness": 3, "width": 6, "color": PALETTE[0]}),
+            "y": [label(point.label) for point in group],
+            "text": [label(point.label) for point in group],
             "marker": {
                 "size": 11,
                 "color": PALETTE[0],
-                "symbol": ["circle-open" if point.hollow or point.low is None else "circle" for point in kept],
+                "symbol": ["circle-open" if point.hollow or point.low is None else "circle" for point in group],
                 "line": {"width": 2, "color": PALETTE[0]},
             },
             "hovertemplate": f"{hover}<extra></extra>",
         }
-        for kept, hover in _by_interval(points)
+        for group, hover in _by_interval(points)
     ]
     return {"data": traces, "layout": _layout([point.label for point in points], title, scale, shapes=lines, zero=zero)}
 
@@ -86,15 +86,15 @@ def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence
     keys = short_labels(list(series))
     for number, (name, points) in enumerate(series.items()):
         offset = (number - (len(series) - 1) / 2) * step
-        kept = [(index + offset, point) for index, point in enumerate(points) if point is not None]
+        placed = [(index + offset, point) for index, point in enumerate(points) if point is not None]
         colour = PALETTE[number % len(PALETTE)]
         traces.append(
             {
-                **_measured([point for _, point in kept], {"thickness": 1.6, "width": 0, "color": colour}),
+                **_measured([point for _, point in placed], {"thickness": 1.6, "width": 0, "color": colour}),
                 "name": keys[number],
-                "y": [round(place, 4) for place, _ in kept],
+                "y": [round(place, 4) for place, _ in placed],
                 "marker": {"size": 8, "color": colour},
-                "text": [label(point.label) for _, point in kept],
+                "text": [label(point.label) for _, point in placed],
                 "hovertemplate": f"{WITH_INTERVAL}<extra>{label(name)}</extra>",
             }
         )
@@ -173,7 +173,9 @@ def cost_chart(points: Mapping[str, tuple[float, float]], *, title: str) -> Figu
         "mode": "markers+text",
         "x": [cost for _, (cost, _), _ in placed],
         "y": [score for _, (_, score), _ in placed],
-        "text": ["<br>".join(short[one] for one in group) if name == group[0] else "" for name, _, group in placed],
+        "text": [
+            "<br>".join(short[member] for member in group) if name == group[0] else "" for name, _, group in placed
+        ],
         "hovertext": [label(name) for name, _, _ in placed],
         "textposition": [f"middle {'left' if 2 * cost > most else 'right'}" for _, (cost, _), _ in placed],
         "cliponaxis": False,
@@ -193,11 +195,11 @@ def _close(points: Mapping[str, tuple[float, float]]) -> list[list[str]]:
     down = 0.06 * (max(scores, default=0.0) - min(scores, default=0.0))
     groups: list[list[str]] = []
     for name, (cost, score) in points.items():
-        near = next((one for one in groups if _within(points[one[0]], (cost, score), across, down)), None)
-        if near is None:
+        overlapping = next((group for group in groups if _within(points[group[0]], (cost, score), across, down)), None)
+        if overlapping is None:
             groups.append([name])
         else:
-            near.append(name)
+            overlapping.append(name)
     return groups
 
 
@@ -318,7 +320,7 @@ def heat_chart(
                 "ygap": 2,
                 "colorscale": DIVERGING_COLOURS if diverging else FAILURE_COLOURS if failures else SHARE_COLOURS,
                 "showscale": False,
-                "text": [["" if one is None else f"{one:.0f}" for one in row] for row in values],
+                "text": [["" if value is None else f"{value:.0f}" for value in row] for row in values],
                 "texttemplate": "%{text}",
                 "textfont": {"color": CELL_INK},
                 "hoverongaps": False,
@@ -355,7 +357,7 @@ def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, 
         y: title of the vertical axis.
         line: whether to draw the line.
     """
-    xs, ys = [one[0] for one in points.values()], [one[1] for one in points.values()]
+    xs, ys = [point[0] for point in points.values()], [point[1] for point in points.values()]
     traces: list[Figure] = [
         {
             "type": "scatter",
@@ -388,7 +390,7 @@ def _least_squares(xs: Sequence[float], ys: Sequence[float]) -> tuple[list[float
     """Return the ends of the line of least squares; None if all points have the same x."""
     n = len(xs)
     mean_x, mean_y = sum(xs) / n, sum(ys) / n
-    spread = sum((one - mean_x) ** 2 for one in xs)
+    spread = sum((x - mean_x) ** 2 for x in xs)
     if n < 2 or spread == 0:
         return None
     slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(xs, ys, strict=True)) / spread

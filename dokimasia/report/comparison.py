@@ -332,21 +332,21 @@ def sides_of(pair: ScoreComparison, *, own: bool) -> tuple[str, str]:
 
 def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
     """Yield notes for comparisons whose interval and p-value disagree, or whose samples all have equal scores."""
-    apart = unlike = False
+    disagree = unchanged = False
     for means in compared:
         measured, changed = means.measured, means.changed
         if measured is None or measured.gap.low is None or measured.gap.high is None:
             continue
         if not changed.higher and not changed.lower:
-            unlike = True
+            unchanged = True
         elif (measured.gap.low <= 0 <= measured.gap.high) == (measured.p_value <= SURE):
-            apart = True
-    if apart:
+            disagree = True
+    if disagree:
         yield (
             "Interval and test are made in different ways, a bootstrap and sign flips, and at the edge one may leave out 0 "
             "where the other does not, as here: such a difference is not settled."
         )
-    if unlike:
+    if unchanged:
         yield (
             "Where no sample differs the interval is not made of differences: it says how far other samples could still "
             "differ when none of so many did, and grows narrower with more images."
@@ -356,7 +356,7 @@ def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
 def _meaning(comparison: RunComparison) -> str:
     """Return a sentence on units, direction, intervals and tests of the table."""
     scale = comparison.scale
-    way = "first minus second" if comparison.within_a_run else "second minus first"
+    direction = "first minus second" if comparison.within_a_run else "second minus first"
     several = " The p-values are not adjusted for the number of pairs." if len(comparison.pairs) > 1 else ""
     parts: list[str] = []
     if scale is not None and not _scoreless(comparison):
@@ -370,38 +370,40 @@ def _meaning(comparison: RunComparison) -> str:
             "points",
         )
     return (
-        f"{'; '.join(parts)}. difference: {way} on the samples that have it in both; 95 % bootstrap interval "
+        f"{'; '.join(parts)}. difference: {direction} on the samples that have it in both; 95 % bootstrap interval "
         f"and two-sided sign-flip test, both clustered by samples that share an image.{several}"
     )
 
 
 def _scoreless(comparison: RunComparison) -> list[str]:
     """Return a warning if a side has no judge, so that no scores can be compared; empty otherwise."""
-    without = dict.fromkeys(name for pair in comparison.scores for name in pair.without_scores)
-    runs = " and ".join(dict.fromkeys(f"run {getattr(comparison, name).run}" for name in without))
-    return [f"no judge scored in {runs}: there are no scores to compare"] if without else []
+    sides = dict.fromkeys(name for pair in comparison.scores for name in pair.without_scores)
+    runs = " and ".join(dict.fromkeys(f"run {getattr(comparison, name).run}" for name in sides))
+    return [f"no judge scored in {runs}: there are no scores to compare"] if sides else []
 
 
 def _unpaired(comparison: RunComparison) -> Iterator[tuple[str, list[str]]]:
     """Yield the models that are in one run only, and those in both runs that were not requested, each with a title."""
-    left = {"first": comparison.unpaired.first, "second": comparison.unpaired.second}
+    unpaired = {"first": comparison.unpaired.first, "second": comparison.unpaired.second}
     paired = {
         "first": {pair.first_model for pair in comparison.pairs},
         "second": {pair.second_model for pair in comparison.pairs},
     }
-    for name, other in (("first", "second"), ("second", "first")):
-        if only := [model for model in left[name] if model not in paired[other] and model not in left[other]]:
-            yield f"only in {name}", only
-    if unchosen := [model for model in left["first"] if model in left["second"]]:
+    for name, other_side in (("first", "second"), ("second", "first")):
+        if only_here := [
+            model for model in unpaired[name] if model not in paired[other_side] and model not in unpaired[other_side]
+        ]:
+            yield f"only in {name}", only_here
+    if unchosen := [model for model in unpaired["first"] if model in unpaired["second"]]:
         yield "not compared", unchosen
 
 
 def _contents(pair: ContentComparison, *, changed: bool) -> Iterator[Block]:
     """Yield the numbers of equal and different items of two runs without scores, and the different items."""
-    whose = f"{pair_name(pair)}: " if pair.first_model else ""
+    models = f"{pair_name(pair)}: " if pair.first_model else ""
     failed = ", ".join(f"{count} in {name}" for name, count in pair.failed)
     yield Paragraph(
-        f"{whose}{pair.n_shared} items in both runs, {pair.same} came to the same, {pair.different} did not; "
+        f"{models}{pair.n_shared} items in both runs, {pair.same} came to the same, {pair.different} did not; "
         f"failed: {failed}"
     )
     if changed and pair.items:
@@ -439,14 +441,14 @@ def _of(compared: ShareComparison, pair: ScoreComparison) -> str:
 def _table(pairs: Sequence[ScoreComparison], *, own: bool) -> Table:
     rows: list[list[Cell]] = []
     for pair in pairs:
-        for at, row in enumerate(_rows(pair)):
+        for index, row in enumerate(_rows(pair)):
             changed = [
                 f"{count}"
                 for count in (row.compared.changed.higher, row.compared.changed.equal, row.compared.changed.lower)
             ]
             rows.append(
                 [
-                    "" if at else pair_name(pair, own=own),
+                    "" if index else pair_name(pair, own=own),
                     row.name,
                     row.n,
                     *difference_cells(row.compared, row.percent),
@@ -501,12 +503,12 @@ def _silence(pair: ScoreComparison) -> str:
 def _undecided(pair: ScoreComparison, right: AccuracyComparison) -> str:
     """Return the numbers of undecided answers, and the bounds of the difference of strict accuracy over all their outcomes."""
     sides = sides_of(pair, own=pair.first_model != pair.second_model)
-    counted = [
+    counts = [
         f"{getattr(right.n_undecided, name):,} of {side}" for name, side in zip(("first", "second"), sides, strict=True)
     ]
     low, high = (signed_text(100 * end, 0) for end in (right.bounds.low, right.bounds.high))
     return (
-        f"undecided answers, counted as not right: {in_words(counted)}; whatever they are, the difference on these samples "
+        f"undecided answers, counted as not right: {in_words(counts)}; whatever they are, the difference on these samples "
         f"lies from {low} to {high}"
     )
 
@@ -546,11 +548,11 @@ def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
                 "note",
             )
     if pair.n_paired:
-        of, answers = f"of {pair.n_paired} samples", f"the same answers in {pair.same_answers}"
+        of_samples, answers = f"of {pair.n_paired} samples", f"the same answers in {pair.same_answers}"
         if pair.same_criteria is None:
-            yield Paragraph(f"{answers} {of}", "note")
+            yield Paragraph(f"{answers} {of_samples}", "note")
         else:
-            yield Paragraph(f"the same {by} on both sides in {pair.same_criteria} {of}, {answers}", "note")
+            yield Paragraph(f"the same {by} on both sides in {pair.same_criteria} {of_samples}, {answers}", "note")
     agreement = pair.agreement
     if agreement is not None:
         exact = agreement.exact
