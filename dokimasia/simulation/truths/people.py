@@ -72,7 +72,7 @@ def expected_labelling(shares: Mapping[Label, float], people: Sequence[Simulated
             meetings[row][column] += share * meeting / len(pairs)
     count = range(len(LABELS))
     same = sum(pair[row][row] for row in count)
-    first, second = [sum(row) for row in pair], [sum(row[row] for row in pair) for row in count]
+    first, second = [sum(row) for row in pair], [sum(row[column] for row in pair) for column in count]
     chance = sum(a * b for a, b in zip(first, second, strict=True))
     return {
         "alpha": _alpha(meetings, [sum(row) for row in meetings], "nominal"),
