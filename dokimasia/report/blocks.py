@@ -1,4 +1,4 @@
-"""What a section is made of: a few kinds of block, written once and drawn as HTML, as Markdown or on a terminal."""
+"""The blocks of a section: a few kinds, each drawn as HTML, as Markdown and on a terminal."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -6,14 +6,14 @@ from typing import Any, Literal
 
 Tone = Literal["", "strong", "muted", "good", "bad", "code", "struck", "cited"]
 Place = Literal["page", "terminal"]
-"""Where blocks are drawn; a document in Markdown has what the page has."""
+"""Where blocks are drawn; a Markdown document has the blocks of the page."""
 
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """A piece of text. A figure also has the place of its value in `show --json` (a JSON pointer) and that value.
+    """A piece of text; for a figure, also its JSON pointer in `show --json` and its value.
 
-    `heat` tints a score's cell: 0 the lowest, 1 the highest. `href` leads to another place of the page, `#` and its id.
+    `heat` tints a score's cell, from 0 (lowest) to 1 (highest). `href` is a link within the page, `#` and an id.
     """
 
     text: str
@@ -29,9 +29,9 @@ Cell = str | Span | tuple["str | Span", ...]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A table's column: its title, whether it holds numbers, and what the title means where that needs saying.
+    """A column of a table: title, whether it holds numbers, and an explanation of the title if needed.
 
-    `only` keeps it to one place; without it the column is drawn everywhere.
+    `only` restricts the column to one place; by default it is drawn everywhere.
     """
 
     title: str
@@ -42,7 +42,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """A paragraph; `warning` stands out, `note` stands back."""
+    """A paragraph; a `warning` is highlighted, a `note` is muted."""
 
     text: Cell
     kind: Literal["plain", "note", "warning", "lead"] = "plain"
@@ -50,9 +50,9 @@ class Paragraph:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Rows of cells; `about` says what they are, for those who do not see the table's place.
+    """Rows of cells; `about` is the caption, also for readers who do not see the table in its context.
 
-    A `sortable` table's rows can be put in the order of any column on the page.
+    On the page, the rows of a `sortable` table can be sorted by any column.
     """
 
     columns: Sequence[Column]
@@ -63,14 +63,14 @@ class Table:
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """Names and what they are, one a line."""
+    """Names with their values, one per line."""
 
     rows: Sequence[tuple[str, Cell]]
 
 
 @dataclass(frozen=True, slots=True)
 class Bullets:
-    """A list; one under a `warning` stands out with it."""
+    """A list; with a `warning`, it is highlighted together with the warning."""
 
     items: Sequence[Cell]
     warning: str = ""
@@ -78,10 +78,10 @@ class Bullets:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A Plotly figure; the same numbers stand in a table beside it, and `about` says in words what it shows.
+    """A Plotly figure; `about` describes it in words, and a table beside it has the same numbers.
 
-    `variants` are ways to see it, by name: each replaces properties of the figure's first trace. `picks` says what the
-    reader picks among them. Only the page draws charts: a document in Markdown has the table.
+    `variants` are alternative views by name: each replaces properties of the figure's first trace. `picks` labels the menu
+    of variants. Only the page draws charts; a Markdown document has the table.
     """
 
     figure: Mapping[str, Any]
@@ -92,9 +92,9 @@ class Chart:
 
 @dataclass(frozen=True, slots=True)
 class Fold:
-    """Blocks that are shown when they are asked for; a chart's point, or a link, of its `id` opens it.
+    """Blocks that are hidden until the reader opens them; a link to `id`, or a click on a chart's point with it, opens them.
 
-    On a terminal nothing can be opened: there its title stands alone.
+    A terminal prints only the title.
     """
 
     title: str
@@ -104,17 +104,17 @@ class Fold:
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """The samples of the report's data, drawn by each format in its own way."""
+    """The samples of the report's data; each format draws them in its own way."""
 
     note: str
 
 
 @dataclass(frozen=True, slots=True)
 class Image:
-    """A picture as a data URI; where it cannot be drawn `uri` is empty, and `about` says why. A document has `about`.
+    """An image as a data URI; if it cannot be drawn, `uri` is empty and `about` says why. Markdown has only `about`.
 
-    `regions` are drawn on it, corners as fractions of its width and height; `ratio` is then its height by its width.
-    `sha256` is its hash in the home, by which a service that has the home at hand shows it where there is no `uri`.
+    `regions` are drawn on it, with corners as fractions of width and height; `ratio` is then height divided by width.
+    `sha256` is the image's hash in the home; a service that has the home uses it if there is no `uri`.
     """
 
     uri: str
@@ -126,7 +126,7 @@ class Image:
 
 @dataclass(frozen=True, slots=True)
 class Texts:
-    """Texts beside each other, each under a heading, with the line breaks that they have; if `raw`, a terminal adds none."""
+    """Texts beside each other, each with a heading and its own line breaks; if `raw`, a terminal does not wrap them."""
 
     items: Sequence[tuple[Cell, str]]
     raw: bool = False
@@ -134,7 +134,7 @@ class Texts:
 
 @dataclass(frozen=True, slots=True)
 class Only:
-    """Blocks that are drawn in one place alone."""
+    """Blocks that are drawn in one place only."""
 
     place: Place
     blocks: Sequence["Block"]
@@ -145,7 +145,7 @@ Block = Paragraph | Table | Facts | Bullets | Chart | Fold | Browser | Image | T
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of the report: its anchor, its title, what it is about in the menu, its blocks, and where alone it is drawn."""
+    """A part of the report: anchor, title, blocks, title in the menu, and the only place where it is drawn, if restricted."""
 
     id: str
     title: str
@@ -155,31 +155,31 @@ class Section:
 
 
 def spans(cell: Cell) -> tuple[str | Span, ...]:
-    """Return a cell's pieces."""
+    """Return the pieces of a cell."""
     return cell if isinstance(cell, tuple) else (cell,)
 
 
 def plain(cell: Cell) -> str:
-    """Return a cell's text alone."""
+    """Return the text of a cell, without markup."""
     return "".join(piece if isinstance(piece, str) else piece.text for piece in spans(cell))
 
 
 def drawn_at(place: Place, blocks: Sequence[Block]) -> Iterator[Block]:
-    """Yield the blocks that a place draws, tables with the columns that it draws."""
+    """Yield the blocks that a place draws; tables have only the columns of that place."""
     for block in blocks:
         if isinstance(block, Only):
             if block.place == place:
                 yield from drawn_at(place, block.blocks)
         elif isinstance(block, Table) and any(column.only for column in block.columns):
-            visible = [at for at, column in enumerate(block.columns) if column.only in (None, place)]
-            rows = [[row[at] for at in visible] for row in block.rows]
-            yield replace(block, columns=[block.columns[at] for at in visible], rows=rows)
+            visible = [index for index, column in enumerate(block.columns) if column.only in (None, place)]
+            rows = [[row[index] for index in visible] for row in block.rows]
+            yield replace(block, columns=[block.columns[index] for index in visible], rows=rows)
         else:
             yield block
 
 
 def captioned(place: Place, blocks: Sequence[Block]) -> Iterator[tuple[Block, bool]]:
-    """Yield the blocks that a place draws, and whether each is a table next to another, which needs its title in sight."""
+    """Yield the blocks that a place draws, each with whether it is a table next to another, which needs a visible title."""
     drawn = [None, *drawn_at(place, blocks), None]
     for before, block, after in zip(drawn, drawn[1:], drawn[2:], strict=False):
         if block is not None:

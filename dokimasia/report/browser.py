@@ -1,4 +1,4 @@
-"""The browser of samples as HTML: a list to move through, and a card for each sample with all its data."""
+"""The browser of samples as HTML: a list for navigation, and a card with all data of each sample."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
@@ -47,7 +47,7 @@ KEYS = (
 
 
 def draw_browser(data: ReportData, note: str) -> str:
-    """Return the samples of the report; without scripts all cards stand below each other."""
+    """Return the samples of the report as HTML; without scripts, all cards are shown one below the other."""
     views = sample_views(data)
     items = "\n".join(_item(number, view, data.blind_arms) for number, view in enumerate(views, start=1))
     most = most_text(views)
@@ -78,7 +78,7 @@ def sample_views(data: ReportData) -> list[SampleView]:
 
 
 def most_text(views: Iterable[SampleView]) -> int:
-    """Return how many characters of one text a report shows: fewer where it shows many answers."""
+    """Return the maximum number of characters of a text in a report; the more answers, the fewer characters."""
     answers = sum(len(view.answers) for view in views)
     return max(LEAST_TEXT, min(MOST_TEXT, ALL_TEXTS // max(1, answers)))
 
@@ -117,16 +117,16 @@ def _card(number: int, view: SampleView, data: ReportData, most: int) -> str:
 
 
 def draw_sample(view: SampleView, pictures: Mapping[str, Picture], clip: Clip, *, level: int = 2) -> str:
-    """Return a sample as HTML: its images with the regions of its criteria, the question, the answers.
+    """Return a sample as HTML: images with the regions of its criteria, question and answers.
 
-    `level` is that of its headings.
+    `level` is the level of its headings.
     """
     looks = [look for _, look in view.looks]
-    drawn = _halves(
+    halves = _halves(
         _pictures(view.sample, view.criteria, looks, pictures),
         (*_asked(view.sample, view.accepted, clip), *_words(view, clip, level)),
     )
-    return "\n".join((drawn, *_answers(view, clip, level)))
+    return "\n".join((halves, *_answers(view, clip, level)))
 
 
 def draw_question(
@@ -140,27 +140,27 @@ def draw_question(
     rest: str,
     words: bool = True,
 ) -> str:
-    """Return a sample's images, with the regions of criteria and where judges looked, beside what was asked of it.
+    """Return a sample's images, with the regions of criteria and looks, beside its question.
 
     Args:
         sample: the sample.
         pictures: its images, by hash.
         clip: cuts long texts.
-        accepted: the reference.
-        criteria: the sample's criteria, where they are known.
-        looks: where judges looked, where that is known.
-        rest: drawn HTML, which stands below the question.
-        words: whether the question is drawn, too.
+        accepted: the reference answer.
+        criteria: the sample's criteria, if known.
+        looks: the judges' looks, if known.
+        rest: HTML to place below the question.
+        words: whether to draw the question itself.
     """
     drawn_pictures = _pictures(sample, criteria, looks, pictures)
     return _halves(drawn_pictures, (*(_asked(sample, accepted, clip) if words else ()), rest), kind=" beside")
 
 
 def _halves(pictures: Iterable[str], words: Iterable[str], *, kind: str = "") -> str:
-    left, right = "".join(pictures), "\n".join(words)
-    picture_part = f'<div class="pictures">{left}</div>' if left else ""
-    word_part = f'<div class="words">\n{right}\n</div>' if right else ""
-    return f'<div class="halves{kind if left and right else " alone"}">\n{picture_part}\n{word_part}</div>'
+    picture_html, word_html = "".join(pictures), "\n".join(words)
+    picture_part = f'<div class="pictures">{picture_html}</div>' if picture_html else ""
+    word_part = f'<div class="words">\n{word_html}\n</div>' if word_html else ""
+    return f'<div class="halves{kind if picture_html and word_html else " alone"}">\n{picture_part}\n{word_part}</div>'
 
 
 def _pictures(
@@ -275,8 +275,8 @@ def _row(answer: AnswerView, criteria: int) -> str:
     name = f'<th scope="row">{escape(answer.name)}</th>'
     name += f'<td class="{verdict_tone(answer.verdict)}">{escape(answer.verdict or "–")}</td>'
     if answer.score is None:
-        why = f"{answer.failure}: {answer.reason or ''}" if answer.failure else ""
-        return f'<tr>{name}<td colspan="{criteria + 1}" class="bad">{escape(why)}</td></tr>'
+        reason = f"{answer.failure}: {answer.reason or ''}" if answer.failure else ""
+        return f'<tr>{name}<td colspan="{criteria + 1}" class="bad">{escape(reason)}</td></tr>'
     cells = "".join(
         f'<td class="number muted" data-mark="{number}">{NOT_STATED}</td>'
         if score is None

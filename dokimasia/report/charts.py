@@ -1,4 +1,4 @@
-"""Plotly figures: intervals, categories, repeats, cost, heat maps, models in a plane; colours follow the page's theme."""
+"""Plotly figures: intervals, categories, repeats, costs, heat maps and scatter plots, in colours for both themes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 from dokimasia.report.labels import label, short_labels, ticks
 
 PALETTE = ("#3f7fd9", "#d9782d", "#2f9e6e", "#b25cc4", "#cf4a4a", "#1f9aa8", "#8a7a1f", "#7d8590")
-"""Colours that stand out from white and from near-black alike; after the last the first comes again."""
+"""Colours with enough contrast on white and near-black; they repeat after the last."""
 
 GREY = "#8a8f98"
 WITH_INTERVAL = "%{text}<br><b>%{x:.2f}</b>  95 % %{customdata[0]} to %{customdata[1]}"
@@ -22,11 +22,11 @@ KEYED: Figure = {
     "legend": {"orientation": "h", "y": 1, "yanchor": "bottom", "x": 0},
     "margin": {"t": 36, "r": 24, "b": 48, "l": 8},
 }
-"""A layout with the names of the traces above it."""
+"""A layout with a legend above the chart."""
 
 
 class Point(NamedTuple):
-    """A measured mean with its interval, None where it has none; `bounds` are what failures leave open, None without any."""
+    """A measured mean with its interval (None without one); `bounds` are what failures leave open, None if nothing failed."""
 
     label: str
     mean: float
@@ -37,23 +37,23 @@ class Point(NamedTuple):
 
 
 def intervals_said(points: Iterable[Point]) -> str:
-    """Say in a chart's caption which of its points are drawn with their interval."""
-    drawn = [point.low is not None and point.high is not None for point in points]
-    if not any(drawn):
+    """Return the part of a chart's caption that says which of its points have intervals."""
+    with_interval = [point.low is not None and point.high is not None for point in points]
+    if not any(with_interval):
         return "without intervals, for which there are too few data"
-    return "with 95 % intervals" if all(drawn) else "with 95 % intervals where there are any"
+    return "with 95 % intervals" if all(with_interval) else "with 95 % intervals where there are any"
 
 
 def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float] | None, zero: bool = False) -> Figure:
-    """Return one row a point: the mean as a dot, its interval as a bar, the bounds of the failures as a thin line.
+    """Return a chart with a row per point: mean as a dot, interval as a bar, bounds as a dotted line.
 
-    What has no interval is a hollow dot without a bar.
+    A point without interval is a hollow dot without a bar.
 
     Args:
-        points: from top to bottom.
-        title: of the axis, with its unit.
-        scale: the axis' ends; None fits them to the points.
-        zero: whether a line marks 0.
+        points: the points, from top to bottom.
+        title: title of the axis, with its unit.
+        scale: ends of the axis; None fits the axis to the points.
+        zero: whether to mark 0 by a line.
     """
     lines = [
         _line(point.bounds, (label(point.label), label(point.label)), line={"width": 2, "dash": "dot", "color": GREY})
@@ -62,39 +62,39 @@ def interval_chart(points: Sequence[Point], *, title: str, scale: Sequence[float
     ]
     traces = [
         {
-            **_measured(kept, {"thickness": 3, "width": 6, "color": PALETTE[0]}),
-            "y": [label(point.label) for point in kept],
-            "text": [label(point.label) for point in kept],
+            **_measured(group, {"thickness": 3, "width": 6, "color": PALETTE[0]}),
+            "y": [label(point.label) for point in group],
+            "text": [label(point.label) for point in group],
             "marker": {
                 "size": 11,
                 "color": PALETTE[0],
-                "symbol": ["circle-open" if point.hollow or point.low is None else "circle" for point in kept],
+                "symbol": ["circle-open" if point.hollow or point.low is None else "circle" for point in group],
                 "line": {"width": 2, "color": PALETTE[0]},
             },
             "hovertemplate": f"{hover}<extra></extra>",
         }
-        for kept, hover in _by_interval(points)
+        for group, hover in _by_interval(points)
     ]
     return {"data": traces, "layout": _layout([point.label for point in points], title, scale, shapes=lines, zero=zero)}
 
 
 def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence[str], *, title: str) -> Figure:
-    """Return the groups from top to bottom, in each one dot with its interval a series, in the series' colour."""
+    """Return a chart with the groups from top to bottom; in each group, every series has a dot with its interval."""
     rows = len(groups)
     step = 0.7 / max(1, len(series))
     traces: list[Figure] = []
     keys = short_labels(list(series))
     for number, (name, points) in enumerate(series.items()):
         offset = (number - (len(series) - 1) / 2) * step
-        kept = [(index + offset, point) for index, point in enumerate(points) if point is not None]
+        placed = [(index + offset, point) for index, point in enumerate(points) if point is not None]
         colour = PALETTE[number % len(PALETTE)]
         traces.append(
             {
-                **_measured([point for _, point in kept], {"thickness": 1.6, "width": 0, "color": colour}),
+                **_measured([point for _, point in placed], {"thickness": 1.6, "width": 0, "color": colour}),
                 "name": keys[number],
-                "y": [round(place, 4) for place, _ in kept],
+                "y": [round(place, 4) for place, _ in placed],
                 "marker": {"size": 8, "color": colour},
-                "text": [label(point.label) for _, point in kept],
+                "text": [label(point.label) for _, point in placed],
                 "hovertemplate": f"{WITH_INTERVAL}<extra>{label(name)}</extra>",
             }
         )
@@ -115,7 +115,7 @@ def grouped_chart(series: Mapping[str, Sequence[Point | None]], groups: Sequence
 
 
 def repeats_chart(means: Mapping[str, Sequence[float | None]], *, title: str) -> Figure:
-    """Return one row a model with a dot for the mean of each of its repeats."""
+    """Return a chart with a row per model, and a dot for the mean of each repeat."""
     pairs = [
         (label(name), value, repeat)
         for name, values in means.items()
@@ -136,7 +136,7 @@ def repeats_chart(means: Mapping[str, Sequence[float | None]], *, title: str) ->
 
 
 def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str], *, title: str) -> Figure:
-    """Return one row a model: two dots joined by a line, the second one hollow."""
+    """Return a chart with a row per model: two dots joined by a line, the second one hollow."""
     rows = [label(name) for name in pairs]
     traces = [
         {
@@ -160,9 +160,9 @@ def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str
 
 
 def cost_chart(points: Mapping[str, tuple[float, float]], *, title: str) -> Figure:
-    """Return mean scores (second) over costs in US dollars a scored sample (first), one labelled dot a model.
+    """Return the chart of mean scores over costs per scored sample in US dollars: a labelled dot per model.
 
-    Models whose dots lie on one another have one label together, a line a model.
+    `points` are cost and score by model. Models whose dots overlap share a label, with a line per model.
     """
     groups = _close(points)
     most = max((cost for cost, _ in points.values()), default=0.0)
@@ -173,7 +173,9 @@ def cost_chart(points: Mapping[str, tuple[float, float]], *, title: str) -> Figu
         "mode": "markers+text",
         "x": [cost for _, (cost, _), _ in placed],
         "y": [score for _, (_, score), _ in placed],
-        "text": ["<br>".join(short[one] for one in group) if name == group[0] else "" for name, _, group in placed],
+        "text": [
+            "<br>".join(short[member] for member in group) if name == group[0] else "" for name, _, group in placed
+        ],
         "hovertext": [label(name) for name, _, _ in placed],
         "textposition": [f"middle {'left' if 2 * cost > most else 'right'}" for _, (cost, _), _ in placed],
         "cliponaxis": False,
@@ -187,17 +189,17 @@ def cost_chart(points: Mapping[str, tuple[float, float]], *, title: str) -> Figu
 
 
 def _close(points: Mapping[str, tuple[float, float]]) -> list[list[str]]:
-    """Return the names in groups whose dots, or the labels beside them, would cover one another."""
+    """Return the names in groups whose dots, or labels, would overlap."""
     costs, scores = [cost for cost, _ in points.values()], [score for _, score in points.values()]
     across = 0.05 * max(costs, default=0.0)
     down = 0.06 * (max(scores, default=0.0) - min(scores, default=0.0))
     groups: list[list[str]] = []
     for name, (cost, score) in points.items():
-        near = next((one for one in groups if _within(points[one[0]], (cost, score), across, down)), None)
-        if near is None:
+        overlapping = next((group for group in groups if _within(points[group[0]], (cost, score), across, down)), None)
+        if overlapping is None:
             groups.append([name])
         else:
-            near.append(name)
+            overlapping.append(name)
     return groups
 
 
@@ -244,7 +246,7 @@ def _layout(
 
 
 def _by_interval(points: Sequence[Point]) -> list[tuple[list[Point], str]]:
-    """Return points with an interval and those without, each with what is shown under the mouse; none of no points."""
+    """Return the points with an interval and those without, each with its hover text; empty groups are left out."""
     groups = [([], WITH_INTERVAL), ([], WITHOUT_INTERVAL)]
     for point in points:
         groups[point.low is None or point.high is None][0].append(point)
@@ -252,7 +254,7 @@ def _by_interval(points: Sequence[Point]) -> list[tuple[list[Point], str]]:
 
 
 def _measured(points: Sequence[Point], bars: Figure) -> Figure:
-    """Return of a trace of dots what says how sure each is: means, and intervals as bars that look so."""
+    """Return the means of a trace of dots, with intervals as error bars if there are any."""
     if all(point.low is None or point.high is None for point in points):
         return {"type": "scatter", "mode": "markers", "x": [point.mean for point in points]}
     return {
@@ -273,17 +275,17 @@ def _measured(points: Sequence[Point], bars: Figure) -> Figure:
 
 
 def _line(across: tuple[float, float], down: tuple[Any, Any], **look: Any) -> Figure:
-    """Return a line between the grid and the dots."""
+    """Return a line that is drawn above the grid and below the dots."""
     return {"type": "line", "x0": across[0], "x1": across[1], "y0": down[0], "y1": down[1], "layer": "between", **look}
 
 
 CELL_INK = "#14171c"
-"""Of the figures in the cells: every colour below stands out from it."""
+"""Text colour of cells; it has enough contrast on all colours below."""
 
 DIVERGING_COLOURS = [[0.0, "#e2705f"], [0.25, "#f0a58f"], [0.5, "#f1f1ee"], [0.75, "#8ccfa8"], [1.0, "#46ab76"]]
 SHARE_COLOURS = [[0.0, "#f4f6fa"], [1.0, "#6ba0ea"]]
 FAILURE_COLOURS = [[0.0, "#f6f4f1"], [0.5, "#f0a58f"], [1.0, "#e2706a"]]
-"""Of shares that are better low."""
+"""Colours of shares of which lower is better."""
 
 
 def heat_chart(
@@ -295,15 +297,15 @@ def heat_chart(
     diverging: bool = False,
     failures: bool = False,
 ) -> Figure:
-    """Return percentages as a heat map, rows from top to bottom; None is left blank.
+    """Return a heat map of percentages, with rows from top to bottom; None leaves a cell blank.
 
     Args:
-        rows: their names.
-        columns: their names.
-        values: 0 to 100, a row each.
-        hover: what a cell's value is, with `%{y}`, `%{x}` and `%{z}` for row, column and value.
-        diverging: whether 50 is the middle of two colours.
-        failures: whether low is good.
+        rows: names of the rows.
+        columns: names of the columns.
+        values: percentages from 0 to 100, by row.
+        hover: hover text of a cell, with `%{y}`, `%{x}` and `%{z}` for row, column and value.
+        diverging: whether to use two colours that meet at 50.
+        failures: whether lower is better.
     """
     return {
         "data": [
@@ -318,7 +320,7 @@ def heat_chart(
                 "ygap": 2,
                 "colorscale": DIVERGING_COLOURS if diverging else FAILURE_COLOURS if failures else SHARE_COLOURS,
                 "showscale": False,
-                "text": [["" if one is None else f"{one:.0f}" for one in row] for row in values],
+                "text": [["" if value is None else f"{value:.0f}" for value in row] for row in values],
                 "texttemplate": "%{text}",
                 "textfont": {"color": CELL_INK},
                 "hoverongaps": False,
@@ -347,15 +349,15 @@ AXIS = {"automargin": True, "fixedrange": True, "zeroline": False}
 
 
 def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, line: bool = False) -> Figure:
-    """Return one labelled dot a model; with `line`, the straight line of least squares through them.
+    """Return a scatter plot with a labelled dot per model; with `line`, also the line of least squares.
 
     Args:
-        points: where each stands.
-        x: title of the axis to the right.
-        y: title of the axis upwards.
-        line: whether the line is drawn.
+        points: coordinates by model.
+        x: title of the horizontal axis.
+        y: title of the vertical axis.
+        line: whether to draw the line.
     """
-    xs, ys = [one[0] for one in points.values()], [one[1] for one in points.values()]
+    xs, ys = [point[0] for point in points.values()], [point[1] for point in points.values()]
     traces: list[Figure] = [
         {
             "type": "scatter",
@@ -385,10 +387,10 @@ def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, 
 
 
 def _least_squares(xs: Sequence[float], ys: Sequence[float]) -> tuple[list[float], list[float]] | None:
-    """Return the ends of the line, or None where the points stand above one another."""
+    """Return the ends of the line of least squares; None if all points have the same x."""
     n = len(xs)
     mean_x, mean_y = sum(xs) / n, sum(ys) / n
-    spread = sum((one - mean_x) ** 2 for one in xs)
+    spread = sum((x - mean_x) ** 2 for x in xs)
     if n < 2 or spread == 0:
         return None
     slope = sum((a - mean_x) * (b - mean_y) for a, b in zip(xs, ys, strict=True)) / spread
@@ -397,7 +399,7 @@ def _least_squares(xs: Sequence[float], ys: Sequence[float]) -> tuple[list[float
 
 
 def plain_layout(x: str, y: str) -> Figure:
-    """Return the layout of a figure with two axes by their titles."""
+    """Return the layout of a chart with two titled axes."""
     return {
         "height": 340,
         "margin": {"t": 36, "r": 32, "b": 48, "l": 8},

@@ -1,4 +1,4 @@
-"""Two runs, or two models of one, held against each other: what `diff` prints, as blocks."""
+"""The comparison of two runs, or of two models of a run, as blocks: what `diff` prints."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Literal, NamedTuple, TypeVar
@@ -26,7 +26,7 @@ from dokimasia.report.labels import shortened_names
 
 SCORE = "score"
 SHORT = 60
-"""Characters of what differs between two plans that are shown."""
+"""Maximum number of displayed characters of a difference between two plans."""
 
 
 class SideRun(Value):
@@ -239,7 +239,7 @@ C = TypeVar("C", bound=ComparedMeans)
 
 
 def turned(compared: C) -> C:
-    """Return a comparison as first minus second: two models of a run are shown so, as on its page."""
+    """Return a comparison as first minus second, as two models of one run are shown on its page."""
     changed = compared.changed
     update: dict[str, Value | tuple[Value, ...] | None] = {
         "changed": ChangeCounts(higher=changed.lower, equal=changed.equal, lower=changed.higher)
@@ -264,11 +264,11 @@ def _less(value: float | None) -> float | None:
 
 
 def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Iterator[Block]:
-    """Yield the blocks of a comparison by `dokimasia.runs.reading.comparison.compare_runs`: settings, figures, omissions.
+    """Yield the blocks of a comparison: settings that differ, figures, and what could not be compared.
 
     Args:
-        comparison: the comparison of `compare_runs`.
-        changed: whether the samples that changed most are listed, too.
+        comparison: the result of `dokimasia.runs.reading.comparison.compare_runs`.
+        changed: whether to list the samples that changed most.
     """
     same_run, pairs = comparison.within_a_run, comparison.scores
     if same_run:
@@ -321,32 +321,32 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
 
 
 def pair_name(pair: ScoreComparison | ContentComparison, *, own: bool = False) -> str:
-    """Return what a pair is called: the model, or the first and the second; `own`: both are of one run."""
+    """Return the name of a pair: the model, or both models; `own` says whether both are of one run."""
     return f" {MINUS if own else '→'} ".join(dict.fromkeys((pair.first_model, pair.second_model)))
 
 
 def sides_of(pair: ScoreComparison, *, own: bool) -> tuple[str, str]:
-    """Return what both sides of a pair are called: of one run by their models."""
+    """Return the names of the two sides of a pair: the models if both are of one run, else `first` and `second`."""
     return (pair.first_model, pair.second_model) if own else ("first", "second")
 
 
 def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
-    """Yield what is to be known where an interval and its p-value do not go together, as both stand in one row."""
-    apart = unlike = False
+    """Yield notes for comparisons whose interval and p-value disagree, or whose samples all have equal scores."""
+    disagree = unchanged = False
     for means in compared:
         measured, changed = means.measured, means.changed
         if measured is None or measured.gap.low is None or measured.gap.high is None:
             continue
         if not changed.higher and not changed.lower:
-            unlike = True
+            unchanged = True
         elif (measured.gap.low <= 0 <= measured.gap.high) == (measured.p_value <= SURE):
-            apart = True
-    if apart:
+            disagree = True
+    if disagree:
         yield (
             "Interval and test are made in different ways, a bootstrap and sign flips, and at the edge one may leave out 0 "
             "where the other does not, as here: such a difference is not settled."
         )
-    if unlike:
+    if unchanged:
         yield (
             "Where no sample differs the interval is not made of differences: it says how far other samples could still "
             "differ when none of so many did, and grows narrower with more images."
@@ -354,9 +354,9 @@ def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
 
 
 def _meaning(comparison: RunComparison) -> str:
-    """Return what the figures of the table are."""
+    """Return a sentence on units, direction, intervals and tests of the table."""
     scale = comparison.scale
-    way = "first minus second" if comparison.within_a_run else "second minus first"
+    direction = "first minus second" if comparison.within_a_run else "second minus first"
     several = " The p-values are not adjusted for the number of pairs." if len(comparison.pairs) > 1 else ""
     parts: list[str] = []
     if scale is not None and not _scoreless(comparison):
@@ -370,38 +370,40 @@ def _meaning(comparison: RunComparison) -> str:
             "points",
         )
     return (
-        f"{'; '.join(parts)}. difference: {way} on the samples that have it in both; 95 % bootstrap interval "
+        f"{'; '.join(parts)}. difference: {direction} on the samples that have it in both; 95 % bootstrap interval "
         f"and two-sided sign-flip test, both clustered by samples that share an image.{several}"
     )
 
 
 def _scoreless(comparison: RunComparison) -> list[str]:
-    """Say that no score is compared where nobody was there to score on a side; nothing otherwise."""
-    without = dict.fromkeys(name for pair in comparison.scores for name in pair.without_scores)
-    runs = " and ".join(dict.fromkeys(f"run {getattr(comparison, name).run}" for name in without))
-    return [f"no judge scored in {runs}: there are no scores to compare"] if without else []
+    """Return a warning if a side has no judge, so that no scores can be compared; empty otherwise."""
+    sides = dict.fromkeys(name for pair in comparison.scores for name in pair.without_scores)
+    runs = " and ".join(dict.fromkeys(f"run {getattr(comparison, name).run}" for name in sides))
+    return [f"no judge scored in {runs}: there are no scores to compare"] if sides else []
 
 
 def _unpaired(comparison: RunComparison) -> Iterator[tuple[str, list[str]]]:
-    """Yield which models are in one run alone, and which of both runs were not named to be compared."""
-    left = {"first": comparison.unpaired.first, "second": comparison.unpaired.second}
+    """Yield the models that are in one run only, and those in both runs that were not requested, each with a title."""
+    unpaired = {"first": comparison.unpaired.first, "second": comparison.unpaired.second}
     paired = {
         "first": {pair.first_model for pair in comparison.pairs},
         "second": {pair.second_model for pair in comparison.pairs},
     }
-    for name, other in (("first", "second"), ("second", "first")):
-        if only := [model for model in left[name] if model not in paired[other] and model not in left[other]]:
-            yield f"only in {name}", only
-    if unchosen := [model for model in left["first"] if model in left["second"]]:
+    for name, other_side in (("first", "second"), ("second", "first")):
+        if only_here := [
+            model for model in unpaired[name] if model not in paired[other_side] and model not in unpaired[other_side]
+        ]:
+            yield f"only in {name}", only_here
+    if unchosen := [model for model in unpaired["first"] if model in unpaired["second"]]:
         yield "not compared", unchosen
 
 
 def _contents(pair: ContentComparison, *, changed: bool) -> Iterator[Block]:
-    """Yield how many items of two runs without scores came to the same, and which did not."""
-    whose = f"{pair_name(pair)}: " if pair.first_model else ""
+    """Yield the numbers of equal and different items of two runs without scores, and the different items."""
+    models = f"{pair_name(pair)}: " if pair.first_model else ""
     failed = ", ".join(f"{count} in {name}" for name, count in pair.failed)
     yield Paragraph(
-        f"{whose}{pair.n_shared} items in both runs, {pair.same} came to the same, {pair.different} did not; "
+        f"{models}{pair.n_shared} items in both runs, {pair.same} came to the same, {pair.different} did not; "
         f"failed: {failed}"
     )
     if changed and pair.items:
@@ -411,7 +413,7 @@ def _contents(pair: ContentComparison, *, changed: bool) -> Iterator[Block]:
 
 
 class _Row(NamedTuple):
-    """One measure of a pair: of how many samples, with both sides' means and their difference, in parts of one or points."""
+    """A measure of a pair: its name, number of samples, and comparison (of shares if `percent`, else of points)."""
 
     name: str
     n: str
@@ -420,7 +422,7 @@ class _Row(NamedTuple):
 
 
 def _rows(pair: ScoreComparison) -> Iterator[_Row]:
-    """Yield what is compared of a pair: strict accuracy and what is spoken to come before any score."""
+    """Yield the measures of a pair: strict accuracy and share addressed, then scores."""
     if (right := pair.strict_accuracy) is not None:
         yield _Row("strict accuracy", _of(right, pair), right, percent=True)
     if (coverage := pair.stated) is not None:
@@ -432,21 +434,21 @@ def _rows(pair: ScoreComparison) -> Iterator[_Row]:
 
 
 def _of(compared: ShareComparison, pair: ScoreComparison) -> str:
-    """Return of how many samples something is compared, and of how many these are where some are left out."""
+    """Return the number of compared samples, with the number of shared ones if some are left out."""
     return f"{compared.n}/{pair.n_shared}" if compared.lost else f"{compared.n}"
 
 
 def _table(pairs: Sequence[ScoreComparison], *, own: bool) -> Table:
     rows: list[list[Cell]] = []
     for pair in pairs:
-        for at, row in enumerate(_rows(pair)):
+        for index, row in enumerate(_rows(pair)):
             changed = [
                 f"{count}"
                 for count in (row.compared.changed.higher, row.compared.changed.equal, row.compared.changed.lower)
             ]
             rows.append(
                 [
-                    "" if at else pair_name(pair, own=own),
+                    "" if index else pair_name(pair, own=own),
                     row.name,
                     row.n,
                     *difference_cells(row.compared, row.percent),
@@ -463,7 +465,7 @@ def _table(pairs: Sequence[ScoreComparison], *, own: bool) -> Table:
 
 
 def difference_cells(means: ComparedMeans, percent: bool = False) -> list[Cell]:
-    """Return both means, their difference, its interval and its p-value; without a pair five times nothing."""
+    """Return both means, their difference, its interval and its p-value as cells; five empty cells without a pair."""
     measured = means.measured
     if measured is None:
         return [NOTHING] * 5
@@ -484,7 +486,7 @@ def difference_cells(means: ComparedMeans, percent: bool = False) -> list[Cell]:
 
 
 def _silence(pair: ScoreComparison) -> str:
-    """Say that a pair's scores also say how much each side says; "" where the sides say as much, and enough."""
+    """Return a warning if the sides address different or small shares of the criteria; empty otherwise."""
     coverage = None if pair.stated is None else pair.stated.measured
     if coverage is None or (min(coverage.first, coverage.second) >= SPEAKING and coverage.p_value > SURE):
         return ""
@@ -499,14 +501,14 @@ def _silence(pair: ScoreComparison) -> str:
 
 
 def _undecided(pair: ScoreComparison, right: AccuracyComparison) -> str:
-    """Say how many answers are undecided, and where the difference of strict accuracy lies whatever they are."""
+    """Return the numbers of undecided answers, and the bounds of the difference of strict accuracy over all their outcomes."""
     sides = sides_of(pair, own=pair.first_model != pair.second_model)
-    counted = [
+    counts = [
         f"{getattr(right.n_undecided, name):,} of {side}" for name, side in zip(("first", "second"), sides, strict=True)
     ]
     low, high = (signed_text(100 * end, 0) for end in (right.bounds.low, right.bounds.high))
     return (
-        f"undecided answers, counted as not right: {in_words(counted)}; whatever they are, the difference on these samples "
+        f"undecided answers, counted as not right: {in_words(counts)}; whatever they are, the difference on these samples "
         f"lies from {low} to {high}"
     )
 
@@ -526,7 +528,7 @@ def _most_changed(samples: Sequence[ChangedSample], sides: tuple[str, str]) -> T
 
 
 def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
-    """Yield what is to be known of a pair beside its figures: what could not be paired, what is the same, how judges agree.
+    """Yield notes on a pair: what could not be paired, equal criteria and answers, and agreement of the judges.
 
     `by` says what answers were scored by.
     """
@@ -546,11 +548,11 @@ def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
                 "note",
             )
     if pair.n_paired:
-        of, answers = f"of {pair.n_paired} samples", f"the same answers in {pair.same_answers}"
+        of_samples, answers = f"of {pair.n_paired} samples", f"the same answers in {pair.same_answers}"
         if pair.same_criteria is None:
-            yield Paragraph(f"{answers} {of}", "note")
+            yield Paragraph(f"{answers} {of_samples}", "note")
         else:
-            yield Paragraph(f"the same {by} on both sides in {pair.same_criteria} {of}, {answers}", "note")
+            yield Paragraph(f"the same {by} on both sides in {pair.same_criteria} {of_samples}, {answers}", "note")
     agreement = pair.agreement
     if agreement is not None:
         exact = agreement.exact

@@ -1,4 +1,4 @@
-"""The console that everything for people is printed on: no text on it controls the terminal."""
+"""The console for all output to people: control characters in text are escaped, so that none reaches the terminal."""
 
 from typing import Any
 
@@ -10,22 +10,22 @@ from dokimasia.log import printable
 
 
 class PrintableConsole(Console):
-    """A Rich console on which control characters in a text stand as their escapes, wherever the text comes from.
+    """A Rich console that replaces control characters by their escapes, wherever a text comes from.
 
-    Escaped is what becomes text (`render_str`) and texts that were made elsewhere, before they are laid out; and once
-    more each piece that is written, so that nothing passes by another way.
+    Strings are escaped when they become text (`render_str`), ready-made texts before layout, and every segment again when
+    it is written.
     """
 
     def render_str(self, text: str, **how: Any) -> Text:
-        """Make a text of a string, as Rich does."""
+        """Return a string as text, like Rich."""
         return super().render_str(printable(text), **how)
 
     def out(self, *objects: Any, **how: Any) -> None:
-        """Write texts without wrapping, as Rich does."""
+        """Write texts without wrapping, like Rich."""
         super().out(*(printable(str(value)) for value in objects), **how)
 
     def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Any:
-        """Yield the pieces of anything that can be drawn, as Rich does."""
+        """Yield the segments of a renderable, like Rich."""
         if isinstance(renderable, Text):
             renderable = _escaped(renderable)
         for piece in super().render(renderable, options):
@@ -34,11 +34,11 @@ class PrintableConsole(Console):
 
 
 def _escaped(text: Text) -> Text:
-    """Return the text with its control characters escaped, its styles where they were."""
+    """Return a text with control characters escaped; styles keep their places."""
     if printable(text.plain) == text.plain:
         return text
     escaped = text.blank_copy()
-    for piece in text.divide([at for at, letter in enumerate(text.plain) if printable(letter) != letter]):
+    for piece in text.divide([index for index, letter in enumerate(text.plain) if printable(letter) != letter]):
         opening = printable(piece.plain[:1])
         spans = [Span(0, len(opening), span.style) for span in piece[:1].spans]
         escaped.append_text(Text(opening, spans=spans)).append_text(piece[1:])

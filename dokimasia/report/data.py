@@ -1,4 +1,4 @@
-"""What a report is made from: one frozen value that holds a run's figures and chosen samples, read from no store."""
+"""The data of a report: one frozen value with a run's figures and chosen samples; drawing reads no store."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +18,9 @@ Role = Literal["candidate", "baseline", "judge", "member", "peer", "pool", "mode
 
 @dataclass(frozen=True, slots=True)
 class ModelFacts:
-    """How a model was asked: what for, its shown name, what it is called at its endpoint, and how it was sampled.
+    """How a model was used: role, displayed name, model name at its endpoint, and sampling settings.
 
-    `steps` are those of a judge that serves only some, empty for a judge of all.
+    `steps` are the steps that a judge serves if it serves only some; empty for a judge of all steps.
     """
 
     role: Role
@@ -42,11 +42,11 @@ class PromptFacts:
 
 @dataclass(frozen=True, slots=True)
 class RunFacts:
-    """What ran, and with which versions.
+    """Identity and settings of a run, with all versions.
 
-    `accepted_by` is the version of the package that accepted the run ("" where it was not recorded), `written_by` the
-    one that writes the report. `graphs` has each graph's version, None where this program's are not those of the run.
-    `settings` are the run's other options, in words, and `open_questions` those that wait for people.
+    `accepted_by` is the version of the package that accepted the run (empty if it was not recorded), `written_by` the
+    version that writes the report. `graphs` has the version of each graph; None if they differ from this program's.
+    `settings` are the other options of the run in words, `open_questions` the number of questions waiting for people.
     """
 
     run: str
@@ -66,9 +66,9 @@ class RunFacts:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """An image as the report shows it: its hash, its size in pixels when it is upright, and a small copy as a data URI.
+    """An image in the report: hash, size in pixels when upright, and a small copy as a data URI.
 
-    `uri` is "" where it cannot be drawn; then `problem` says why.
+    If it cannot be drawn, `uri` is empty and `problem` says why.
     """
 
     sha256: str
@@ -80,7 +80,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Which samples the browser holds: counts of those with a failure and of the rest, each whole and shown."""
+    """The selection of displayed samples: numbers of samples with a failure and of others, in total and displayed."""
 
     failed: int
     failed_shown: int
@@ -90,12 +90,12 @@ class Selection:
 
     @property
     def total(self) -> int:
-        """How many samples the run has."""
+        """Number of samples of the run."""
         return self.failed + self.others
 
     @property
     def text(self) -> str:
-        """What of the run's samples is shown and what was left out, in a sentence or two."""
+        """One or two sentences on the displayed samples and those left out."""
         if self.shown == self.total:
             failing = f", the {self.failed} with a failure first" if self.failed else ""
             return f"{'The only sample' if self.total == 1 else f'All {self.total} samples'}{failing}."
@@ -107,38 +107,38 @@ class Selection:
             parts.append(f"{failed_text} of the {several(self.failed, 'sample')} with a failure")
         if self.failed and self.others_shown:
             parts.append(f"{self.others_shown} of the other {self.others}, drawn by seed {self.seed}")
-        left = self.total - self.shown
-        how = f": {' and '.join(parts)}" if parts else f", drawn by seed {self.seed}"
-        shown = f"{self.shown} of {several(self.total, 'sample')}{how}"
-        return f"{shown}. {left} {'is' if left == 1 else 'are'} left out here; every figure above counts all of them."
+        omitted = self.total - self.shown
+        draw = f": {' and '.join(parts)}" if parts else f", drawn by seed {self.seed}"
+        displayed = f"{self.shown} of {several(self.total, 'sample')}{draw}"
+        return f"{displayed}. {omitted} {'is' if omitted == 1 else 'are'} left out here; every figure above counts all of them."
 
     @property
     def shown(self) -> int:
-        """How many samples the browser holds."""
+        """Number of displayed samples."""
         return self.failed_shown + self.others_shown
 
 
 @dataclass(frozen=True, slots=True)
 class ReportData:
-    """Everything that a report says.
+    """All data of a report.
 
-    What a kind of run has no use for is left empty; a view on a terminal needs the first three alone.
+    What a kind of run does not need is empty; a terminal view needs only the first three fields.
 
     Attributes:
-        drawing: how this kind of run is drawn.
-        facts: what ran, and with which versions.
-        summary: the figures as plain JSON, the very ones of `show --json`.
-        figures: the figures as their model, which sections read by `figures_as`; None where the method computes JSON.
-        planted: what planted parameters make expected: scores by model, of a refinement accuracies by model and arm; None
-            where nothing is known to be planted.
-        differences: the paired differences of every two models, from the method.
+        drawing: how to draw this kind of run.
+        facts: identity and settings of the run, with versions.
+        summary: the figures as plain JSON, as in `show --json`.
+        figures: the figures as a model, which sections read with `figures_as`; None if the method computes JSON.
+        planted: values expected from planted parameters: scores by model or, for a refinement, accuracies by model and arm;
+            None if nothing is known to be planted.
+        differences: the method's paired differences of all pairs of models.
         repeats: each model's mean by repeat, from the method.
-        reasons: an example of what was said, by kind of failure.
-        selection: which samples are shown.
-        samples: the shown samples, each as `show --sample ID --json` gives it, failures first; of a refinement those with
-            a failed answer; of runs that make an item a sample, the items of `show --json`.
-        pictures: their images by hash.
-        added: what other methods add to the page of a run that they rest on, such as its capability tree or its diagnosis.
+        reasons: an example of a failure's reason, by kind of failure.
+        selection: the selection of displayed samples.
+        samples: the displayed samples, failures first, each as in `show --sample ID --json`; for a refinement, those with a
+            failed answer; for runs with an item per sample, the items of `show --json`.
+        pictures: images of these samples, by hash.
+        added: additions of other methods to the page, such as the capability tree or the diagnosis of the run.
     """
 
     drawing: "Drawing"
@@ -157,69 +157,69 @@ class ReportData:
     added: Mapping[str, "Added"] = field(default_factory=dict[str, "Added"])
 
     def figures_as(self, model: type[M]) -> M:
-        """Return the figures as their model; what is there as plain JSON alone is validated."""
+        """Return the figures as their model; plain JSON is validated."""
         return self.figures if isinstance(self.figures, model) else model.model_validate(self.summary)
 
     @property
     def simulated(self) -> Sequence[str]:
-        """The names of the simulated models, of which the report's first line speaks."""
+        """Names of the simulated models, for the notice at the top of the report."""
         names: Sequence[str] = self.summary.get("simulated", ())
         by_model = {model.name for model in self.facts.models if "sim" in model.model.split("/")[:-1]}
         return sorted({*names, *by_model})
 
     def addition(self, name: str) -> Any:
-        """What the method of that name adds to the page; None where it adds nothing."""
+        """Return the data that a method adds to the page; None without any."""
         added = self.added.get(name)
         return None if added is None else added.value
 
     def ranked(self) -> list[str]:
-        """The models' shown names, best mean score first, those without a score last by strict accuracy."""
+        """Return the models by mean score, best first; those without a score come last, by strict accuracy."""
         models: Mapping[str, Any] = self.summary["models"]
 
-        def worth(name: str) -> tuple[float, float]:
+        def key(name: str) -> tuple[float, float]:
             accuracy: Mapping[str, Any] = models[name].get("strict_accuracy") or {}
             return (models[name]["score"] or {"mean": 0})["mean"], accuracy.get("share") or 0
 
-        return sorted(models, key=lambda name: (*(-value for value in worth(name)), name))
+        return sorted(models, key=lambda name: (*(-value for value in key(name)), name))
 
     @property
     def judged(self) -> bool:
-        """Whether a judge scored; without one, rules alone said whether answers are right."""
+        """Whether a judge scored; without one, rules alone decided whether answers are right."""
         return bool(self.summary.get("judge"))
 
     @property
     def blind_arms(self) -> frozenset[str]:
-        """The shown names of the arms without the image."""
+        """Displayed names of the arms without the image."""
         return frozenset(f"{name}#blind" for name in self.summary.get("blind", {}))
 
 
 SectionMaker = Callable[[ReportData], Section | None]
-"""Makes one section from a report's data, or leaves it out."""
+"""Makes a section from a report's data; None leaves it out."""
 
 
 Views = Sequence[Mapping[str, Any]]
 
 Cut = Callable[[str], str]
-"""Shortens a long text, and says so."""
+"""Shortens a long text, and marks the cut."""
 
 
 class Clip(NamedTuple):
-    """How many characters of a sample's text are shown, and where the rest is to be had."""
+    """The maximum length of a sample's texts, and the run and sample to name where a text is cut."""
 
     run: str
     sample: str
     most: int
 
     def cut(self, text: str) -> tuple[str, str]:
-        """Return the beginning of a text, and what to say of the rest, "" where all of it is shown."""
-        left = len(text) - self.most
-        if left <= 0:
+        """Return the beginning of a text, and a hint where to read the remainder; the hint is empty if nothing is cut."""
+        n_omitted = len(text) - self.most
+        if n_omitted <= 0:
             return text, ""
-        return text[: self.most], f"… {left:,} more characters: dokimasia show {self.run} --sample {self.sample}"
+        return text[: self.most], f"… {n_omitted:,} more characters: dokimasia show {self.run} --sample {self.sample}"
 
 
 class Added(NamedTuple):
-    """What another method adds to a page: its figures, and the section that draws them."""
+    """An addition of another method to a page: its data, and the section that draws them."""
 
     value: Any
     section: SectionMaker
@@ -227,14 +227,19 @@ class Added(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """How a kind of run is drawn: what it is called (empty: as its method is), its sections, and those of a terminal.
+    """How to draw a kind of run: its name (empty for the method's), its sections, and those of a terminal.
 
-    Sections of a terminal are named where they are others than the page's. `sample` draws one sample whole from what
-    `show RUN --sample ID --json` gives, long texts cut; None where there is none to show. What other methods add stands
-    after the section `added_after`. `asks` says that `sample` begins with what was asked; without it a page of one sample
-    says that itself. `card` draws on such a page in the place of `sample`: HTML from the view, its pictures by hash, and what
-    cuts long texts. `counts` is what the figures' `samples`, or `n`, is a number of: one, and several.
-    `figures` is the model of the figures that its sections read; None where they read plain JSON.
+    Attributes:
+        name: displayed name of the kind of run.
+        sections: sections of the page.
+        terminal: sections of a terminal, if they differ from those of the page.
+        sample: draws one sample whole from the views of `show RUN --sample ID --json`, with long texts cut; None if the
+            method shows no samples.
+        asks: whether `sample` begins with the question; otherwise a page of one sample adds it.
+        card: draws the sample's page in place of `sample`: HTML from the view, its pictures by hash, and the clip.
+        added_after: the section after which additions of other methods are placed.
+        counts: singular and plural of what the figures' `samples`, or `n`, counts.
+        figures: the model of the figures that the sections read; None if they read plain JSON.
     """
 
     name: str

@@ -1,22 +1,22 @@
-"""The difference of two texts as a line of text: what was taken out and what was put in, marked in colour and in signs."""
+"""The difference of two texts as one text: removed and added words, marked by colour and by signs."""
 
 from collections.abc import Iterable, Sequence
 
 from dokimasia.report.blocks import Span
 
 REMOVED, ADDED = ("[-", "-]"), ("{+", "+}")
-"""The signs around words that were taken out and put in, which also tell where there is no colour."""
+"""Signs around removed and added words, for readers without colour."""
 
 AROUND = 8
-"""Words that are kept on either side of a difference where the rest is left out."""
+"""Words that are kept on either side of a difference when long equal passages are shortened."""
 
 
 def difference(pieces: Iterable[Sequence[str]], *, whole: bool = True) -> tuple[str | Span, ...]:
-    """Return a word-level difference as a cell: words in both texts as they are, others in signs and in colour.
+    """Return a word-level difference as a cell: equal words unchanged, removed and added ones in signs and colour.
 
     Args:
         pieces: kind (`same`, `removed` or `added`) and text of each part, in order.
-        whole: whether long passages that both texts share are shown, or left out but for a few words beside a difference.
+        whole: whether to show long equal passages; otherwise only a few words beside each difference are kept.
     """
     parts: list[str | Span] = []
     listed = list(pieces)

@@ -1,4 +1,4 @@
-"""The whole report as one Markdown document: the sections of the page, with tables for charts and words for regions."""
+"""The report as one Markdown document: the sections of the page, with tables instead of charts."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def render_document(data: ReportData) -> str:
-    """Return the document; the same data give the same bytes. Its first line says if models are simulated."""
+    """Return the report as Markdown; the same data give the same bytes. Its first line says if models are simulated."""
     lines: list[str] = []
     if data.simulated:
         lines += [f"> {SIMULATED_NOTE} ({inline(', '.join(data.simulated))})", ""]
@@ -47,29 +47,29 @@ def render_document(data: ReportData) -> str:
 
 
 def inline(text: str) -> str:
-    """Return text that stands for itself within a line: no character of it is markup, whitespace is one space."""
+    """Return text escaped for use within a line of Markdown, with whitespace collapsed."""
     return _SPECIAL.sub(r"\\\g<0>", _SPACE.sub(" ", text).strip())
 
 
 def opening(line: str) -> str:
-    """Return a line of inline text so that it begins no heading, list or rule."""
+    """Return a line of inline Markdown, escaped so that it begins no heading, list or rule."""
     return _AT_START.sub(_start, line)
 
 
 def _start(match: re.Match[str]) -> str:
-    """Escape what would begin a heading, a list or a rule; a list's number by the mark after it."""
+    """Escape the beginning of a heading, a list or a rule; for a numbered list, the mark after the number."""
     return f"{match[1]}\\" if match[1].isdigit() else f"\\{match[1]}"
 
 
 def fenced(text: str) -> str:
-    """Return text as a block of code: its fence is longer than any in the text, so that nothing in it is markup."""
+    """Return text as a fenced code block; the fence is longer than any in the text, so that nothing in it is markup."""
     longest = max((len(run) for run in _TICKS.findall(text)), default=0)
     fence = "`" * max(3, longest + 1)
     return f"{fence}text\n{_CONTROL.sub(chr(0xFFFD), text)}\n{fence}"
 
 
 def markdown_lines(blocks: Sequence[Block], data: ReportData) -> Iterator[str]:
-    """Yield the lines of blocks, with an empty one after each."""
+    """Yield the lines of blocks as Markdown, with an empty line after each block."""
     for block, titled in captioned("page", blocks):
         match block:
             case Paragraph(text, kind):
@@ -136,8 +136,8 @@ def _piece(piece: str | Span) -> str:
 def _sample(fields: Mapping[str, JsonValue], view: SampleView, data: ReportData, most: int) -> Iterator[str]:
     sample = view.sample
     clip = Clip(data.facts.run, sample.id, most)
-    marks = [*([sample.category] if sample.category else []), *view.failures]
-    yield f"### {opening(inline(sample.id))}" + (f" ({inline(', '.join(marks))})" if marks else "")
+    labels = [*([sample.category] if sample.category else []), *view.failures]
+    yield f"### {opening(inline(sample.id))}" + (f" ({inline(', '.join(labels))})" if labels else "")
     yield ""
     if data.drawing.sample is not None:
         yield from markdown_lines(list(data.drawing.sample([fields], lambda text: _clipped(text, clip))), data)

@@ -1,4 +1,4 @@
-"""Blocks as HTML: every text is escaped here, and nowhere else is text put into a page."""
+"""Blocks as HTML; all text of a page is escaped here."""
 
 import html
 import re
@@ -27,26 +27,26 @@ from dokimasia.report.footnotes import noted, shortened
 
 HEAT_STEPS = 8
 DENSE = 12
-"""A table of more columns stands closer."""
+"""Tables with more columns are drawn with less space."""
 
 WIDTH = 1000
-"""Every picture with regions is this wide in its own drawing, so that lines have one size on the page."""
+"""Width of every picture with regions in its own coordinates, so that all lines have the same thickness."""
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def escape(text: str) -> str:
-    """Return text that stands for itself in an element or in a quoted attribute.
+    """Return text escaped for an element or a quoted attribute.
 
-    Control characters other than tab and line feed, which HTML has no place for, are shown as the replacement mark.
+    Control characters other than tab and line feed, which HTML does not allow, become the replacement character.
     """
     return html.escape(_CONTROL.sub("\N{REPLACEMENT CHARACTER}", text), quote=True)
 
 
 def draw_cell(cell: Cell) -> str:
-    """Return a cell's pieces as HTML; figures carry the place of their value and the value itself."""
-    drawn = "".join(escape(piece) if isinstance(piece, str) else _span(piece) for piece in spans(cell))
-    return shortened(drawn, lambda short, details: f'<abbr title="{details}">{short}</abbr>')
+    """Return a cell as HTML; figures carry their JSON pointer and their value as data attributes."""
+    markup = "".join(escape(piece) if isinstance(piece, str) else _span(piece) for piece in spans(cell))
+    return shortened(markup, lambda short, details: f'<abbr title="{details}">{short}</abbr>')
 
 
 def _span(piece: Span) -> str:
@@ -73,7 +73,7 @@ class Charts:
         self.figures: dict[str, object] = {}
 
     def add(self, chart: Chart) -> str:
-        """Take the figure in and return the element that it will be drawn in."""
+        """Add a figure, and return the HTML element in which it will be drawn."""
         id = f"chart-{len(self.figures) + 1}"
         self.figures[id] = {**chart.figure, "variants": chart.variants} if chart.variants else chart.figure
         height = int(chart.figure["layout"]["height"])
@@ -87,7 +87,7 @@ class Charts:
 
 
 def draw_section(section: Section, charts: Charts, *, browser: Callable[[str], str]) -> str:
-    """Return a section as HTML; `browser` draws the samples under a note on which of them these are."""
+    """Return a section as HTML; `browser` draws the samples under a note on the selection."""
     body = "\n".join(draw_blocks(section.blocks, charts, browser=browser))
     id = escape(section.id)
     return (
@@ -112,8 +112,8 @@ def draw_blocks(blocks: Sequence[Block], charts: Charts, *, browser: Callable[[s
                 )
                 yield f'<dl class="facts">{lines}</dl>'
             case Bullets(items, warning):
-                drawn = f"<ul>{''.join(f'<li>{draw_cell(item)}</li>' for item in items)}</ul>"
-                yield f'<div class="warning">{escape(warning)}{drawn}</div>' if warning else drawn
+                markup = f"<ul>{''.join(f'<li>{draw_cell(item)}</li>' for item in items)}</ul>"
+                yield f'<div class="warning">{escape(warning)}{markup}</div>' if warning else markup
             case Chart():
                 yield charts.add(block)
             case Fold(title, inner, id):

@@ -1,7 +1,7 @@
-"""Parts of which figures are made, typed: counts, shares, intervals, costs; and how a field of figures is displayed.
+"""Types of which figures are made (counts, shares, intervals, costs), and how fields of figures are displayed.
 
-Figures are pydantic models from their computation to the screen. A field that has a default is left out of their JSON where
-it has nothing but the default to say; every other field is always there, null or not.
+Figures are pydantic models from computation to display. A field with a default is left out of their JSON if it has its
+default; every other field is always present, null or not.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -17,23 +17,23 @@ from dokimasia.report.blocks import Cell
 
 M = TypeVar("M", bound=BaseModel)
 RunFigures = BaseModel | Mapping[str, Any]
-"""A run's figures as their model, or as plain JSON."""
+"""A run's figures, as their model or as plain JSON."""
 
 Writer = Callable[[Any, str], Cell]
-"""Writes a field's value, with the JSON pointer of the value or "", as a cell."""
+"""Returns the cell of a field's value, given the value and its JSON pointer (empty for none)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """How a field is displayed: its title, what that means where it needs saying, and how its value is written.
+    """How to display a field: title, explanation if needed, and format of the value.
 
     It annotates the field: `Annotated[Interval | None, Display("reward", "50 times the mean verdict")]`.
 
     Attributes:
-        title: of a column, or of an axis.
-        meaning: what the title means, shown beside it.
-        numeric: whether its values are set as numbers.
-        write: writes the value; by default as its type is written (`tables.written`).
+        title: title of a column or an axis.
+        meaning: explanation of the title, shown beside it.
+        numeric: whether to align values as numbers.
+        write: writes the value; by default by its type (`tables.format_value`).
     """
 
     title: str
@@ -159,7 +159,7 @@ class AgreementCoefficient(Value):
 
 
 class Limited(Protocol):
-    """Anything with two ends: an interval, a rate, bounds."""
+    """Anything with two ends: an interval, a rate, or bounds."""
 
     @property
     def low(self) -> float | None:
@@ -173,7 +173,7 @@ class Limited(Protocol):
 
 
 class ScoredCounts(Protocol):
-    """Anything that counts answers and those that were scored."""
+    """Anything that counts answers and scored answers."""
 
     @property
     def answers(self) -> int:
@@ -187,22 +187,22 @@ class ScoredCounts(Protocol):
 
 
 def as_json(figures: RunFigures) -> dict[str, Any]:
-    """Return figures as plain JSON; fields that have nothing but their default to say are left out."""
+    """Return figures as plain JSON; fields with their default are left out."""
     if isinstance(figures, BaseModel):
         return figures.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return dict(figures)
 
 
 def pointer(*parts: str) -> str:
-    """Return the JSON pointer (RFC 6901) of a value in the figures."""
+    """Return the JSON pointer (RFC 6901) of a path in the figures."""
     return "".join("/" + part.replace("~", "~0").replace("/", "~1") for part in parts)
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow(Generic[M]):
-    """A part of the figures that a table has a row for: its name, its figures, and where these are in the run's figures.
+    """A part of the figures with a row of its own: name, figures, and JSON pointer.
 
-    `pointer` is the JSON pointer of the part in `show --json`; None where its cells name none.
+    `pointer` is the JSON pointer of the part in `show --json`; None if its cells have no pointers.
     """
 
     name: str
@@ -210,7 +210,7 @@ class TableRow(Generic[M]):
     pointer: str | None = None
 
     def find(self, *path: str) -> tuple[Any, str]:
-        """Return the value at the end of a path of fields and keys with its JSON pointer; None where the path ends early."""
+        """Return the value at the end of a path of fields and keys, and its JSON pointer; None if the path ends early."""
         value: Any = self.figures
         names: list[str] = []
         for name in path:
@@ -224,12 +224,12 @@ class TableRow(Generic[M]):
 
 
 def rows_of(parts: Mapping[str, M], *path: str, order: Iterable[str] | None = None) -> list[TableRow[M]]:
-    """Return a row for each named part of the figures.
+    """Return a row for each part of the figures.
 
     Args:
-        parts: by name, such as the figures of each model.
-        path: where the parts are in the run's figures; without it their cells have no JSON pointers.
-        order: the names in the order of the rows; by default as they are.
+        parts: the parts by name, such as the figures of each model.
+        path: path of the parts in the run's figures; without it, cells have no JSON pointers.
+        order: names in the order of the rows; by default the order of the parts.
     """
     return [
         TableRow(name, parts[name], pointer(*path, name) if path else None)
@@ -238,7 +238,7 @@ def rows_of(parts: Mapping[str, M], *path: str, order: Iterable[str] | None = No
 
 
 def display_of(model: type[BaseModel], path: Iterable[str]) -> Display | None:
-    """Return how the field at the end of a path of fields and keys is displayed; None where it does not say.
+    """Return the `Display` of the field at the end of a path of fields and keys; None without one.
 
     Raises:
         AttributeError: there is no such field.
@@ -260,7 +260,7 @@ def display_of(model: type[BaseModel], path: Iterable[str]) -> Display | None:
 
 
 def _without_null(annotation: Any) -> Any:
-    """Return the type that a field's value has where it is not null."""
+    """Return the type of a field's value when it is not null."""
     if get_origin(annotation) is Annotated:
         return _without_null(get_args(annotation)[0])
     if get_origin(annotation) in (Union, UnionType):

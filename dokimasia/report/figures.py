@@ -1,4 +1,4 @@
-"""Figures as text: how scores, intervals, shares, costs and p-values are written, each with its place in `show --json`."""
+"""Figures as text: scores, intervals, shares, costs and p-values, each with its JSON pointer in `show --json`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
@@ -10,28 +10,28 @@ from dokimasia.report.blocks import Cell, Column, Span, Tone
 from dokimasia.report.fields import CountedRate, Interval, Limited, ScoredCounts, Share, StrictShare, Used, pointer
 
 Figures = Mapping[str, Any]
-"""Figures as plain JSON, of methods whose figures are no models."""
+"""Figures as plain JSON, for methods whose figures are not models."""
 
 M = TypeVar("M", bound=BaseModel)
 Name = TypeVar("Name", bound=str)
 
 NOTHING = Span("–", "muted")
-"""Stands where nothing was measured."""
+"""The cell of a missing measurement."""
 
 NO_INTERVAL = "no interval: "
-"""Begins the reason that stands in the place of an interval."""
+"""Prefix of the reason why there is no interval."""
 
 LOWEST, HIGHEST = 1.0, 5.0
 MINUS = "\N{MINUS SIGN}"
 BAR_WIDTH = 16
 SURE = 0.05
-"""An adjusted p-value at or below this is marked."""
+"""Adjusted p-values up to this level are marked as significant."""
 SPEAKING = 0.8
-"""Below this share of weight spoken to, a score is said to speak of how much is said."""
+"""Below this share of addressed weight, a score also depends on how much an answer says."""
 
 
 class Ends(NamedTuple):
-    """The two ends of an interval or of bounds; where there are none, why."""
+    """The two ends of an interval or of bounds; without them, the reason."""
 
     low: float | None
     high: float | None
@@ -39,19 +39,19 @@ class Ends(NamedTuple):
 
 
 def ends_of(measured: Limited | Figures) -> Ends:
-    """Return the ends of anything that has two."""
+    """Return the ends of an interval, a rate or bounds."""
     if isinstance(measured, Mapping):
         return Ends(measured["low"], measured["high"], measured.get("no_interval"))
     return Ends(measured.low, measured.high, getattr(measured, "no_interval", None))
 
 
 def _typed(model: type[M], figures: M | Figures) -> M:
-    """Return figures as their model, without a check of what is JSON."""
+    """Return figures as their model; JSON is not validated."""
     return model.model_construct(**figures) if isinstance(figures, Mapping) else figures
 
 
 def score(value: float | None, place: str = "", *, tone: Tone = "strong", tinted: bool = False) -> Span:
-    """A score from 1 to 5, with two decimals."""
+    """Return a score from 1 to 5, with two decimals."""
     if value is None:
         return NOTHING
     heat = (value - LOWEST) / (HIGHEST - LOWEST) if tinted else None
@@ -59,7 +59,7 @@ def score(value: float | None, place: str = "", *, tone: Tone = "strong", tinted
 
 
 def interval(measured: Limited | Figures | None, place: str = "", *, signed: bool = False, digits: int = 2) -> Cell:
-    """The two ends of an interval or of bounds (`low`, `high`), or why there are none."""
+    """Return the two ends (`low`, `high`) of an interval or of bounds, or the reason why there are none."""
     if measured is None:
         return NOTHING
     ends = ends_of(measured)
@@ -75,13 +75,13 @@ def _end_text(end: float, digits: int, *, signed: bool) -> str:
 
 
 def no_interval(measured: Limited | Figures) -> Span:
-    """What stands in the place of an interval that is not given: its reason, where it has one."""
+    """Return the replacement for a missing interval: its reason, if there is one."""
     reason = ends_of(measured).no_interval
     return Span(f"{NO_INTERVAL}{reason}", "muted") if reason else NOTHING
 
 
 def limits_text(measured: Limited | Figures, write: Callable[[float], str], between: str = "–") -> str:
-    """The ends of an interval as text, as `0.20–0.41`, or why there are none."""
+    """Return the ends of an interval as text, as `0.20–0.41`, or the reason why there are none."""
     ends = ends_of(measured)
     if ends.low is None or ends.high is None:
         return no_interval(ends).text
@@ -89,37 +89,37 @@ def limits_text(measured: Limited | Figures, write: Callable[[float], str], betw
 
 
 def bracketed(measured: Limited | Figures, write: Callable[[float], str]) -> str:
-    """The same in brackets, as ` [0.20, 0.41]`; empty where nothing is known."""
+    """Return the ends of an interval in brackets, as ` [0.20, 0.41]`; empty without ends and reason."""
     ends = ends_of(measured)
     unknown = ends.low is None and not ends.no_interval
     return "" if unknown else f" [{limits_text(ends, write, ', ')}]"
 
 
 def signed_text(value: float, digits: int = 2) -> str:
-    """A difference with its sign; what rounds to nothing has none."""
+    """Return a difference with its sign; one that rounds to zero has no sign."""
     text = f"{value:+.{digits}f}"
     return f"{0:.{digits}f}" if float(text) == 0 else text.replace("-", MINUS)
 
 
 def number(value: float | None, place: str = "", *, digits: int = 2) -> Span:
-    """A number with so many digits behind the point."""
+    """Return a number with the given number of decimals."""
     if value is None:
         return NOTHING
     return Span(f"{value:.{digits}f}".replace("-", MINUS), "", place, value)
 
 
 def signed(value: float | None, place: str = "", *, digits: int = 2) -> Span:
-    """A difference with its sign."""
+    """Return a difference with its sign."""
     return NOTHING if value is None else Span(signed_text(value, digits), "", place, value)
 
 
 def count(value: int | None, place: str = "", *, tone: Tone = "") -> Span:
-    """A whole number with thin groups; unknown is said to be so."""
+    """Return a whole number with thousands separators; None is shown as unknown."""
     return Span("unknown", "muted") if value is None else Span(f"{value:,}", tone, place, value)
 
 
 def share(value: float | None, place: str = "") -> Span:
-    """A share in percent; what is not all is never rounded to 100 %, nor what is not nothing to 0 %."""
+    """Return a share in percent; only 1 is shown as 100 %, and only 0 as 0 %."""
     if value is None:
         return NOTHING
     text = f"{value:.0%}"
@@ -129,49 +129,49 @@ def share(value: float | None, place: str = "") -> Span:
 
 
 def spoken(value: float | None, place: str = "") -> Span:
-    """A share of weight spoken to, with the digits that keep what is below `SPEAKING` below it."""
+    """Return a share of addressed weight, with enough digits that values below `SPEAKING` do not round up to it."""
     if value is None or value >= SPEAKING:
         return share(value, place)
-    digits = next((many for many in range(3) if round(value, many + 2) < SPEAKING), None)
+    digits = next((decimals for decimals in range(3) if round(value, decimals + 2) < SPEAKING), None)
     text = f"< {SPEAKING:.0%}" if digits is None else f"{value:.{digits}%}"
     return Span(text.replace("%", " %"), "", place, value) if digits != 0 else share(value, place)
 
 
 def cost(value: float | None, place: str = "", *, known: float | None = None) -> Span:
-    """US dollars; what is only in part `known` is at least that part, and unknown is said to be so."""
+    """Return a cost in US dollars; with a part of it unknown, at least the `known` part."""
     if value is None:
         return Span(f"at least {cost(known).text}" if known else "unknown", "muted")
     return Span(f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:,.4f}", "", place, value)
 
 
 def cost_of(results: Used | Figures, place: str = "") -> Span:
-    """The cost of what results used."""
+    """Return the cost of results."""
     spent = _typed(Used, results)
     return cost(spent.cost, f"{place}/cost" if place else "", known=spent.cost_known)
 
 
 def cost_text(value: float | None, known: float | None = None) -> str:
-    """US dollars where no value's place is needed."""
+    """Return a cost in US dollars as plain text."""
     return cost(value, known=known).text
 
 
 def several(count: int, thing: str, things: str = "") -> str:
-    """So many things in words; `things` is what several are called, by default with an s."""
+    """Return a count with its noun; `things` is the plural, by default with an s."""
     return f"{count:,} {thing if count == 1 else things or thing + 's'}"
 
 
 def in_words(names: Sequence[str]) -> str:
-    """Names in a sentence: `a`, `a and b`, `a, b and c`."""
+    """Return names joined for a sentence: `a`, `a and b`, `a, b and c`."""
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
 def used(results: Used | Figures) -> str:
-    """What a run came to: calls and US dollars, in words."""
+    """Return the usage of results in words: calls and US dollars."""
     return f"{several(_typed(Used, results).calls, 'call')}, cost {cost_of(results).text}"
 
 
 def p_value(value: float | None, place: str = "") -> Span:
-    """A p-value; a small one by its bound."""
+    """Return a p-value; small ones as `< 0.001`."""
     if value is None:
         return NOTHING
     text = "< 0.001" if value < 0.001 else f"{value:.3f}"
@@ -179,7 +179,7 @@ def p_value(value: float | None, place: str = "") -> Span:
 
 
 def scored_of(counts: ScoredCounts | Figures, place: str) -> Cell:
-    """How many of how many answers were scored."""
+    """Return the number of scored answers, of all answers."""
     if isinstance(counts, Mapping):
         scored, answers = counts["answers_scored"], counts["answers"]
     else:
@@ -188,7 +188,7 @@ def scored_of(counts: ScoredCounts | Figures, place: str) -> Cell:
 
 
 def failures(kinds: Mapping[Name, int], place: str) -> Cell:
-    """Counts by kind of failure."""
+    """Return failures as counts by kind."""
     if not kinds:
         return NOTHING
     pieces: list[str | Span] = []
@@ -198,12 +198,12 @@ def failures(kinds: Mapping[Name, int], place: str) -> Cell:
 
 
 def counts(counted: Mapping[Name, int], before: str = "") -> str:
-    """Counts in words, as `3 refused, 1 truncated`; nothing is `none`."""
+    """Return counts in words, as `3 refused, 1 truncated`; `none` without any."""
     return ", ".join(f"{number:,} {before}{name}" for name, number in counted.items()) or "none"
 
 
 def kinds_of_failures(models: Mapping[str, Mapping[FailureKind, int]], things: str) -> str:
-    """Return a sentence with the kinds of failures of each model, what is open apart; empty without any."""
+    """Return a sentence with the kinds of failures of each model, with open items listed separately; empty without any."""
     failed: list[str] = []
     unpaid: list[str] = []
     waiting: list[str] = []
@@ -231,7 +231,7 @@ def kinds_of_failures(models: Mapping[str, Mapping[FailureKind, int]], things: s
 def measured(
     figure: Interval | Figures | None, place: str = "", *, digits: int = 2, ends: int = 0, signed: bool = False
 ) -> Cell:
-    """A mean with its interval in brackets, which has `ends` digits behind the point; a difference is `signed`."""
+    """Return a mean with its interval in brackets (with `ends` decimals); a difference is `signed`."""
     if figure is None:
         return NOTHING
     mean = _typed(Interval, figure).mean
@@ -241,7 +241,7 @@ def measured(
 
 
 def share_of(figure: CountedRate | Figures, place: str = "") -> Cell:
-    """A share of trials, as `12 of 30, 40 % [23, 59]`."""
+    """Return a share of trials with its interval, as `12 of 30, 40 % [23, 59]`."""
     trials = _typed(CountedRate, figure)
     if trials.share is None:
         return f"{trials.k} of {trials.n}"
@@ -250,7 +250,7 @@ def share_of(figure: CountedRate | Figures, place: str = "") -> Cell:
 
 
 def right_of(figure: CountedRate | Figures, place: str = "") -> Cell:
-    """A share of trials in little room, as `40 % [23, 59]`."""
+    """Return a share of trials in short form, as `40 % [23, 59]`."""
     trials = _typed(CountedRate, figure)
     if trials.share is None:
         return NOTHING
@@ -259,7 +259,7 @@ def right_of(figure: CountedRate | Figures, place: str = "") -> Cell:
 
 
 def strict_of(figure: StrictShare | Figures, place: str = "") -> Cell:
-    """A strict accuracy in little room, as `70 % [48, 85], up to 100 %`."""
+    """Return a strict accuracy in short form, as `70 % [48, 85], up to 100 %`."""
     if not _typed(StrictShare, figure).n_undecided:
         return right_of(figure, place)
     pieces = right_of(figure, place)
@@ -267,19 +267,19 @@ def strict_of(figure: StrictShare | Figures, place: str = "") -> Cell:
 
 
 def upper_of(figure: StrictShare | Figures, place: str = "") -> Span:
-    """The strict accuracy if all undecided answers were right."""
+    """Return the strict accuracy if all undecided answers were right."""
     return share(_typed(StrictShare, figure).upper, place and f"{place}/upper")
 
 
 def undecided_of(figure: StrictShare | Figures, place: str = "") -> Cell:
-    """How many answers are undecided, and the strict accuracy if they were right, as `6, up to 100 %`."""
+    """Return the number of undecided answers, and the strict accuracy if they were right, as `6, up to 100 %`."""
     undecided = _typed(StrictShare, figure).n_undecided
-    counted = count(undecided, place and f"{place}/n_undecided")
-    return (counted, ", up to\u00a0", upper_of(figure, place)) if undecided else counted
+    cell = count(undecided, place and f"{place}/n_undecided")
+    return (cell, ", up to\u00a0", upper_of(figure, place)) if undecided else cell
 
 
 def percent_bounds(figure: Share | StrictShare | Figures | None) -> Cell:
-    """The bounds of a share: were none, or all, of the unknown ones so."""
+    """Return the bounds of a share: if none, or all, of the unknown trials were hits."""
     bounds = figure["bounds"] if isinstance(figure, Mapping) else figure and figure.bounds
     if bounds is None:
         return NOTHING
@@ -288,7 +288,7 @@ def percent_bounds(figure: Share | StrictShare | Figures | None) -> Cell:
 
 
 def bar(score: Interval | Figures | None) -> Cell:
-    """An interval and its mean on the scale from 1 to 5, drawn with characters."""
+    """Return an interval and its mean on the scale from 1 to 5, drawn with characters."""
     if score is None:
         return ""
 
@@ -305,14 +305,14 @@ def bar(score: Interval | Figures | None) -> Cell:
 
 
 BAR = Column("1" + "\u00a0" * (BAR_WIDTH - 2) + "5", numeric=False, only="terminal")
-"""The column of such bars."""
+"""The column of `bar`."""
 
 PLANTED = (Column("planted", only="terminal"), Column("within", only="terminal"))
-"""The columns of what is planted, and whether the interval contains it."""
+"""The columns of `within`: the planted value, and whether the interval contains it."""
 
 
 def within(expected: float | None, low: float | None, high: float | None, text: str = "") -> list[Cell]:
-    """What is planted, and whether an interval contains it."""
+    """Return a planted value, and whether an interval contains it, as two cells."""
     if expected is None or low is None or high is None:
         return [NOTHING, NOTHING]
     inside = low <= expected <= high

@@ -1,4 +1,4 @@
-"""Why intervals are missing: briefly in a sentence; in tables a raised number, and each reason once under the table."""
+"""Reasons for missing intervals: in short in sentences; in tables as footnotes, each reason once."""
 
 import re
 from collections.abc import Callable
@@ -13,32 +13,32 @@ _THIN = re.compile(
     r"the effective number that differ from the median is [\d.]+, at least [\d.]+ are needed)"
 )
 TOO_FEW = "too few different images"
-"""What is said of data too thin for an interval where there is no room for details."""
+"""Short form of the reasons for which data are too few for an interval."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def shortened(text: str, write: Callable[[str, str], str] = lambda short, details: short) -> str:
-    """Return a text in which data too thin for an interval are told in a few words.
+    """Return a text in which reasons of too few data are in short form.
 
     Args:
-        text: of a sentence, or of any other place without room for details.
-        write: makes what stands there of these words and the details.
+        text: a sentence, or any other text without room for details.
+        write: returns the replacement from the short form and the details.
     """
     return _THIN.sub(lambda match: write(TOO_FEW, match["details"]), text)
 
 
 class Footnotes:
-    """Reasons why intervals are missing, numbered in the order in which they are marked.
+    """Reasons for missing intervals, numbered in order of appearance.
 
-    Reasons that differ in their figures alone are one note, with the least and the greatest of each figure.
+    Reasons that differ only in their numbers share a footnote, with the range of each number.
     """
 
     def __init__(self) -> None:
         self._reasons: dict[str, list[str]] = {}
 
     def mark(self, text: str) -> str:
-        """Return a text in which `none` with a raised number stands in the place of each reason."""
+        """Return a text in which each reason is replaced by `none` and the number of its footnote."""
         return _REASON.sub(self._mark, text)
 
     def _mark(self, match: re.Match[str]) -> str:
@@ -49,7 +49,7 @@ class Footnotes:
         return f"none {str(number).translate(_RAISED)}{match[1][len(reason) :]}"
 
     def lines(self) -> list[str]:
-        """Return what the numbers stand for, a line each."""
+        """Return the footnotes, one per line."""
         return [
             f"{str(number).translate(_RAISED)} {NO_INTERVAL}{_explained(alike)}"
             for number, alike in enumerate(self._reasons.values(), start=1)
@@ -57,7 +57,7 @@ class Footnotes:
 
 
 def noted(table: Table) -> tuple[Table, list[str]]:
-    """Return a table in which why there is no interval is a raised number, and what the numbers stand for, in order."""
+    """Return a table with reasons for missing intervals replaced by footnote numbers, and the footnotes in order."""
     footnotes = Footnotes()
 
     def short(cell: Cell) -> Cell:
@@ -72,13 +72,13 @@ def noted(table: Table) -> tuple[Table, list[str]]:
 
 
 def _explained(alike: list[str]) -> str:
-    """Return reasons that differ in their figures alone as one, what they mean before the details."""
+    """Return reasons that differ only in their numbers as one, with the short form first."""
     details = _together(alike)
     return f"{TOO_FEW} ({details})" if _THIN.search(alike[0]) else details
 
 
 def _together(reasons: list[str]) -> str:
-    """Return reasons that differ in their figures alone as one."""
+    """Return reasons that differ only in their numbers as one, with the range of each number."""
     figures = zip(*(_NUMBER.findall(reason) for reason in reasons), strict=True)
     ranges = iter([sorted(set(column), key=float) for column in figures])
 

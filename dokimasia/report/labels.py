@@ -1,4 +1,4 @@
-"""Names in charts: whole as categories, shortened where they are drawn, and never two shortened alike."""
+"""Names in charts: full names as categories, shortened names as labels, and no two shortened alike."""
 
 import html
 from collections.abc import Sequence
@@ -7,28 +7,28 @@ from typing import Any
 from dokimasia.report.figures import MINUS
 
 TICK = 40
-"""Characters of a name beside an axis."""
+"""Maximum number of characters of a name beside an axis."""
 
 LESS = f" {MINUS} "
-"""What stands between two names of which one is held against the other."""
+"""Separator of two names in a difference."""
 
 TAILS = (1 / 2, 2 / 3, 1 / 3, 5 / 6, 1)
-"""Shares of a shortened name that its end takes, as they are tried."""
+"""Shares of a shortened name that are taken from its end, in the order in which they are tried."""
 
 
 def label(text: str) -> str:
-    """Return text as Plotly draws it literally: its own markup is taken from it."""
+    """Return text escaped so that Plotly draws it literally."""
     return html.escape(text, quote=False)
 
 
 def shortened_names(names: Sequence[str], most: int = TICK) -> list[str]:
-    """Return names with the middle of long ones left out; different names stay different, and are longer where they must.
+    """Return names with the middle of long ones left out; different names stay different, and are longer if necessary.
 
-    Of a difference of two names each is shortened, to half of the room.
+    In a difference of two names, each is shortened to half the length.
 
     Args:
-        names: of one chart, picture or table, where each has to be told from all others.
-        most: characters of a name.
+        names: all names of a chart, picture or table.
+        most: maximum number of characters of a name.
     """
     sides = [name.split(LESS) for name in names]
     if any(len(group) > 1 for group in sides) and max(map(len, names)) > most:
@@ -46,12 +46,12 @@ def shortened_names(names: Sequence[str], most: int = TICK) -> list[str]:
 
 
 def short_labels(names: Sequence[str], most: int = TICK) -> list[str]:
-    """Return shortened names as Plotly draws them literally."""
+    """Return shortened names, escaped so that Plotly draws them literally."""
     return [label(name) for name in shortened_names(names, most)]
 
 
 def ticks(names: Sequence[str], most: int = TICK) -> dict[str, Any]:
-    """Return the properties of an axis whose categories are whole names (`label`), with shortened names beside it."""
+    """Return the properties of an axis whose categories are full names (`label`), labelled by shortened names."""
     different = list(dict.fromkeys(names))
     return {
         "tickmode": "array",

@@ -1,4 +1,4 @@
-"""Images with the regions that criteria rest on: one SVG an image, each region numbered as its criterion."""
+"""Images with the regions of criteria: an SVG per image, with each region numbered like its criterion."""
 
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
@@ -14,10 +14,10 @@ COLOURS = 6
 
 
 class MarkedRegion(NamedTuple):
-    """A region of one image, and what it belongs to.
+    """A region of an image, and what it belongs to.
 
-    `mark` ties it to what lights it up; `label` is the number that it wears, "" for one that is seen only when it is
-    lit; `kind` is its class. `box` has its corners as fractions of the upright image, None for all of it.
+    `mark` links it to the element that highlights it; `label` is its displayed number, empty if it is visible only when
+    highlighted; `kind` is its CSS class. `box` are its corners as fractions of the upright image, None for the whole image.
     """
 
     mark: str
@@ -27,7 +27,7 @@ class MarkedRegion(NamedTuple):
 
 
 def regions_of(criteria: Sequence[Criterion], images: Sequence[str]) -> dict[str, list[MarkedRegion]]:
-    """Return the regions that criteria rest on, by the hash of the image that they are in."""
+    """Return the regions of criteria, by hash of the image."""
     regions: dict[str, list[MarkedRegion]] = {}
     for number, criterion in enumerate(criteria, start=1):
         anchor = criterion.anchor
@@ -39,7 +39,7 @@ def regions_of(criteria: Sequence[Criterion], images: Sequence[str]) -> dict[str
 
 
 def looks_at(looks: Sequence[Look]) -> dict[str, list[MarkedRegion]]:
-    """Return the regions that a judge looked at with its tools, by the hash of the image; they are seen when lit."""
+    """Return the regions that a judge examined with its tools, by hash of the image; they are visible when highlighted."""
     regions: dict[str, list[MarkedRegion]] = {}
     for number, look in enumerate(looks, start=1):
         for region in look.regions:
@@ -53,25 +53,25 @@ def _corners(box: Box | None) -> tuple[float, float, float, float] | None:
 
 
 def colour(number: int) -> str:
-    """Return the class that gives a criterion its colour, in the list and on the image."""
+    """Return the CSS class with a criterion's colour, in the list and on the image."""
     return f"c{(number - 1) % COLOURS + 1}"
 
 
 def region_text(criterion: Criterion, images: int) -> str:
-    """Return where a criterion rests, in words and percent of width and height."""
+    """Return the region of a criterion in words and percentages of width and height."""
     anchor = criterion.anchor
     image_text = f"image {anchor.image + 1}: " if images > 1 else ""
     return f"{image_text}{'whole image' if anchor.box is None else box_text(anchor.box)}"
 
 
 def box_text(box: Box) -> str:
-    """Return where a box is, in percent of width and height from the upper left."""
+    """Return a box as percentages of width and height from the upper left."""
     text = f"{box.x0:.0%} to {box.x1:.0%} across, {box.y0:.0%} to {box.y1:.0%} down"
     return text.replace("%", " %")
 
 
 def look_text(look: Look, images: Sequence[str]) -> str:
-    """Return what a judge looked at in words: the tool and where, or its arguments where that could not be made out."""
+    """Return a judge's look in words: tool and regions, or the arguments if no region could be read."""
     places = [
         (f"image {images.index(region.image) + 1}: " if len(images) > 1 and region.image in images else "")
         + box_text(region.box)
@@ -81,7 +81,7 @@ def look_text(look: Look, images: Sequence[str]) -> str:
 
 
 def definitions(pictures: Mapping[str, Picture]) -> str:
-    """Return the pictures as one hidden SVG, each once, however many samples show it."""
+    """Return all pictures as one hidden SVG, each once, even if several samples show it."""
     symbols = "".join(
         f'<symbol id="{_id(picture)}" viewBox="0 0 {WIDTH} {_height(picture)}" preserveAspectRatio="none">'
         f'<image href="{escape(picture.uri)}" width="{WIDTH}" height="{_height(picture)}" preserveAspectRatio="none"/></symbol>'
@@ -92,7 +92,7 @@ def definitions(pictures: Mapping[str, Picture]) -> str:
 
 
 def draw_picture(picture: Picture, regions: Sequence[MarkedRegion], about: str) -> str:
-    """Return an image with its regions; one that cannot be drawn says why."""
+    """Return an image with its regions as HTML; if it cannot be drawn, the reason."""
     size = f"{picture.width} × {picture.height}"
     if not picture.uri:
         return f'<figure class="picture"><p class="warning">{escape(about)}: {escape(picture.problem)}</p></figure>'
@@ -105,13 +105,13 @@ def draw_picture(picture: Picture, regions: Sequence[MarkedRegion], about: str) 
     )
 
 
-def _mark(region: MarkedRegion, before: Sequence[MarkedRegion], height: int) -> str:
+def _mark(region: MarkedRegion, previous: Sequence[MarkedRegion], height: int) -> str:
     x0, y0, x1, y1 = region.box or (0.0, 0.0, 1.0, 1.0)
     left, top = round(x0 * WIDTH, 1), round(y0 * height, 1)
     place = f'x="{left}" y="{top}" width="{round((x1 - x0) * WIDTH, 1)}" height="{round((y1 - y0) * height, 1)}" rx="4"'
     badge = ""
     if region.label and region.box is not None:
-        overlaps = sum(1 for other in before if other.label and _near(other.box, region.box, height))
+        overlaps = sum(1 for earlier in previous if earlier.label and _near(earlier.box, region.box, height))
         across, down = _badge(left, top, overlaps, height)
         badge = (
             f'<rect class="badge" x="{across}" y="{down}" width="{BADGE}" height="{BADGE}" rx="6"/>'
@@ -122,9 +122,9 @@ def _mark(region: MarkedRegion, before: Sequence[MarkedRegion], height: int) -> 
 
 
 def _badge(left: float, top: float, overlaps: int, height: int) -> tuple[float, float]:
-    """Where a number stands: beside its region, so that it covers nothing of it, or inside where there is no room.
+    """Return the position of a number: beside its region, or inside the image if there is no room.
 
-    `taken` are the numbers of regions that begin at nearly the same place.
+    `overlaps` is the number of earlier regions that begin at nearly the same place.
     """
     step = BADGE + 6
     across = left - (overlaps + 1) * step

@@ -20,7 +20,7 @@ from dokimasia.report.fields import Bounds, CountedRate, Display, Interval, M, T
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FieldColumn:
-    """A column of the values at the end of a path of fields and keys; what it leaves open its field's `Display` says."""
+    """A column with the values at the end of a path of fields and keys; by default, the field's `Display` says how to draw it."""
 
     path: tuple[str, ...]
     title: str | None = None
@@ -33,7 +33,7 @@ class FieldColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComputedColumn(Generic[M]):
-    """A column whose cells are written from whole rows."""
+    """A column whose cells are computed from whole rows."""
 
     title: str
     write: Callable[[TableRow[M]], Cell]
@@ -58,12 +58,12 @@ def column(
 
     Args:
         path: names of fields, and keys where a field holds parts by name.
-        title: in the place of the field's own, as are the others below.
-        meaning: what the title means; "" for nothing.
-        numeric: whether the values are set as numbers.
-        only: where alone it is drawn.
+        title: title, instead of the field's own; the other arguments override it likewise.
+        meaning: explanation of the title; empty for none.
+        numeric: whether to align the values as numbers.
+        only: the only place where the column is drawn.
         write: writes the value with its JSON pointer.
-        linked: whether the cells name the JSON pointers of their values.
+        linked: whether cells carry the JSON pointers of their values.
     """
     return FieldColumn(path=path, title=title, meaning=meaning, numeric=numeric, only=only, write=write, linked=linked)
 
@@ -93,14 +93,14 @@ def table(
     *,
     sortable: bool = False,
 ) -> Table:
-    """Return a table of the figures of some rows.
+    """Return a table of the figures of rows.
 
     Args:
-        model: what the figures of a row are.
-        rows: from top to bottom.
-        columns: from left to right.
-        about: what the table shows.
-        sortable: whether the reader of a page can order the rows.
+        model: model of a row's figures.
+        rows: the rows, from top to bottom.
+        columns: the columns, from left to right.
+        about: caption of the table.
+        sortable: whether rows can be sorted on the page.
 
     Raises:
         AttributeError: a column names no field of the model.
@@ -126,14 +126,14 @@ def labelled_table(
     *,
     sortable: bool = False,
 ) -> Table:
-    """Return a table whose rows begin with cells of their own, such as a judge and an evaluator, under the `titles`."""
+    """Return a table whose rows begin with given cells, such as judge and evaluator, under `titles`."""
     heads = [Column(title, numeric=False) if isinstance(title, str) else title for title in titles]
     labels = Table(heads, [cells for cells, _ in rows], about)
     return join_tables([labels, table(model, [row for _, row in rows], columns, about)], about, sortable=sortable)
 
 
 def join_tables(tables: Sequence[Table], about: str, *, sortable: bool = False) -> Table:
-    """Return the columns of several tables, which have equally many rows, as one table."""
+    """Return several tables with the same number of rows, joined side by side."""
     heads = [head for table in tables for head in table.columns]
     rows: list[list[Cell]] = []
     for parts in zip(*(table.rows for table in tables), strict=True):
@@ -142,14 +142,14 @@ def join_tables(tables: Sequence[Table], about: str, *, sortable: bool = False) 
 
 
 def cell(row: TableRow[M], *path: str, write: Writer | None = None) -> Cell:
-    """Return the cell of a value at the end of a path of fields and keys, for tables of another form."""
+    """Return the cell of the value at the end of a path of fields and keys, for tables of another form."""
     display = display_of(type(row.figures), path)
     value, pointer = row.find(*path)
     return _written(value, pointer, write or (display and display.write))
 
 
 def format_value(value: Any, pointer: str = "") -> Cell:
-    """Write a value as its type is written: intervals, bounds, shares, counts by kind, counts, other numbers, texts."""
+    """Return a value as a cell, by its type: interval, bounds, share, counts by kind, count, other number, text."""
     match value:
         case None:
             return figures.NOTHING
@@ -170,7 +170,7 @@ def format_value(value: Any, pointer: str = "") -> Cell:
 
 
 def points_of(rows: Sequence[TableRow[M]], *path: str) -> list[Point]:
-    """Return the points of a chart: the interval at the end of a path for each row that has one."""
+    """Return the points of a chart: the interval at the end of a path, for each row that has one."""
     points: list[Point] = []
     for row in rows:
         measured, _ = row.find(*path)

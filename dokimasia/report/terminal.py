@@ -1,4 +1,4 @@
-"""Blocks on a terminal, by Rich: tables that fit its width, texts as they stand, folds by their title alone."""
+"""Blocks on a terminal, drawn with Rich: tables fit its width, and folds show only their title."""
 
 import re
 import textwrap
@@ -49,7 +49,7 @@ STYLES: Mapping[Tone, str] = {
 PARAGRAPHS = {"plain": "", "lead": "", "note": "dim", "warning": "yellow"}
 UNBOUNDED = 10_000
 LONG = 50_000
-"""Characters; a longer text is written in one piece and wrapped by the terminal: Rich takes seconds for each megabyte."""
+"""Texts with more characters are written in one piece and wrapped by the terminal; Rich takes seconds per megabyte."""
 WIDEST_WORD, NARROWEST_TITLE = 24, 8
 _BETWEEN = re.compile(r"[^aeiou](?=[^aeiou])(?<!s(?=t))(?<![tcsp](?=h))", re.IGNORECASE)
 _AFTER_VOWEL = re.compile(r"[aeiou](?=[^aeiou])", re.IGNORECASE)
@@ -58,13 +58,13 @@ Redact = Callable[[str], str]
 
 
 def draw_run(out: Console, data: ReportData, *, redact: Redact = str) -> None:
-    """Print what came of a run: which one it is, then the sections that a terminal shows of its kind."""
+    """Print the heading of a run, and the terminal sections of its kind."""
     draw_blocks(out, list(opening(data, data.drawing.name)), redact=redact)
     draw_sections(out, sections_of(data, "terminal"), redact=redact)
 
 
 def draw_sections(out: Console, sections: Sequence[Section], *, redact: Redact = str) -> None:
-    """Print sections, each under its title; what only the page draws is left out, and so is a section of nothing else."""
+    """Print sections with their titles; sections that only the page draws are left out."""
     for section in sections:
         blocks = list(drawn_at("terminal", section.blocks))
         if blocks:
@@ -74,13 +74,13 @@ def draw_sections(out: Console, sections: Sequence[Section], *, redact: Redact =
 
 
 def draw_blocks(out: Console, blocks: Sequence[Block], *, redact: Redact = str, whole: bool = False) -> None:
-    """Print blocks; texts are redacted, and nothing in them is markup or controls the terminal.
+    """Print blocks; texts are redacted, and nothing in them is interpreted as markup or control characters.
 
     Args:
-        out: where to.
-        blocks: what is drawn; charts are left out, since a table beside each says the same.
+        out: the console.
+        blocks: the blocks; charts are left out, since a table beside each has the same numbers.
         redact: applied to every text.
-        whole: draw what is in folds, too.
+        whole: whether to draw the contents of folds.
     """
     before: Block | None = None
     for block in drawn_at("terminal", blocks):
@@ -138,7 +138,7 @@ def _print(out: Console, text: Text, *, soft_wrap: bool = False) -> None:
 
 
 def _print_beside(out: Console, rows: Sequence[tuple[Text, Text]]) -> None:
-    """Print rows of a name and a text, those with a long text one under the other after the rest."""
+    """Print rows of a name and a text; rows with a long text come last, with the text below the name."""
     out.print(_beside((name, text) for name, text in rows if len(text) <= LONG))
     for name, text in rows:
         if len(text) > LONG:
@@ -147,7 +147,7 @@ def _print_beside(out: Console, rows: Sequence[tuple[Text, Text]]) -> None:
 
 
 def _beside(rows: Iterator[tuple[Text, Text]]) -> Grid:
-    """Return rows of a name and a text that goes on under itself."""
+    """Return rows of a name and a text as a grid; wrapped text is aligned with its column."""
     grid = Grid.grid(padding=(0, 1))
     grid.add_column(no_wrap=True)
     grid.add_column(overflow="fold")
@@ -169,21 +169,21 @@ def _redacted(table: Table, redact: Redact) -> Table:
 
 
 def _fits(out: Console, grid: Grid) -> bool:
-    """Whether a table has room for every cell on one line."""
+    """Return whether a table has room for every cell on one line."""
     return out.measure(grid, options=out.options.update(max_width=UNBOUNDED)).maximum <= out.width
 
 
 def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Grid]:
-    """Yield a table that fits the terminal, or several with some of the columns each, the names in all of them."""
-    first, then = (_grid(table, columns, stacked=stacked) for stacked in (False, True))
+    """Yield a table that fits the terminal, or several with part of the columns; the name columns are in all of them."""
+    first, second = (_grid(table, columns, stacked=stacked) for stacked in (False, True))
     if _fits(out, first):
         yield first
         return
-    figures = [at for at, column in enumerate(table.columns) if column.numeric and column.title]
+    figures = [index for index, column in enumerate(table.columns) if column.numeric and column.title]
     names = list(range(figures[0])) if figures else [0]  # what a row is of, a row's number among it
-    remaining = [at for at in columns if at not in names]
-    if len(remaining) < 2 or out.measure(then, options=out.options.update(max_width=UNBOUNDED)).minimum <= out.width:
-        yield then
+    remaining = [index for index in columns if index not in names]
+    if len(remaining) < 2 or out.measure(second, options=out.options.update(max_width=UNBOUNDED)).minimum <= out.width:
+        yield second
         return
     middle = (len(remaining) + 1) // 2
     for part in (remaining[:middle], remaining[middle:]):
@@ -191,11 +191,11 @@ def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Gri
 
 
 def _grid(table: Table, columns: Sequence[int], *, stacked: bool) -> Grid:
-    """Return the table; `stacked` puts what is muted beside a figure under it, and titles over several lines."""
+    """Return a table for Rich; `stacked` places muted text below its figure, and wraps titles."""
     grid = Grid(box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, 1, 0, 0) if stacked else (0, 1))
-    cells = [[_cell(row[at], stacked=stacked) for at in columns] for row in table.rows]
-    for place, at in enumerate(columns):
-        column, body = table.columns[at], [line for row in cells for line in row[place].plain.split("\n")]
+    cells = [[_cell(row[index], stacked=stacked) for index in columns] for row in table.rows]
+    for position, index in enumerate(columns):
+        column, body = table.columns[index], [line for row in cells for line in row[position].plain.split("\n")]
         width = max(map(len, body), default=0)
         title = _title(column, width) if stacked else column.title
         if column.numeric:
@@ -212,7 +212,7 @@ def _grid(table: Table, columns: Sequence[int], *, stacked: bool) -> Grid:
 
 
 def _cell(cell: Cell, *, stacked: bool) -> Text:
-    """Return a cell's pieces, with `stacked` over two lines where something muted stands beside a figure."""
+    """Return a cell for Rich; with `stacked`, muted text beside a figure is on a second line."""
     text, broken = Text(), not stacked
     for piece in spans(cell):
         if isinstance(piece, str):
@@ -226,9 +226,9 @@ def _cell(cell: Cell, *, stacked: bool) -> Text:
 
 
 def _title(column: Column, width: int) -> str:
-    """Return a title over lines about as wide as the column's cells: between words, and within a plain long one.
+    """Return a title wrapped to about the width of its column, between words or within a long plain word.
 
-    A name with a mark or a digit in it, such as a model's, stays whole.
+    A word with a mark or a digit, such as a model's name, is not split.
     """
     width = max(width, NARROWEST_TITLE)
     pieces = " ".join(_hyphened(word, width) for word in column.title.split(" "))
@@ -236,10 +236,10 @@ def _title(column: Column, width: int) -> str:
 
 
 def _hyphened(word: str, width: int) -> str:
-    """Return a plain word in pieces of at most `width`: between two consonants if it can be, else after a vowel."""
+    """Return a plain word in pieces of at most `width`, split between two consonants if possible, else after a vowel."""
     if not word.isalpha() or len(word) <= width + 1:
         return word
     last = min(width + 1, len(word) - 2)
     matches = [_BETWEEN.finditer(word, 2, last), _AFTER_VOWEL.finditer(word, 2, last)]
-    at = next((places[-1].end() for candidates in matches if (places := list(candidates))), width - 1)
-    return f"{word[:at]}- {_hyphened(word[at:], width)}"
+    position = next((places[-1].end() for candidates in matches if (places := list(candidates))), width - 1)
+    return f"{word[:position]}- {_hyphened(word[position:], width)}"

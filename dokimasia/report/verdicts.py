@@ -54,10 +54,10 @@ def correction_text(answer: AnswerView) -> str:
     changes = ", ".join(
         f"{change.what}: {_said(change.before)} → {_said(change.after)}" for change in correction.changes
     )
-    anew = "; the answer was judged anew since, and this does not count any more: look again"
+    outdated = "; the answer was judged anew since, and this does not count any more: look again"
     return (
         f"corrected by {correction.who} on {correction.at[:10]}: {changes}: {correction.reason}"
-        f"{'' if correction.stands else anew}"
+        f"{'' if correction.stands else outdated}"
     )
 
 

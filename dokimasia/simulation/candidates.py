@@ -1,4 +1,4 @@
-"""How a simulated candidate answers: one independent outcome for every step of the reference reasoning."""
+"""Answers of a simulated candidate: an independent outcome for each step of the reference reasoning."""
 
 from collections.abc import Sequence
 from typing import Literal
@@ -25,7 +25,7 @@ _BLIND = "I cannot see any picture here, so I can only go by the words of the qu
 
 
 def answer_question(profile: CandidateProfile, scene: Scene, question: SceneQuestion, draws: Draws) -> ChatReply:
-    """Return the candidate's answer to a question of the planted world, with the faults that are planted in it."""
+    """Return a candidate's answer to a question of the planted world, with its planted faults."""
     outcomes: list[StepOutcome] = [
         step_outcome(profile, scene, step, number, draws) for number, step in enumerate(question.steps)
     ]
@@ -40,19 +40,19 @@ def word_answer(
     *,
     final: str | None = None,
 ) -> ChatReply:
-    """Return the reply that says the steps as they came out, and an answer, by default what follows from the last step."""
+    """Return the reply with the given outcomes of the steps, and a final answer; by default that of the last step."""
     spoken = [not draws.chance(profile.silent, "silent", number) for number in range(len(outcomes))]
     return deliver_reply(profile, draws, *_text_and_half(question, outcomes, spoken, draws, final))
 
 
 def final_answer(question: SceneQuestion, outcomes: Sequence[StepOutcome], draws: Draws) -> str:
-    """Return the final answer that follows from the steps as they came out."""
+    """Return the final answer that follows from the outcomes of the steps."""
     last = len(outcomes) - 1
     return _final_answer(question, outcomes[-1], _line(question.steps[-1], outcomes[-1], last, draws), draws)
 
 
 def step_outcome(profile: CandidateProfile, scene: Scene, step: SceneStep, number: int, draws: Draws) -> StepOutcome:
-    """Draw what becomes of one step: left out, or stated wrong, right or hedged."""
+    """Draw the outcome of a step: left out, or stated wrong, right or hedged."""
     if draws.chance(profile.omission, "omission", number):
         return "omitted"
     skill = profile.skill(step.capability, scene.domain)
@@ -66,19 +66,19 @@ def step_outcome(profile: CandidateProfile, scene: Scene, step: SceneStep, numbe
 
 
 def knows_step(profile: CandidateProfile, scene: Scene, step: SceneStep) -> bool:
-    """Return whether a model that is the same in every answer knows the step, beyond chance."""
+    """Return whether a model with fixed knowledge knows the step, apart from luck."""
     skill = profile.skill(step.capability, scene.domain)
     luck = min(profile.again or 0.0, skill)
     return luck < 1 and fixed_draw(profile, scene, step, "knows") < (skill - luck) / (1 - luck)
 
 
 def fixed_draw(profile: CandidateProfile, scene: Scene, step: SceneStep, what: str) -> float:
-    """Return a draw in [0, 1) that belongs to a model and a step, and is the same in every request."""
+    """Return a draw in [0, 1) for a model and a step; it is the same in every request."""
     return unit_interval("fixed", what, profile.name, scene.id, step.question)
 
 
 def deliver_reply(profile: CandidateProfile, draws: Draws, whole: str, half: str) -> ChatReply:
-    """Return the whole answer, or a refusal, a garbled reply, or `half` of the answer, at the planted rates."""
+    """Return the whole answer or, at the planted rates, a refusal, a garbled reply, or `half` of the answer."""
     fate = draws.unit("fate")
     if fate < profile.refusal:
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
@@ -133,7 +133,7 @@ def _line(step: SceneStep, outcome: StepOutcome, number: int, draws: Draws) -> s
 
 
 def _final_answer(question: SceneQuestion, last: StepOutcome, line: str, draws: Draws) -> str:
-    """The right answer if the last step came out right, hedged or not; else a wrong one, that of its line if any."""
+    """Return the right answer if the last step is right or hedged; else a wrong one, if possible that of its line."""
     if last in ("right", "hedged"):
         return question.answer
     wrong = [choice for choice in question.choices if choice != question.answer] or list(question.wrong_answers)

@@ -1,4 +1,4 @@
-"""The planted capabilities: the true leaves that every step of every planted question belongs to, one each."""
+"""The planted capabilities: the true leaves of the tree, one for each step of each planted question."""
 
 COUNTING = "<Perception><Enumeration><Object Counting>"
 COUNTING_SELECTED = "<Perception><Enumeration><Selective Counting>"
@@ -69,7 +69,7 @@ DESCRIPTIONS: dict[str, str] = {
     ABSENCE: "Says that something is not in the picture where it is not.",
     FORM: "Puts the whole answer into the form that was asked for.",
 }
-"""Each leaf's path, `<Category><Parent><Leaf>`, and what it is, in one sentence."""
+"""Description of each leaf, by path `<Category><Parent><Leaf>`."""
 
 CAPABILITIES: tuple[str, ...] = tuple(DESCRIPTIONS)
-"""Every planted leaf's path, grouped by category."""
+"""Paths of all planted leaves, grouped by category."""

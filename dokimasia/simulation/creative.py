@@ -1,8 +1,8 @@
-"""Creative cases of the planted world: requests over one to nine pictures, and answers of planted quality to them.
+"""Creative cases of the planted world: requests over one to nine pictures, and answers of planted quality.
 
-An answer has so many lines of writing, each of which is vivid with the writer's skill as its probability, and else flat;
-padding says nothing and makes it longer. After them it says one thing of each picture that it is shown, right with the
-same probability. So quality, truth to the pictures and length can be read off a text, and are planted apart.
+An answer has a fixed number of lines, each vivid with the writer's skill as probability, else flat; padding adds length
+without content. Then it states one fact of each displayed picture, right with the same probability. So quality,
+factuality and length can be read from a text, and are planted independently.
 """
 
 import re
@@ -19,14 +19,14 @@ from dokimasia.simulation.scene import DOMAINS, Scene
 from dokimasia.simulation.scenes import make_scene
 
 LINES = 6
-"""Lines of writing in an answer."""
+"""Number of lines of an answer, without padding."""
 
 MOST_PICTURES = 9
 REFERENCE_SKILL = 0.8
-"""How often a line of a case's reference answer is vivid, and what it says of a picture right."""
+"""Skill of the writer of a case's reference answer."""
 
 WITHOUT_FACTUALITY = 0.2
-"""The share of cases without criteria of visual factuality."""
+"""Share of cases without criteria of visual factuality."""
 
 _SCENES_A_SEED, _CREATIVE_SEED = 1_000_000, 2_000
 
@@ -39,7 +39,7 @@ WRITING_FORMS: tuple[tuple[str, str, str], ...] = (
     ("lesson plan", "lesson plan", "Professional Functional Writing"),
     ("caption", "humorous caption", "Creative Multimodal Understanding"),
 )
-"""What is to be written, the task, and its category."""
+"""Form of the text, task, and category."""
 
 READERS = ("a child of ten", "a colleague", "a stranger on a train", "the editor of a small paper", "an old friend")
 
@@ -63,7 +63,7 @@ FLAT = (
     "It shows what it shows in a clear and simple way.",
     "Everyone will surely find something or other in it for themselves.",
 )
-"""As many words a line as the vivid ones, so that quality by itself makes no answer longer."""
+"""Lines as long as the vivid ones, so that quality does not affect the length of an answer."""
 
 PADDING = (
     "And it may be added that there would be more to say on this at another time.",
@@ -83,7 +83,7 @@ SUBJECTIVE = (
 
 
 class PlantedCase(NamedTuple):
-    """A creative case: its name, its pictures' scenes, its request, and what it belongs to."""
+    """A creative case: id, scenes of its pictures, request, task and category."""
 
     id: str
     scenes: tuple[Scene, ...]
@@ -94,7 +94,7 @@ class PlantedCase(NamedTuple):
 
 
 def make_creative(n_cases: int, seed: int) -> Iterator[PlantedCase]:
-    """Yield that many cases of one to nine pictures, tasks in turn. A shorter world is the beginning of a longer one."""
+    """Yield cases of one to nine pictures, tasks in turn. A shorter world is the beginning of a longer one."""
     scene_count = 0
     for number in range(n_cases):
         id = f"creative-{seed}-{number:04d}"
@@ -111,7 +111,7 @@ def make_creative(n_cases: int, seed: int) -> Iterator[PlantedCase]:
 
 
 def to_creative_row(case: PlantedCase) -> dict[str, Any]:
-    """Return the data file's row for a case; images are relative to the data file."""
+    """Return a case as a row of a data file; images are relative to the data file."""
     truths = [point.sentence() for point in map(chief_fact, map(content_of_scene, case.scenes))]
     criteria = {"subjective": SUBJECTIVE}
     if case.factual:
@@ -138,22 +138,22 @@ def to_creative_row(case: PlantedCase) -> dict[str, Any]:
 
 
 def is_creative(question: str) -> bool:
-    """Return whether a request is one for a creative answer."""
+    """Return whether a request asks for a creative answer."""
     return _REQUEST.fullmatch(question.strip()) is not None
 
 
 def write_creative_answer(profile: CandidateProfile, pictures: Sequence[PictureContent], draws: Draws) -> ChatReply:
-    """Return a candidate's answer to a creative request, with what is planted in it."""
+    """Return a candidate's answer to a creative request, with its planted faults."""
     whole = write_creative_text(profile.base, profile.padding, pictures, draws)
     return deliver_reply(profile, draws, whole, whole[: len(whole) // 2])
 
 
 OBSERVE = "What each picture holds, with every number, text and position that can be made out."
-"""What a simulated describer asks to be paid attention to, whatever the request."""
+"""What a simulated describer wants to be described, whatever the request."""
 
 
 def write_from_descriptions(profile: CandidateProfile, descriptions: str, draws: Draws) -> ChatReply:
-    """Return an answer by descriptions: of each picture it repeats the sentences told, each at the writer's skill."""
+    """Return an answer based on descriptions: it repeats each of their sentences at the rate of the writer's skill."""
     lines = [line for line in descriptions.splitlines() if line.strip() and not _HEADED.fullmatch(line.strip())]
     paragraphs = [
         f"Of picture {number}: "
@@ -169,7 +169,7 @@ def write_from_descriptions(profile: CandidateProfile, descriptions: str, draws:
 
 
 def write_creative_text(skill: float, padding: float, pictures: Sequence[PictureContent], draws: Draws) -> str:
-    """Return an answer by a writer of that skill, each line of which is followed by padding at that rate."""
+    """Return an answer by a writer of a skill; each line is followed by padding at the given rate."""
     lines: list[str] = []
     first = int(draws.unit("first") * len(VIVID))
     for number in range(LINES):
@@ -185,19 +185,19 @@ def write_creative_text(skill: float, padding: float, pictures: Sequence[Picture
 
 
 def chief_fact(picture: PictureContent) -> PictureFact:
-    """Return the thing that answers say of a picture: always the same one."""
+    """Return the fact that answers state of a picture; always the same one."""
     certain = [point for point in picture.points if not point.readings]
     return certain[int(unit_interval("told", picture.id) * len(certain))]
 
 
 def count_vivid_lines(text: str) -> int | None:
-    """Return how many vivid lines an answer has; None where it is none of this world."""
+    """Return the number of vivid lines of an answer; None for a text that is not of this world."""
     vivid = sum(line in text for line in VIVID)
     return vivid if vivid or any(line in text for line in FLAT) else None
 
 
 def count_true_statements(criteria: str, text: str) -> tuple[int, int] | None:
-    """Return how many of the criteria of visual factuality a text meets, and how many there are; None for foreign ones."""
+    """Return how many criteria of visual factuality a text meets, and their number; None for criteria of another form."""
     wanted = re.findall(r"^\s*\d+\.\d+ (.+)$", criteria, re.MULTILINE)
     paragraphs = _OF_PICTURE.findall(text)
     return (sum(any(fact in each for each in paragraphs) for fact in wanted), len(wanted)) if wanted else None

@@ -1,4 +1,4 @@
-"""The identity of a request as simulated models see it, and the reproducible draws that hang on it."""
+"""The identity of a request to simulated models, and reproducible draws based on it."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ IMAGE_TOKENS = 258
 
 
 def bare_name(model: str) -> str:
-    """Return the simulated model's own name: `openai/sim/strong` is `sim/strong`; other names stay as they are."""
+    """Return a simulated model's name without provider: `openai/sim/strong` is `sim/strong`; other names are unchanged."""
     if model.startswith("sim/"):
         return model
     _, separator, rest = model.partition("/sim/")
@@ -22,9 +22,9 @@ def bare_name(model: str) -> str:
 
 
 def canonical_messages(messages: Sequence[Message]) -> list[Any]:
-    """Return roles, texts and image hashes in order; neighbouring texts are one, since transports split them.
+    """Return roles, texts and image hashes in order; adjacent texts are joined, since transports split them.
 
-    The sentence that asks for an object stays out, as the output schema does that it goes with.
+    The instruction to reply with an object is left out, like the output schema it belongs to.
     """
     canonical: list[Any] = []
     for message in without_form(messages):
@@ -41,9 +41,9 @@ def canonical_messages(messages: Sequence[Message]) -> list[Any]:
 
 
 def request_hash(call: Chat | Embedding | ImageEdit) -> str:
-    """Return the hash of what is asked: bare model, messages, sampling, seed; the same on every transport and restart.
+    """Return a hash of a request: bare model, messages, sampling and seed; the same on every transport and after a restart.
 
-    Endpoint, alias and output schema stay out: the wire may name them differently without asking anything else.
+    Endpoint, alias and output schema are left out, since transports may name them differently.
     """
     if call.kind == "embedding":
         return digest("sim-embedding/1", [bare_name(call.model.model), list(call.texts), call.repeat])
@@ -62,7 +62,7 @@ def request_hash(call: Chat | Embedding | ImageEdit) -> str:
 
 
 class Draws:
-    """Independent draws from one key: the same name gives the same draw, another name an independent one."""
+    """Independent draws from one key: equal names give equal draws, different names independent ones."""
 
     def __init__(self, key: str) -> None:
         self.key = key
@@ -81,12 +81,12 @@ class Draws:
 
 
 def count_tokens(text: str) -> int:
-    """Return a plausible number of tokens: one for every four characters begun."""
+    """Return a plausible number of tokens: one per four characters, rounded up."""
     return -(-len(text) // CHARACTERS_PER_TOKEN)
 
 
 def usage_of(call: Chat, text: str) -> Usage:
-    """Return the tokens of a request and its reply: a function of their content only."""
+    """Return the tokens of a request and its reply, which depend on their content only."""
     words = sum(count_tokens(message.text) + 4 for message in call.messages)
     images = sum(len(message.images) for message in call.messages)
     return Usage(input_tokens=words + images * IMAGE_TOKENS, output_tokens=count_tokens(text))

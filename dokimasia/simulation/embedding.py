@@ -1,4 +1,4 @@
-"""A simulated embedding model: texts about one planted capability lie close together, whatever their words."""
+"""A simulated embedding model: texts about the same planted capability are close together, whatever their words."""
 
 import re
 from collections.abc import Sequence
@@ -16,13 +16,13 @@ from dokimasia.simulation.unknown_inputs import content_words
 EMBEDDERS = ("sim/embedding",)
 DIMENSIONS = 64
 MEANING, WORDS = 0.9, 0.436
-"""How much of a vector is what the text means and how much is its words; their squares add up to 1."""
+"""Weights of meaning and wording in a vector; their squares add up to 1."""
 
 _APART = re.compile(r"[^\w-]+")
 
 
 def embed_texts(call: Embedding) -> EmbeddingReply:
-    """Return a vector of unit length for each text; equal texts get equal vectors.
+    """Return a unit vector for each text; equal texts have equal vectors.
 
     Raises:
         NotFound: no simulated embedding model has that name.
@@ -51,7 +51,7 @@ def _vector(text: str) -> tuple[float, ...]:
 
 
 def _meant_capability(text: str) -> str | None:
-    """Return the planted capability whose name stands in a text (the longest name counts), or that it probes."""
+    """Return the planted capability that a text names (by the longest name), or that it probes as a criterion."""
     plain = f" {_APART.sub(' ', text.casefold())} "
     matches = [(len(name), path) for name, path in _capability_names() if f" {name} " in plain]
     return max(matches)[1] if matches else sense_of_criterion(text).planted

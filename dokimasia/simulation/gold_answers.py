@@ -1,10 +1,9 @@
-"""The gold answer to a planted picture, errors planted in it one dimension at a time, and the same errors found in a text.
+"""Gold answers to planted pictures, errors of each dimension planted in them, and detection of these errors in a text.
 
-A gold answer consists of statements of what the picture shows. A statement can be wrong in an entity, an attribute, a
-number or a reading. What else an answer can be wrong in (its theme, its tone, an order of steps, a cause, ...) stands in
-further sentences, each with a right wording, a second one that says the same, and wrong ones. All of them are made from
-the picture alone, so that whoever sees the picture knows which are right.
-
+A gold answer consists of statements about the picture. A statement can be wrong in an entity, an attribute, a number or a
+reading. For other dimensions (theme, tone, order of steps, cause and so on), further sentences each have a right wording,
+an equivalent one, and wrong ones. All are derived from the picture alone, so that a model that sees it knows which are
+right.
 """
 
 import re
@@ -25,11 +24,11 @@ from dokimasia.simulation.picture_content import (
 )
 
 FACTS_STATED = 8
-"""How many facts a gold answer states."""
+"""Number of facts that a gold answer states."""
 
 MAKERS = ("in a hurry to be done", "paid by the hour", "on the point of retiring")
 EXTRAS = ("watering can", "folding ladder", "birdcage", "typewriter", "garden gnome")
-"""What no planted picture shows."""
+"""Things that no planted picture shows."""
 
 THEME, CLOSING, TONE, DEPTH, CULTURE, PLACE, STEPS, CAUSE, FACT, STORY = (
     "opening",
@@ -46,9 +45,9 @@ THEME, CLOSING, TONE, DEPTH, CULTURE, PLACE, STEPS, CAUSE, FACT, STORY = (
 
 
 class GoldSentence(NamedTuple):
-    """A sentence of a gold answer: its wording, another that says the same, wrong ones, and what they are at fault in.
+    """A sentence of a gold answer: its wording, an equivalent one, wrong ones, and the dimension of the error.
 
-    Where `wrong` is empty the sentence is at fault by being absent.
+    If `wrong` is empty, the error is the absence of the sentence.
     """
 
     name: str
@@ -59,22 +58,22 @@ class GoldSentence(NamedTuple):
 
 
 def stated_facts(picture: PictureContent) -> tuple[PictureFact, ...]:
-    """Return the facts that the gold answer to a picture states: of every sort one first, in the picture's order."""
+    """Return the facts that a picture's gold answer states, with each sort represented, in the picture's order."""
     return _stated_facts(picture.points)
 
 
 def gold_sentences(picture: PictureContent) -> Mapping[str, GoldSentence]:
-    """Return the other sentences of the gold answer to a picture, in their order, by name."""
+    """Return the further sentences of a picture's gold answer, in order, by name."""
     return {sentence.name: sentence for sentence in _gold_sentences(picture.points)}
 
 
 def gold_answer(picture: PictureContent) -> str:
-    """Return the gold answer to a picture: true throughout, and with something of every dimension that it allows."""
+    """Return the gold answer to a picture: entirely true, with material for every dimension that the picture allows."""
     return _laid_out(picture, [point.sentence() for point in stated_facts(picture)], neutral=False)
 
 
 def reworded(picture: PictureContent, statements: list[str]) -> str:
-    """Return an answer with these statements that says the same as the gold one in other words and another order."""
+    """Return an answer with these statements that is equivalent to the gold one, in other words and order."""
     return _laid_out(picture, statements[::-1], neutral=True)
 
 
@@ -191,7 +190,7 @@ def _gold_sentences(points: tuple[PictureFact, ...]) -> tuple[GoldSentence, ...]
 
 
 def _placement_sentence(facts: tuple[PictureFact, ...]) -> GoldSentence | None:
-    """The first two things of which one is wholly to the left of, or above, the other."""
+    """Return a sentence on the first two things of which one is entirely to the left of, or above, the other."""
     for fact, other in combinations(facts, 2):
         if fact.box is None or other.box is None or fact.subject == other.subject:
             continue
@@ -217,7 +216,7 @@ _WRONG_VALUE: Mapping[str, tuple[str, ...]] = {
     "spatial_relation_swap": ("position",),
     "factual_perturbation": ("state",),
 }
-"""The dimensions that a false value of a statement is of, by the sorts of statement."""
+"""Dimension of a wrong value, by sort of statement."""
 
 _OF_SORT = {sort: dimension for dimension, sorts in _WRONG_VALUE.items() for sort in sorts}
 _GENERAL = {
@@ -235,16 +234,16 @@ _MAKER = re.compile(r"Whoever made it was certainly ([a-z ]{1,60})\.", re.IGNORE
 
 
 class ErrorInText(NamedTuple):
-    """An answer with an error planted in it, and what was changed."""
+    """An answer with a planted error, and a description of the change."""
 
     text: str
     description: str
 
 
 class TextFault(NamedTuple):
-    """One thing that an answer is at fault in: its dimension, the words that show it, and the fact that it concerns.
+    """A fault of an answer: its dimension, the words that show it, and the fact concerned.
 
-    `words` is empty, and nothing can be quoted, where something is left out; `key` is None where no one fact is concerned.
+    `words` is empty if something is left out; `key` is None if no single fact is concerned.
     """
 
     dimension: str
@@ -253,10 +252,10 @@ class TextFault(NamedTuple):
 
 
 def plant_error(dimension: str, text: str, picture: PictureContent, draws: Draws) -> ErrorInText | None:
-    """Return a text with one error of a dimension planted in it; None where the text has nothing to plant it in.
+    """Return a text with one planted error of a dimension; None if the text offers no place for it.
 
-    `score_neutral` gives the same text in other words. The text is best a gold answer of the picture; of another one only
-    its statements, and what is told in a gold answer's words, can be changed.
+    `score_neutral` gives an equivalent text in other words. The text should be a gold answer to the picture; in another text,
+    only statements and sentences in a gold answer's wording can be changed.
     """
     if dimension == NEUTRAL:
         return _plant_rewording(text, picture)
@@ -282,9 +281,9 @@ def plant_error(dimension: str, text: str, picture: PictureContent, draws: Draws
 
 
 def faults_in_text(text: str, picture: PictureContent) -> tuple[TextFault, ...]:
-    """Return what an answer on a picture is at fault in, by dimension; nothing for a gold answer, reworded or not.
+    """Return the faults of an answer on a picture, by dimension; none for a gold answer, reworded or not.
 
-    What is left out counts only against a text that is, or was, a gold answer: another one need not say it all.
+    Omissions count only in a text that is, or was, a gold answer.
     """
     by_key = picture.by_key
     faults: list[TextFault] = []
@@ -320,7 +319,7 @@ def faults_in_text(text: str, picture: PictureContent) -> tuple[TextFault, ...]:
 def _usable_statements(
     text: str, picture: PictureContent, sorts: tuple[str, ...] = tuple(_GENERAL)
 ) -> list[tuple[Statement, PictureFact]]:
-    """The statements of a text that are true of the picture, stand in it once, and are of these sorts."""
+    """Return the true statements of a text that occur in it once and are of these sorts."""
     by_key = picture.by_key
     return [
         (statement, point)

@@ -1,9 +1,7 @@
-"""Edits of pictures: instructions, how they are painted, and the simulated image models that carry them out.
+"""Edits of pictures: instructions, drawing, and the simulated image models that carry them out.
 
-What an edit planted in a picture stands in its metadata, and is read out of them again. A judge that is sent a picture
-tells by `faults_in_image` in which dimensions it is at fault. Edits that take nothing from a picture leave it without a
-fault.
-
+The edits of a picture are stored in its metadata and read from there. A judge that receives a picture finds the
+dimensions of its faults with `faults_in_image`. Harmless edits leave a picture without a fault.
 """
 
 import hashlib
@@ -35,14 +33,14 @@ from dokimasia.simulation.scenes.drawing import COLOUR_NAMES, COLOURS, INK, Canv
 
 _MOST_SPOTS = 8
 _LARGEST, _SMALLEST = 0.12, 0.005
-"""Shares of a picture between which a fact's region is taken for that of a thing."""
+"""Shares of a picture's area between which the region of a fact counts as a thing."""
 
 _THIRDS = ("left", "middle", "right")
 _LEVELS = ("upper", "central", "lower")
 
 
 class Spot(NamedTuple):
-    """A thing of a picture: how it is called, where it is, its kind and colour where they are known, and its writing."""
+    """A thing in a picture: name, box, kind and colour if known, and its text."""
 
     name: str
     box: Box
@@ -52,10 +50,10 @@ class Spot(NamedTuple):
 
 
 class Spots(NamedTuple):
-    """All that edits can be about: things, and what stands in writing.
+    """All things that edits can change, and the text in the picture.
 
-    `board` and `label` bear words, and `mislabel` would be wrong on the label; None where no writing is known to stand in
-    the picture. `absent` are kinds of things that are not in it.
+    `board` and `label` carry text, and `mislabel` would be wrong on the label; None if the picture has no known text. `absent`
+    are kinds of things that are not in the picture.
     """
 
     things: tuple[Spot, ...]
@@ -66,12 +64,12 @@ class Spots(NamedTuple):
 
     @property
     def written(self) -> tuple[Spot, ...]:
-        """What bears writing."""
+        """The things that carry text."""
         return tuple(spot for spot in (self.board, self.label) if spot is not None)
 
 
 def spots_of(picture: bytes) -> Spots:
-    """Return what edits of a picture can be about: of a planted scene its things, of any other picture nine parts of it."""
+    """Return what edits of a picture can change: the things of a planted scene, or nine parts of any other picture."""
     sighting = read_scene(picture)
     if sighting is None or sighting[1] != (0.0, 0.0, 1.0, 1.0):
         return Spots(_nine_parts())
@@ -80,12 +78,12 @@ def spots_of(picture: bytes) -> Spots:
 
 
 def is_natural(scene: Scene) -> bool:
-    """Whether a scene consists of things that stand side by side, so that a prompt can ask for it to be drawn."""
+    """Return whether a scene consists of separate things, so that a prompt can describe it."""
     return scene.domain == "natural"
 
 
 def spots_of_scene(scene: Scene) -> Spots:
-    """Return what edits of a natural scene can be about."""
+    """Return what edits of a natural scene can change."""
     facts = {fact.id: fact for fact in scene.facts}
     things = tuple(
         Spot(
@@ -110,9 +108,9 @@ def spots_of_scene(scene: Scene) -> Spots:
 
 
 def _spots_of_facts(scene: Scene) -> Spots | None:
-    """Return facts of a scene whose regions are of the size of a thing and do not overlap, called as descriptions do.
+    """Return facts of a scene whose regions have the size of a thing and do not overlap, named as in descriptions.
 
-    The first two of them whose values begin with letters are what bears writing.
+    The first two whose values begin with letters count as text.
     """
     facts = {(point.value, point.subject): point for point in content_of_scene(scene).points}
     spots: dict[Spot, PictureFact] = {}
@@ -149,10 +147,10 @@ def _overlap(box: Box, other: Box) -> bool:
 
 
 class EditForm(NamedTuple):
-    """How an edit of a dimension is asked for, where it is made, and what is written there afterwards.
+    """An edit of a dimension: the instruction, the place, and the note that is drawn there.
 
-    In `ask`, `{thing}` and `{other}` are in the picture, the rest is what it is to be. Where a picture is edited
-    everywhere it keeps what it shows under a haze.
+    In `ask`, `{thing}` and `{other}` are in the picture, the other fields are new. An edit of the whole picture covers it with
+    a haze.
     """
 
     ask: str
@@ -215,7 +213,7 @@ EDIT_FORMS: Mapping[str, EditForm] = {
     "mislabeled_symbols": EditForm('Let the {thing} be "{words}" in the place of what is right.', shows="{words}"),
     NEUTRAL: EditForm("Let the light of the whole picture be a little warmer, and change nothing else.", "everywhere"),
 }
-"""By dimension."""
+"""The edit of each dimension."""
 
 _OF_WRITING = ("typographic_corruption", "incomplete_rendering", "background_misrendering", "mislabeled_symbols")
 
@@ -225,14 +223,14 @@ _THING = r'[^".\n]{1,140}?'
 
 
 class PlantedInstruction(NamedTuple):
-    """An instruction that was understood: the dimension of the error that it plants, and what stands in its places."""
+    """A recognised instruction: the dimension of the error, and the values of its fields."""
 
     dimension: str
     fields: Mapping[str, str]
 
 
 def write_instruction(dimension: str, spots: Spots, draws: Draws) -> PlantedInstruction | None:
-    """Return an instruction for a picture with these spots; None where it has nothing that could be edited so."""
+    """Return an instruction for an edit of a picture; None if the picture has nothing that fits the dimension."""
     if dimension not in EDIT_FORMS:
         return None
     if dimension in _OF_WRITING:
@@ -270,7 +268,7 @@ def instruction_text(instruction: PlantedInstruction) -> str:
 
 
 def read_instruction(text: str) -> PlantedInstruction | None:
-    """Return the first instruction of a form that is known in a text, or None; another image has another light."""
+    """Return the first known instruction in a text, or None; a request for another image counts as an edit of the light."""
     plain = " ".join(text.split())
     if _ANOTHER.match(plain):
         return PlantedInstruction(NEUTRAL, {})
@@ -281,7 +279,7 @@ def read_instruction(text: str) -> PlantedInstruction | None:
 
 
 def misspell(words: str) -> str:
-    """Return words with a letter doubled, two exchanged and one left out, as far as they have letters for it."""
+    """Return words with one letter doubled, two swapped and one left out, as far as there are enough letters."""
     letters = list(words)
     places = [at for at, letter in enumerate(letters) if letter.isalpha()]
     if len(places) > 3:
@@ -294,7 +292,7 @@ def misspell(words: str) -> str:
 
 
 def find_spot(spots: Spots, name: str) -> Spot | None:
-    """Return what in the picture an instruction calls so, whatever its case."""
+    """Return the thing that an instruction names, ignoring case."""
     return next((spot for spot in (*spots.written, *spots.things) if spot.name.casefold() == name.casefold()), None)
 
 
@@ -316,21 +314,21 @@ _NOTE: Rgb = (250, 226, 120)
 
 
 class Painted(NamedTuple):
-    """An edited image, and the box in which it was edited; None where that is all over it."""
+    """An edited image, and the box of the edit; None for the whole image."""
 
     image: Image.Image
     box: Box | None
 
 
 def paint(image: Image.Image, instruction: PlantedInstruction, spots: Spots) -> Painted | None:
-    """Return an image as an instruction says: where it is edited stands a note of what is now there.
+    """Return an image edited as instructed: a note in the place of the edit says what is now there.
 
-    None where the instruction names what is not in it.
+    None if the instruction names something that is not in the image.
 
     Args:
-        image: in RGB.
-        instruction: what is to be done.
-        spots: what is in the image.
+        image: the image, in RGB.
+        instruction: the edit.
+        spots: the things in the image.
     """
     named = {
         name: find_spot(spots, instruction.fields[name]) for name in ("thing", "other") if name in instruction.fields
@@ -374,7 +372,7 @@ def _edited_box(form: EditForm, thing: Spot) -> Box:
 
 
 def _write_note(image: Image.Image, box: Box, words: str, fill: Rgb | None) -> None:
-    """Write words in a box of an image, on a ground of a colour if there is one."""
+    """Draw words in a box of an image, on a coloured ground if there is one."""
     wide, high = image.size
     at = (box.x0 * wide, box.y0 * high, box.x1 * wide, box.y1 * high)
     canvas = Canvas(on=image)
@@ -388,9 +386,9 @@ _WHOLE_IMAGE: Mapping[str, Any] = {"box": [0.0, 0.0, 1.0, 1.0]}
 
 
 class PlantedEdit(NamedTuple):
-    """One edit of a picture: the dimension of the error that it planted, where in the whole scene, and in what words.
+    """An edit of a picture: dimension of the planted error, box in the whole scene, and instruction.
 
-    `box` is None where the edit is all over the picture.
+    `box` is None if the whole picture was edited.
     """
 
     dimension: str
@@ -399,7 +397,7 @@ class PlantedEdit(NamedTuple):
 
 
 def faults_in_image(picture: bytes) -> tuple[str, ...]:
-    """Return the dimensions that a picture is at fault in, each once and in order; none for a picture nobody edited.
+    """Return the dimensions of a picture's faults, each once, in order; none for an unedited picture.
 
     Never raises, whatever the bytes are.
     """
@@ -407,7 +405,7 @@ def faults_in_image(picture: bytes) -> tuple[str, ...]:
 
 
 def read_edits(picture: bytes) -> tuple[PlantedEdit, ...]:
-    """Return the edits of a picture, in order, those that planted no fault among them. Never raises."""
+    """Return the edits of a picture, in order, including harmless ones. Never raises."""
     listed = (read_metadata(picture) or {}).get("edits")
     if not isinstance(listed, list):
         return ()
@@ -415,9 +413,9 @@ def read_edits(picture: bytes) -> tuple[PlantedEdit, ...]:
 
 
 def edit_image(picture: bytes, instruction: PlantedInstruction) -> bytes | None:
-    """Return a picture as a PNG edited as an instruction says; None where it names what is not in the picture.
+    """Return a picture edited as instructed, as a PNG; None if the instruction names something that is not in it.
 
-    Equal pictures and instructions give equal bytes. The scene and all earlier edits go along.
+    Equal pictures and instructions give equal bytes. The scene and earlier edits are kept in the metadata.
     """
     spots = spots_of(picture)
     with Image.open(io.BytesIO(picture)) as opened:
@@ -431,7 +429,7 @@ def edit_image(picture: bytes, instruction: PlantedInstruction) -> bytes | None:
 
 
 def save_with_edits(image: Image.Image, picture: bytes, edits: list[PlantedEdit]) -> bytes:
-    """Return an image as PNG bytes that say what the picture said that it was made from, and which edits came to it."""
+    """Return an image as PNG bytes with the metadata of the original picture and the added edits."""
     body = {**_WHOLE_IMAGE, **(read_metadata(picture) or {})}
     rows = [_edit_row(edit) for edit in (*read_edits(picture), *edits)]
     written = io.BytesIO()
@@ -464,16 +462,16 @@ def _read_edit(row: Any) -> PlantedEdit | None:
 
 
 EDITING_PROMPTS = ("edit_instruction", "edit_check")
-"""The prompts that are answered here."""
+"""The prompts that this module answers."""
 
 _STRAY = ("incomplete_scene", "overcrowding", "style_inconsistency")
-"""What a careless image model does to an image without being told."""
+"""Dimensions of additional edits by a careless image model."""
 
 
 class EditorProfile(Value):
-    """A simulated image model; of its rates at most one thing happens to an edit.
+    """A simulated image model; the events of its rates exclude each other.
 
-    It gives the image back as it was with probability `idles`, does something else as well with probability `strays`, and
+    It returns the image unchanged with probability `idles`, makes another edit as well with probability `strays`, and
     refuses with probability `refuses`.
     """
 
@@ -490,13 +488,13 @@ EDITORS: Mapping[str, EditorProfile] = {
         EditorProfile(name="sim/editor-careless", idles=0.2, strays=0.25, refuses=0.05),
     )
 }
-"""The image models that ship, by name. They edit images and answer nothing else."""
+"""The included image models, by name. They only edit images."""
 
 
 def edit_by_model(call: ImageEdit, image: bytes) -> tuple[bytes | None, Usage]:
-    """Return the edited image as PNG bytes, or None where the model refuses, and the tokens of both.
+    """Return the edited image as PNG bytes (None for a refusal), and the token usage.
 
-    What it does not understand, and what names nothing in the image, it leaves as it is.
+    An instruction that it does not understand, or that names nothing in the image, leaves the image unchanged.
 
     Raises:
         NotFound: no simulated image model has that name.
@@ -526,7 +524,7 @@ def edit_by_model(call: ImageEdit, image: bytes) -> tuple[bytes | None, Usage]:
 def editing_reply(
     profile: Profile, prompt: str, inputs: Mapping[str, str], images: Sequence[bytes], draws: Draws
 ) -> ChatReply:
-    """Return the reply of a model that is to write an instruction for an image, or to look at what came of one."""
+    """Return the reply of a model that writes an instruction for an image, or checks an edited one."""
     judge = as_judge(profile)
     slip = draw_slip(judge, draws)
     if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
@@ -563,7 +561,7 @@ def _named_fields(fields: Mapping[str, str]) -> str:
 def _edit_check(
     judge: JudgeProfile, inputs: Mapping[str, str], images: Sequence[bytes], draws: Draws
 ) -> dict[str, object]:
-    """What is seen of an edit: of a picture that says what was done to it that, of any other that it was done."""
+    """Return the result of checking an edit, as far as the metadata show it; other pictures count as edited correctly."""
     done, alone = True, True
     instruction = read_instruction(inputs["instruction"])
     if len(images) > 1 and instruction is not None:

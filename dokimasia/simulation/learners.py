@@ -1,4 +1,4 @@
-"""Simulated peers that hint at steps, and simulated candidates that answer once more upon feedback."""
+"""Simulated peers that give hints on steps, and simulated candidates that answer again after feedback."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -46,7 +46,7 @@ def hint_reply(
     *,
     rewriting: bool,
 ) -> ChatReply:
-    """Return a peer's hints on the steps whose questions are the points, or their second wordings; one fate for each."""
+    """Return a peer's hints on the named steps, or their second wordings; each has a fate of its own."""
     steps = {step.question: step for step in question.steps}
     steps_of_points = [steps.get(point) for point in read_hint_points(inputs["points"])]
     hints = [
@@ -59,13 +59,13 @@ def hint_reply(
 
 
 def general_hints(inputs: Mapping[str, str], draws: Draws) -> ChatReply:
-    """Return guidance of a general kind, on points of a question outside of the planted world."""
+    """Return general guidance, on points of a question outside the planted world."""
     count = len(read_hint_points(inputs["points"]))
     return _in_tags([draws.pick(_GUIDANCE, "guidance", number) for number in range(count)])
 
 
 def read_hint_points(text: str) -> list[str]:
-    """Return the questions of a list of points, in order; none where it cannot be read."""
+    """Return the questions of a list of points, in order; none if it cannot be read."""
     rows = read_json(text)
     return [str(row.get("question")) for row in (rows if isinstance(rows, list) else []) if isinstance(row, dict)]
 
@@ -97,17 +97,17 @@ def _hint(
 
 
 def gives_guidance(hint: str) -> bool:
-    """Return whether a hint says how to go about a step, as opposed to praise and chatter."""
+    """Return whether a hint gives guidance, unlike praise and chatter."""
     return _VERB.search(hint) is not None
 
 
 def states_truth(hint: str, step: SceneStep) -> bool:
-    """Return whether a hint states a step's truth in its words, so that even a step beyond the model comes out right."""
+    """Return whether a hint contains a step's truth, so that even a step beyond the model comes out right."""
     return f" {_normal_words(step.truth)} " in f" {_normal_words(hint)} "
 
 
 def leaking_hint(question: SceneQuestion, step: SceneStep, draws: Draws, number: int = 0) -> str:
-    """Return a hint that gives the step's truth or the final answer away, in one of the forms that can say it."""
+    """Return a hint that reveals the step's truth or the final answer, in one of the possible forms."""
     return draws.pick([form for form in _leak_forms(question, step) if form], "leak-form", number)
 
 
@@ -122,7 +122,7 @@ def _verbose_hint() -> str:
 
 
 def _guidance(question: SceneQuestion, draws: Draws, number: int) -> str:
-    """Guidance that has none of the words which stand in the truths, so that no word of it can give one away."""
+    """Return guidance without any word of the truths, so that it cannot leak one."""
     secret = {
         word
         for text in (question.answer, *(step.truth for step in question.steps))
@@ -137,7 +137,7 @@ def _normal_words(text: str) -> str:
 
 
 def _leak_forms(question: SceneQuestion, step: SceneStep) -> list[str]:
-    """The ten forms of a leak, empty where one cannot say it."""
+    """Return the ten forms of a leak; empty where a form does not apply."""
     return [
         f"Look again: {step.statement}",
         f"It is *{step.truth.upper()}*, so start from that.",
@@ -153,7 +153,7 @@ def _leak_forms(question: SceneQuestion, step: SceneStep) -> list[str]:
 
 
 def _number_in_other_form(step: SceneStep) -> str:
-    """The truth with its small numbers in words, or its number words in digits; empty where it has none."""
+    """Return the truth with small numbers as words, or number words as digits; empty if it has none."""
     other = {str(number): word for number, word in enumerate(_NUMBER_WORDS.split())}
     other |= {word: number for number, word in list(other.items())}
     words = _normal_words(step.truth).split()
@@ -198,7 +198,7 @@ _FINAL_ANSWER = re.compile(r"^final answer:(.*)$", re.IGNORECASE | re.MULTILINE)
 
 
 class _Feedback(NamedTuple):
-    """What a feedback says: whether the answer was wrong, and the points by their question, with a hint or an empty text."""
+    """Contents of a feedback: whether the answer was wrong, and points by question, each with its hint (may be empty)."""
 
     wrong: bool
     points: dict[str, str]
@@ -206,7 +206,7 @@ class _Feedback(NamedTuple):
 
 
 def failure_reason(profile: CandidateProfile, scene: Scene, step: SceneStep) -> FailureReason:
-    """Return why the model gets the step wrong, where it does: the same in every request."""
+    """Return the reason why the model gets the step wrong, if it does; the same in every request."""
     draw = fixed_draw(profile, scene, step, "reason")
     if draw < profile.drift:
         return "drift"
@@ -216,9 +216,9 @@ def failure_reason(profile: CandidateProfile, scene: Scene, step: SceneStep) -> 
 def answer_again(
     profile: CandidateProfile, scene: Scene, question: SceneQuestion, inputs: dict[str, str], draws: Draws
 ) -> ChatReply:
-    """Return the model's new answer to a question, with what the feedback mends and spoils.
+    """Return the model's new answer to a question, after the effects of feedback.
 
-    It goes by its earlier answer where that is shown to it, else by what it would say now; told nothing, by the latter.
+    It starts from its earlier answer if that is shown, else from a new one; without feedback, always from a new one.
     """
     anew: list[StepOutcome] = [
         step_outcome(profile, scene, step, number, draws) for number, step in enumerate(question.steps)
@@ -266,7 +266,7 @@ def _outcome_after_feedback(
 def _recited_outcome(
     profile: CandidateProfile, step: SceneStep, number: int, outcome: StepOutcome, feedback: _Feedback, draws: Draws
 ) -> StepOutcome:
-    """What is said of a step: a reciter says what it had left out and is asked for, and concludes nothing from it."""
+    """Return the stated outcome of a step: a reciter states a step that it had left out and that is named, without using it."""
     if _normalised(step.question) not in feedback.points or feedback.earlier is None:
         return outcome
     silent = _outcome_in_text(step, feedback.earlier) == "wrong" and not any(
@@ -276,9 +276,9 @@ def _recited_outcome(
 
 
 def _other_final_answer(question: SceneQuestion, final: str, feedback: _Feedback, draws: Draws) -> str:
-    """Another final answer than the one that was wrong: any other choice, or, without choices, another wrong one.
+    """Return another final answer than the wrong one: any other choice or, without choices, another wrong answer.
 
-    A model that is not shown what it said changes what it would say now; one that said no final answer changes nothing.
+    A model that is not shown its earlier answer changes its new one; one that gave no final answer changes nothing.
     """
     finals = _FINAL_ANSWER.findall(feedback.earlier) if feedback.earlier is not None else [final]
     if not finals:
@@ -293,7 +293,7 @@ def _outcome_in_text(step: SceneStep, text: str) -> StepOutcome:
 
 
 def _read_feedback_points(text: str) -> dict[str, str]:
-    """The points' questions with their hints, in the array that ends a feedback; none where they cannot be read."""
+    """Return the points' questions with their hints, from the array at the end of a feedback; none if it cannot be read."""
     rows = read_json(text[text.find("[\n") :]) if "[\n" in text else None
     return {
         _normalised(row["question"]): str(row.get("hint") or "")

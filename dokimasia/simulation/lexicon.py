@@ -1,9 +1,7 @@
-"""The planted capabilities under many names, and what a simulated judge makes of the words of a criterion or a name.
+"""Synonyms of the planted capabilities, and a simulated judge's reading of the words of a criterion or a name.
 
-The capabilities that steps of the planted scenes belong to have further names in plain English. The *made-up tree* has
-capabilities of which nobody can know anything but what is planted here: their names and the words by which a criterion
-speaks of them are invented, so that a list of synonyms, however long, holds none of them.
-
+The capabilities of the planted scenes have further names in plain English. The *made-up tree* has capabilities that are
+known only here: their names, and the cue words of criteria about them, are invented, so no list of synonyms has them.
 """
 
 import re
@@ -24,10 +22,10 @@ from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.unknown_inputs import content_words, is_unknown_question
 
 PARENTS, LEAVES = 4, 3
-"""Of the made-up tree: parents of a category, leaves of a parent."""
+"""Numbers for the made-up tree: parents per category, leaves per parent."""
 
 CUES = 10
-"""Words by which criteria of a made-up capability speak of it; none is in any of its names."""
+"""Number of cue words of a made-up capability; none is part of its names."""
 
 _WORD = re.compile(r"[a-z]+")
 _START_LETTERS = "b br d dr f fl g gl h j k kr l m n p pr r s sk st t tr v z"
@@ -55,7 +53,7 @@ _OTHER_PARENT_NAMES = {
     "Groundedness": "Honesty about Evidence",
     "Answer Composition": "Wording",
 }
-"""What else a parent of the planted scenes' tree is called."""
+"""Synonyms of the parents of the planted scenes' tree."""
 
 _OTHER_NAMES: dict[str, tuple[str, ...]] = {
     can.COUNTING: ("Tallying All Items", "Cardinality", "How Many There Are"),
@@ -90,11 +88,11 @@ _OTHER_NAMES: dict[str, tuple[str, ...]] = {
     can.ABSENCE: ("Noticing What Is Missing", "Denying False Presence", "No Such Thing Shown"),
     can.FORM: ("Full Phrasing", "Response Format", "Stating Everything Asked"),
 }
-"""What else a capability of the planted scenes is called."""
+"""Synonyms of the capabilities of the planted scenes."""
 
 
 class Capability(NamedTuple):
-    """A planted capability: its path, all names of its leaf (the path's own first), and the words that betray it."""
+    """A planted capability: its path, all names of its leaf (the path's own first), and its cue words."""
 
     path: str
     names: tuple[str, ...]
@@ -125,7 +123,7 @@ def made_up_capabilities() -> Mapping[str, Capability]:
 
 @cache
 def parent_names() -> Mapping[str, tuple[str, ...]]:
-    """Return what each planted parent is called, by `<category><parent>`: its own name first."""
+    """Return the names of each planted parent, by `<category><parent>`; its own name comes first."""
     names: dict[str, tuple[str, ...]] = {}
     for path in [*scene_capabilities(), *made_up_capabilities()]:
         above = parent_of(path)
@@ -141,23 +139,23 @@ def all_capabilities() -> Mapping[str, Capability]:
 
 
 def capability_by_name(name: str) -> str | None:
-    """Return the planted capability that a leaf's name stands for, whatever its case; None for a name that is none."""
+    """Return the planted capability with a leaf's name, ignoring case; None if there is none."""
     return _by_name().get(" ".join(name.casefold().split()))
 
 
 def capability_by_cue(text: str) -> str | None:
-    """Return the made-up capability that a text's words betray: the first of the cues in it, None without any."""
+    """Return the made-up capability of the first cue word in a text; None without one."""
     path_by_cue = _by_cue()
     return next((path_by_cue[word] for word in _WORD.findall(text.casefold()) if word in path_by_cue), None)
 
 
 def parent_of(path: str) -> str:
-    """Return the path above."""
+    """Return the path of a node's parent."""
     return path[: max(0, path.rfind("<"))]
 
 
 def last_of(path: str) -> str:
-    """Return the name at the end of a path, of any text that is none all of it."""
+    """Return the last name of a path; other text is returned without markup."""
     return path[path.rfind("<") + 1 :].rstrip(">")
 
 
@@ -172,7 +170,7 @@ def _by_cue() -> Mapping[str, str]:
 
 
 def _leaf_names(words: set[str], *key: str | int) -> tuple[str, ...]:
-    """Return three unrelated words, each alone with one craft and turned round with another: six names of a leaf."""
+    """Return the six names of a leaf: three unrelated words, each in two forms with different crafts."""
     names: list[str] = []
     rng = _rng("craft", *key)
     for root in range(3):
@@ -183,7 +181,7 @@ def _leaf_names(words: set[str], *key: str | int) -> tuple[str, ...]:
 
 
 def _invent_word(words: set[str], *key: str | int) -> str:
-    """Return a word that is not taken yet, and take it."""
+    """Return a word that is not in use yet, and add it to the used ones."""
     rng = _rng(*key)
     while True:
         word = "".join(rng.choice(_STARTS) + rng.choice(_VOWELS) for _ in range(2))
@@ -199,10 +197,10 @@ def _rng(*key: str | int) -> Random:
 
 
 SCENES = 120
-"""Scenes of each domain from which a judge knows how the planted questions are worded. Others word them alike."""
+"""Number of scenes per domain from which a judge knows the wording of planted questions; other scenes have the same wording."""
 
 ALIKE = 0.62
-"""The share of common pairs of neighbouring words from which two questions are wordings of one thing."""
+"""Share of common word pairs from which two questions count as wordings of the same one."""
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 _EVERYDAY: tuple[tuple[str, str], ...] = (
@@ -222,7 +220,7 @@ _Pairs = frozenset[tuple[str, str]]
 
 
 class Sense(NamedTuple):
-    """What a criterion probes: a planted capability, or, where nothing is planted, a word that stands for one."""
+    """What a criterion probes: a planted capability or, without one, a word that stands for it."""
 
     planted: str | None
     word: str | None = None
@@ -237,8 +235,8 @@ class _KnownWordings(NamedTuple):
 def sense_of_criterion(question: str, ground_truth: str = "") -> Sense:
     """Return what a criterion probes, by its words alone.
 
-    Criteria of the made-up tree betray themselves by a word, those of the planted scenes by how their question is
-    worded. Anything else is told by plain words ("how many", "which colour"), else by the first word of content.
+    Criteria of the made-up tree are recognised by cue words, those of the planted scenes by the wording of their question.
+    Others are recognised by plain words ("how many", "which colour"), or else by their first content word.
     """
     path = capability_by_cue(question) or capability_by_cue(ground_truth)
     if path is None and not is_unknown_question(question):
@@ -253,13 +251,13 @@ def sense_of_criterion(question: str, ground_truth: str = "") -> Sense:
 
 
 def sense_of_name(name: str) -> Sense:
-    """Return what a leaf of that name is about: a planted capability, else its first word of content."""
+    """Return the meaning of a leaf's name: a planted capability, or else its last content word."""
     path = capability_by_name(name)
     return Sense(path) if path is not None else Sense(None, next(reversed(content_words(name)), None))
 
 
 def unknown_path(word: str | None) -> str:
-    """Return where a judge hangs a capability of which it knows a word only: what ends in -ing is a way of reasoning."""
+    """Return a judge's path for an unknown capability with only a word; words in -ing are ways of reasoning."""
     name = (word or "the picture as a whole").capitalize()
     doing = name.endswith("ing")
     category = CATEGORIES[1] if doing else CATEGORIES[3]
@@ -269,7 +267,7 @@ def unknown_path(word: str | None) -> str:
 
 @lru_cache(maxsize=100_000)
 def _capability_by_wording(question: str) -> str | None:
-    """Return the capability of the planted question that is worded most alike, None where none is alike enough."""
+    """Return the capability of the planted question with the most similar wording; None if none is similar enough."""
     wordings = _known_wordings()
     mine = _neighbours(question)
     holders = [wordings.holders[pair] for pair in mine if pair in wordings.holders]
@@ -283,7 +281,7 @@ def _capability_by_wording(question: str) -> str | None:
 
 @cache
 def _known_wordings() -> _KnownWordings:
-    """Return how planted questions are worded, and which wordings hold each pair of neighbouring words."""
+    """Return the wordings of planted questions, and the wordings that contain each pair of adjacent words."""
     path_by_pairs: dict[_Pairs, str] = {}
     for question, path in _planted_questions().items():
         path_by_pairs.setdefault(_neighbours(question), path)
@@ -296,7 +294,7 @@ def _known_wordings() -> _KnownWordings:
 
 
 def _planted_questions() -> dict[str, str]:
-    """Return the planted questions and the capability of each, as the first step that is worded so has it."""
+    """Return the planted questions with the capability of the first step of that wording."""
     path_by_question: dict[str, str] = {}
     for domain in DOMAINS:
         for seed in range(SCENES):

@@ -1,4 +1,4 @@
-"""How a simulated model describes a picture: which facts it tells, which of them wrong, and in whose manner."""
+"""Simulated panel members: descriptions of pictures, comparisons, rewrites and votes, with planted faults."""
 
 from collections.abc import Mapping, Sequence
 from hashlib import sha256
@@ -22,11 +22,11 @@ from dokimasia.simulation.profiles import (
 from dokimasia.simulation.requests import read_json
 
 HARDER, EASIER = 2.5, 0.5
-"""How many times as often as on average a hard fact, and any other one, is told wrong."""
+"""Factors on the rate of wrong facts, for hard facts and for others."""
 
 MOST_WRONG = 0.95
 LURE_SHARE = 0.8
-"""How often a hard fact that is told wrong is told as its lure; others fall on each false value alike."""
+"""Share of wrongly stated hard facts that take their lure; the remainder is uniform over the false values."""
 
 _FIRST = (
     "Going over the picture",
@@ -60,7 +60,7 @@ _THIRD = (
 
 
 def describe_picture(profile: Profile, picture: PictureContent, draws: Draws) -> ChatReply:
-    """Return the model's description of a picture, one sentence a fact, with what is planted in it."""
+    """Return the model's description of a picture, one sentence per fact, with its planted faults."""
     member = as_member(profile, picture.domain)
     sentences = [
         point.sentence(value)
@@ -74,7 +74,7 @@ def describe_picture(profile: Profile, picture: PictureContent, draws: Draws) ->
 
 
 def told_value(member: PanelProfile, point: PictureFact, number: int, draws: Draws) -> str | None:
-    """Return the value that a draft gives a fact, or None where it leaves it out; a disputed one is always told."""
+    """Return the value that a draft states for a fact; None if it leaves the fact out. A disputed fact is always stated."""
     if point.readings:
         return reading_of_member(member, point)
     if not draws.chance(member.telling, "telling", number):
@@ -87,12 +87,12 @@ def told_value(member: PanelProfile, point: PictureFact, number: int, draws: Dra
 
 
 def wrong_rate(member: PanelProfile, point: PictureFact) -> float:
-    """Return the probability that a fact which the member tells is told wrong."""
+    """Return the probability that a stated fact is wrong."""
     return min(MOST_WRONG, member.false_facts * (HARDER if point.hard else EASIER))
 
 
 def reading_of_member(member: PanelProfile, point: PictureFact) -> str:
-    """Return the reading of a disputed fact that a member holds whenever it writes."""
+    """Return the reading of a disputed fact that a member always writes."""
     return point.readings[stance_of(member) % len(point.readings)]
 
 
@@ -104,7 +104,7 @@ def stance_of(member: PanelProfile) -> int:
 
 
 def manner_of(name: str) -> str:
-    """Return the words with which a model begins every description, by which it knows its own again."""
+    """Return a model's opening words, by which it recognises its own descriptions."""
     words = (
         among[int(unit_interval("manner", name, position) * len(among))]
         for position, among in enumerate((_FIRST, _SECOND, _PACE, _THIRD))
@@ -113,15 +113,15 @@ def manner_of(name: str) -> str:
 
 
 def in_manner(name: str, sentences: list[str]) -> str:
-    """Return a description of these sentences as the model of that name puts it."""
+    """Return a description with these sentences, in a model's manner."""
     return " ".join([manner_of(name), *sentences])
 
 
 PANEL_PROMPTS = ("peer_review", "peer_review_published", "peer_vote", "peer_vote_published", "density", "domain")
-"""The prompts that are answered here."""
+"""The prompts that this module answers."""
 
 SPARSE_SHARE = 0.15
-"""The share of pictures that are planted to be rated low for density."""
+"""Share of pictures with a planted low density."""
 
 TALK = (
     "Candidate {best} is already the best description.",
@@ -129,13 +129,13 @@ TALK = (
     "I went by candidate {best} and put right what was wrong there.",
     "Here is a better description of the image:",
 )
-"""What a member that talks about candidates begins its rewrite with."""
+"""Openings of rewrites by a member that talks about candidates."""
 
 CHATTER = "Each of these has something to be said for it, and I would rather talk about the picture as a whole."
 
 
 class CandidateReading(NamedTuple):
-    """A candidate as a member reads it: its text, and the value that it gives to each thing that the picture shows."""
+    """A candidate as a member reads it: text, value of each fact, and numbers of true and false statements."""
 
     text: str
     values: Mapping[FactKey, str]
@@ -144,14 +144,14 @@ class CandidateReading(NamedTuple):
 
     @property
     def charm(self) -> float:
-        """How well it reads, which has nothing to do with the picture and is the same to everybody."""
+        """How well the text reads: a random number, independent of the picture and the same for all members."""
         return unit_interval("charm", sha256(self.text.encode()).hexdigest())
 
 
 def panel_reply(
     profile: Profile, prompt: str, inputs: Mapping[str, str], picture: PictureContent | None, draws: Draws
 ) -> ChatReply:
-    """Return the reply of a panel member, or of a filter's judge, to one of the prompts that are answered here."""
+    """Return the reply of a panel member, or of the judge of a filter, to one of `PANEL_PROMPTS`."""
     member = as_member(profile, picture.domain if picture else "natural")
     slip = draw_slip(member, draws)
     if slip == "refuses":
@@ -172,7 +172,7 @@ def panel_reply(
 
 
 def draw_slip(profile: PanelProfile | JudgeProfile, draws: Draws) -> Slip | None:
-    """Draw whether the reply is of no use, and how."""
+    """Draw whether the reply is unusable, and how."""
     fate = draws.unit("slip")
     for slip, rate in sorted(profile.slips.items()):
         if fate < rate:
@@ -190,14 +190,14 @@ def density_of(picture: PictureContent) -> tuple[int, int]:
 
 
 def read_candidates(text: str, picture: PictureContent) -> list[CandidateReading]:
-    """Return the candidates of a prompt, in order; none where the list cannot be read."""
+    """Return the candidates of a prompt, in order; none if the list cannot be read."""
     rows = read_json(text)
     texts = [row.get("text") for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
     return [read_candidate(candidate, picture) for candidate in texts if isinstance(candidate, str)]
 
 
 def read_candidate(text: str, picture: PictureContent) -> CandidateReading:
-    """Return a text as a reader who sees the picture knows it: which statements are true, and which are false."""
+    """Return the reading of a text by someone who sees the picture: its true and its false statements."""
     facts = picture.by_key
     values = {statement.key: statement.value for statement in read_statements(text) if statement.key in facts}
     right = [same_value(value, facts[key].value) for key, value in values.items() if not facts[key].readings]
@@ -205,7 +205,7 @@ def read_candidate(text: str, picture: PictureContent) -> CandidateReading:
 
 
 def vote(member: PanelProfile, candidates: Sequence[CandidateReading], picture: PictureContent, draws: Draws) -> int:
-    """Return the number, from 0, of the candidate that a member votes for."""
+    """Return the index of the candidate that a member votes for."""
     own = manner_of(member.name)
     mine = next((number for number, candidate in enumerate(candidates) if candidate.text.startswith(own)), None)
     if mine is not None and draws.chance(member.self_preference, "own"):
@@ -219,10 +219,10 @@ def vote(member: PanelProfile, candidates: Sequence[CandidateReading], picture: 
 
 
 def rewrite(member: PanelProfile, candidates: Sequence[CandidateReading], picture: PictureContent, draws: Draws) -> str:
-    """Return a description that is better by what the member looked at in the picture.
+    """Return a description that is corrected by what the member checks in the picture.
 
-    It goes by the text that it takes for the best, strikes or mends what it looked at and found false there, and adds
-    what others say where it looked and found that true. Who looks at nothing hands the best-reading text on.
+    It starts from the text that it ranks first, removes or corrects statements that it checks and finds false, and adds
+    statements of other texts that it checks and finds true. A member that checks nothing returns the text that reads best.
     """
     base = candidates[_rank(candidates, looks=_goes_by_picture(member, draws))[0]]
     sentences: list[str] = []
@@ -286,7 +286,7 @@ def _comparison(
 
 
 def equally_good(member: PanelProfile, candidates: Sequence[CandidateReading], best: int) -> list[int]:
-    """Return the numbers, from 1, of other candidates that are as true and as complete, for a member that says so."""
+    """Return the numbers, from 1, of other candidates that are as true and as complete, if the member names ties."""
     if not member.ties:
         return []
     merit = candidates[best].false, candidates[best].true
@@ -301,10 +301,10 @@ def _critique(candidate: CandidateReading, picture: PictureContent) -> str:
 
 
 def _own_reading(member: PanelProfile, candidates: Sequence[CandidateReading], picture: PictureContent) -> int | None:
-    """The candidate with the reading that the member takes for right at the vote, where a fact is disputed.
+    """Return the candidate with the member's preferred reading of a disputed fact at the vote; None without one.
 
-    Looking again it may take another of the candidates' readings than its own: the one so many further on, which is a
-    number of the picture's. So members who read differently vote differently, and nobody's vote favours its own text.
+    At the vote, a member shifts from its own reading by a number that depends on the picture. So members with different
+    readings vote differently, and no vote favours a member's own text.
     """
     for point in picture.disputed:
         values = [candidate.values.get(point.key, "").casefold() for candidate in candidates]
@@ -319,17 +319,17 @@ def _own_reading(member: PanelProfile, candidates: Sequence[CandidateReading], p
 
 
 def _merit(candidate: CandidateReading) -> tuple[int, int, float]:
-    """No false statement first, then completeness; between equals, how it reads."""
+    """Return the sort key of a candidate: fewest false statements, then most true ones, then charm."""
     return candidate.false, -candidate.true, -candidate.charm
 
 
 def _goes_by_picture(member: PanelProfile, draws: Draws) -> bool:
-    """Whether the member goes by the picture, or by how the texts read, when it ranks them and rewrites the first."""
+    """Draw whether the member ranks and rewrites by the picture, or by how the texts read."""
     return draws.chance(member.detects_false, "compares")
 
 
 def _rank(candidates: Sequence[CandidateReading], *, looks: bool) -> list[int]:
-    """All candidates, the best first: for who looks at the picture, else for who goes by how they read."""
+    """Return the indices of all candidates, best first: by the picture if `looks`, else by how they read."""
     return sorted(range(len(candidates)), key=lambda at: _merit(candidates[at]) if looks else -candidates[at].charm)
 
 

@@ -1,4 +1,4 @@
-"""Simulated people: their ratings of things whose true rating is planted, and their labels of perturbed answers."""
+"""Simulated people: ratings of things with planted true ratings, and labels of perturbed answers."""
 
 import hashlib
 import json
@@ -15,10 +15,10 @@ from dokimasia.simulation.picture_content import content_of_photograph, content_
 
 
 class SimulatedPerson(NamedTuple):
-    """A person's planted habits: one rating off with probability `noise`, and any rating at all with probability `careless`.
+    """A person's planted habits: probabilities of a rating off by one (`noise`), and of a random one (`careless`).
 
-    The two exclude each other. At an end of the scale the noise goes inwards. Of a label, noise takes it for the one that
-    it is mistaken for.
+    The two exclude each other. At an end of the scale, noise goes inwards. For labels, noise replaces a label by the one in
+    `MISTAKEN_LABELS`.
     """
 
     name: str
@@ -32,14 +32,14 @@ PEOPLE = (
     SimulatedPerson("carla", noise=0.25),
     SimulatedPerson("dan", careless=0.3),
 )
-"""Four people who agree to a degree."""
+"""Four people who partly agree."""
 
 CAREFUL_PERSON = SimulatedPerson("eva", noise=0.02)
-"""A person who is nearly always right: noise in the labels of harmless changes reads as a judge's false alarms."""
+"""A person who is nearly always right, since noise in labels of harmless changes looks like false alarms of a judge."""
 
 
 def rating_chances(person: SimulatedPerson, low: int, high: int) -> list[list[float]]:
-    """Return with what probability a person gives each rating of a scale, by the true one; both from the lowest on."""
+    """Return the probability of each rating of a scale, by true rating; both in ascending order."""
     count = high - low + 1
     rows: list[list[float]] = []
     for true in range(count):
@@ -53,7 +53,7 @@ def rating_chances(person: SimulatedPerson, low: int, high: int) -> list[list[fl
 
 
 def rating_of(person: SimulatedPerson, true: int, low: int, high: int, *thing: str | int) -> int:
-    """Return what a person says of a thing, drawn by both."""
+    """Return a person's rating of a thing, drawn from both names."""
     draw = unit_interval("person", person.name, *thing)
     for rating, chance in enumerate(rating_chances(person, low, high)[true - low], start=low):
         if draw < chance:
@@ -76,11 +76,11 @@ MISTAKEN_LABELS: Mapping[Label, Label] = {
     "not_relevant": "incorrect",
     "not_sure": "valid",
 }
-"""What a person who mistakes one label of a perturbation takes it for."""
+"""The label that a person mistakes each true label for."""
 
 
 def label_chances(person: SimulatedPerson, true: Label) -> dict[Label, float]:
-    """Return with what probability a person gives each label to a perturbation of which one is true."""
+    """Return the probability of each label of a perturbation, given the true one."""
     label_rates = dict.fromkeys(LABELS, person.careless / len(LABELS))
     label_rates[true] += 1 - person.noise - person.careless
     label_rates[MISTAKEN_LABELS[true]] += person.noise
@@ -88,7 +88,7 @@ def label_chances(person: SimulatedPerson, true: Label) -> dict[Label, float]:
 
 
 def label_of_person(person: SimulatedPerson, true: Label, *thing: str | int) -> Label:
-    """Return the label that a person gives a perturbation, drawn by both."""
+    """Return a person's label of a perturbation, drawn from both names."""
     draw = unit_interval("person", person.name, *thing)
     for label, chance in label_chances(person, true).items():
         if draw < chance:
@@ -98,12 +98,12 @@ def label_of_person(person: SimulatedPerson, true: Label, *thing: str | int) -> 
 
 
 def true_label(dimension: str, gold: Collection[str], changed: Collection[str]) -> Label:
-    """Return which label is true of a change that was meant as one of a dimension.
+    """Return the true label of a change that was meant to be of a dimension.
 
     Args:
-        dimension: what it was meant as.
-        gold: the dimensions that the gold answer is at fault in.
-        changed: those that the changed answer is at fault in.
+        dimension: the intended dimension.
+        gold: dimensions of the faults of the gold answer.
+        changed: dimensions of the faults of the changed answer.
     """
     new = set(changed) - set(gold)
     if not new:
@@ -112,11 +112,11 @@ def true_label(dimension: str, gold: Collection[str], changed: Collection[str]) 
 
 
 def true_label_of_row(row: Mapping[str, Any], folder: Path) -> Label:
-    """Return which label is true of the perturbation of a line that `dokimasia check --export` wrote.
+    """Return the true label of the perturbation in a line from `dokimasia check --export`.
 
     Args:
         row: the line.
-        folder: where it lies, which its images are named from.
+        folder: the folder of the file; image names are relative to it.
     """
     pictures = [(folder / name).read_bytes() for name in row["images"]]
     if row["task"] == "text-to-image":
@@ -133,7 +133,7 @@ def true_label_of_row(row: Mapping[str, Any], folder: Path) -> Label:
 
 
 def fill_label_form(form: Path, person: SimulatedPerson) -> Iterator[str]:
-    """Yield the lines of a form as a person fills it in: item, label, and who; other lines than perturbations are left out."""
+    """Yield the lines of a form as filled in by a person (item, label and name); other lines than perturbations are left out."""
     for line in form.read_text(encoding="utf-8").splitlines():
         row: Any = json.loads(line) if line.strip() else {}
         if row.get("kind") == "perturbation":

@@ -1,4 +1,4 @@
-"""How a simulated model writes gold answers, plants errors in texts, and checks what others wrote."""
+"""Simulated models that write gold answers, plant errors in texts, and check texts of others."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from dokimasia.simulation.profiles import JudgeProfile, Profile, as_judge, as_me
 from dokimasia.simulation.requests import read_json
 
 PERTURBATION_PROMPT = "perturbation"
-"""The prompt that is answered here."""
+"""The prompt that `perturbation_reply` answers."""
 
 _NUMBER = re.compile(r"\d+")
 
@@ -46,7 +46,7 @@ def perturbation_reply(profile: Profile, inputs: Mapping[str, str], draws: Draws
 
 
 def plant_stated_error(text: str, error: Mapping[str, Any], draws: Draws) -> dict[str, Any]:
-    """Return one error as it is reported: in what it is about, else in a statement of the dimension, else none."""
+    """Return a planted error as reported: in the named fact, else in a statement of the dimension; none without either."""
     number, dimension, about = error["n"], error["dimension"], error.get("about", "")
     statements_of_text = read_statements(text)
     demanded = demand_of(about) if about else None
@@ -70,7 +70,7 @@ def plant_stated_error(text: str, error: Mapping[str, Any], draws: Draws) -> dic
 
 
 def _other_value(statement: Statement, statements_of_text: Sequence[Statement]) -> str:
-    """Another value of the same form: the next number, or what the text gives to something else of the sort."""
+    """Return another value of the same form: the next number, or a value from another statement of the same sort."""
     number = _NUMBER.search(statement.value)
     if number:
         return f"{statement.value[: number.start()]}{int(number[0]) + 1}{statement.value[number.end() :]}"
@@ -80,7 +80,7 @@ def _other_value(statement: Statement, statements_of_text: Sequence[Statement]) 
 
 
 def _words_in_text(text: str, statement: Statement) -> str:
-    """The words of a statement as the text has them, if they stand in it once; else nothing."""
+    """Return the exact words of a statement in the text if they occur once; else an empty text."""
     attribute, subject = (re.escape(part) for part in statement.key)
     matches = re.findall(rf'\b{attribute} of the {subject} is "{re.escape(statement.value)}"', text, re.IGNORECASE)
     return matches[0] if len(matches) == 1 and text.count(matches[0]) == 1 else ""
@@ -89,13 +89,13 @@ def _words_in_text(text: str, statement: Statement) -> str:
 REWRITES = ("error_throughout", "harmless_rewrite")
 PERTURBS = ("error_in_passages", *REWRITES)
 PERTURBER_PROMPTS = ("gold_answer", "gold_check", "change_check", *PERTURBS)
-"""The prompts that are answered here."""
+"""The prompts that `perturber_reply` answers."""
 
 SPILLS = ("phantom_details", "ungrounded_assumptions", "tone_mismatch")
-"""What a model that worsens more than it is told to worsens beside."""
+"""Dimensions of additional errors by a model that changes more than it is asked to."""
 
 AROUND = 8
-"""Words on either side of a change that are quoted with it at most."""
+"""Maximum number of quoted words on either side of a change."""
 
 ELSE = "Something quite different could be said here, of the weather, of the sea, and of what was had for breakfast."
 
@@ -103,7 +103,7 @@ ELSE = "Something quite different could be said here, of the weather, of the sea
 def perturber_reply(
     profile: Profile, prompt: str, inputs: Mapping[str, str], picture: PictureContent | None, draws: Draws
 ) -> ChatReply:
-    """Return the reply of a model to one of the prompts that are answered here."""
+    """Return the reply of a model to one of `PERTURBER_PROMPTS`."""
     judge = as_judge(profile)
     slip = draw_slip(judge, draws)
     if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
@@ -122,7 +122,7 @@ def perturber_reply(
 
 
 def _written_gold_answer(profile: Profile, picture: PictureContent, draws: Draws) -> str:
-    """The gold answer to a picture, in which facts are told wrong as the model tells them in a description."""
+    """Return the gold answer to a picture, with facts wrong at the rate of the model's descriptions."""
     member = as_member(profile, picture.domain)
     text = gold_answer(picture)
     for number, point in enumerate(stated_facts(picture)):
@@ -143,7 +143,7 @@ def _gold_check(judge: JudgeProfile, answer: str, picture: PictureContent, draws
 
 
 def _change_check(judge: JudgeProfile, before: str, after: str, picture: PictureContent, draws: Draws) -> str:
-    """What the second text is at fault in beyond the first, as far as it is noticed; else a change without harm."""
+    """Return the noticed faults of the second text that the first does not have; without any, a harmless change."""
     had = set(faults_in_text(before, picture))
     dimensions = list(
         dict.fromkeys(fault.dimension for fault in _noticed_faults(judge, after, picture, draws) if fault not in had)
@@ -187,7 +187,7 @@ def _perturbed_answer(
 
 
 def _changes(before: str, after: str) -> list[dict[str, str]]:
-    """The changes that make the second text of the first: what differs, each with words around it until it stands there once."""
+    """Return the changes between two texts, each with enough surrounding words to be unique in the first."""
     old, new = before.split(), after.split()
     parts: list[list[int]] = []
     for tag, *span in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():

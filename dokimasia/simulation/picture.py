@@ -1,4 +1,4 @@
-"""Scenes as PNG pictures that carry their facts in a metadata chunk, and the reading of that chunk."""
+"""Scenes as PNG pictures with their facts in a metadata chunk, and reading of that chunk."""
 
 import struct
 import zlib
@@ -14,23 +14,23 @@ from dokimasia.simulation.scenes.layouts import paint_scene
 from dokimasia.simulation.scenes.sorts import read_sorts
 
 KEYWORD = b"dokimasia-scene"
-"""The keyword of the PNG text chunk that carries a scene: JSON with `id`, `box` and `scene`."""
+"""Keyword of the PNG text chunk with a scene: JSON with `id`, `box` and `scene`."""
 
 MAX_TEXT = 1 << 20
-"""The most bytes that the chunk's text may have once decompressed."""
+"""Maximum number of bytes of the chunk's decompressed text."""
 
 _MAX_CHUNKS = 4096
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 Sighting = tuple[Scene, tuple[float, float, float, float]]
-"""A scene and the part of its picture that an image shows, as fractions (x0, y0, x1, y1) of the whole."""
+"""A scene, and the displayed part of its picture as fractions (x0, y0, x1, y1) of the whole."""
 
 
 def draw_scene(scene: Scene) -> bytes:
-    """Return the scene as PNG bytes that carry its facts; equal scenes give equal bytes.
+    """Return a scene as PNG bytes with its facts in the metadata; equal scenes give equal bytes.
 
     Raises:
-        NotFound: if the scene's domain has no layout of that name.
+        NotFound: the scene's domain has no layout of that name.
     """
     if scene.layout not in LAYOUTS[scene.domain]:
         raise NotFound(
@@ -40,7 +40,7 @@ def draw_scene(scene: Scene) -> bytes:
 
 
 def embed_scene(png: bytes, scene: Scene, box: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)) -> bytes:
-    """Return the PNG with the scene in its metadata; `box` is the part of it that is shown."""
+    """Return the PNG with the scene in its metadata; `box` is the displayed part of the scene."""
     unsaid = set() if scene.disputed else {"disputed"}
     return with_metadata(
         png, {"id": scene.id, "box": list(box), "scene": scene.model_dump(mode="json", exclude=unsaid)}
@@ -48,7 +48,7 @@ def embed_scene(png: bytes, scene: Scene, box: tuple[float, float, float, float]
 
 
 def with_metadata(png: bytes, body: Mapping[str, Any]) -> bytes:
-    """Return the PNG with what is said of it in its metadata, right after the header.
+    """Return the PNG with a metadata chunk after the header.
 
     The text is stored uncompressed, so that its bytes do not depend on the compressor's version.
     """
@@ -59,7 +59,7 @@ def with_metadata(png: bytes, body: Mapping[str, Any]) -> bytes:
 
 
 def read_scene(png: bytes) -> Sighting | None:
-    """Return the scene that an image carries and the part of it that is shown; None for any other image.
+    """Return the scene in an image's metadata, and the displayed part; None for any other image.
 
     Never raises, whatever the bytes are: a damaged, oversized or forged chunk means None.
     """
@@ -68,7 +68,7 @@ def read_scene(png: bytes) -> Sighting | None:
 
 
 def read_metadata(png: bytes) -> dict[str, Any] | None:
-    """Return all that an image's metadata say of it, unchecked; None where they say nothing that can be read."""
+    """Return the content of an image's metadata chunk, unchecked; None if there is none that can be read."""
     text = _find_text(png)
     try:
         body = None if text is None else orjson.loads(text)

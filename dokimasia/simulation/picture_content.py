@@ -1,4 +1,4 @@
-"""What a picture shows, as statements that can be told, found again in any text, and told wrong: scenes and photographs."""
+"""The content of a picture as statements that can be made, recognised in any text, and made wrong."""
 
 import re
 from collections import defaultdict
@@ -14,13 +14,13 @@ from dokimasia.simulation.scenes import make_scene
 Choice = TypeVar("Choice")
 
 READINGS = 3
-"""How many readings a disputed fact has: the fact's own value and two others, none of which is more right."""
+"""Number of readings of a disputed fact: its own value and two others, all equally right."""
 
 HARD_SHARE = 0.25
-"""The share of facts that most describers get wrong, and in the same way."""
+"""Share of facts that most describers get wrong, in the same way."""
 
 PHOTO_DISPUTED = 0.4
-"""The share of photographs outside of the planted world that have a disputed fact."""
+"""Share of photographs outside the planted world that have a disputed fact."""
 
 _POOL_SCENES = 24
 _CACHE_SIZE = 512
@@ -65,11 +65,11 @@ _PHOTO: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 )
 
 FactKey = tuple[str, str]
-"""What a statement is about: attribute and subject, in lower case."""
+"""Attribute and subject of a statement, in lower case."""
 
 
 class Statement(NamedTuple):
-    """One statement that stands in a text: what it is about, and the value that it gives."""
+    """A statement in a text: its attribute and subject, and its value."""
 
     key: FactKey
     value: str
@@ -81,11 +81,11 @@ class Statement(NamedTuple):
 
 
 class PictureFact(NamedTuple):
-    """One fact of a picture as it can be told: its sentence's parts, and false values of the same form.
+    """A fact of a picture as a statement, with false values of the same form.
 
-    The first false value is the lure: the one that a hard fact is mostly mistaken for. `readings` is empty but for a
-    disputed fact, of which every reading is as good as the others and none is true or false. `sort` says what kind of
-    mistake telling it wrong is; `box` where it is to be seen, None in a photograph.
+    The first false value is the lure, which most wrong statements of a hard fact have. `readings` is empty except for a
+    disputed fact, whose readings are all equally right. `sort` is the kind of mistake if it is stated wrong; `box` its place,
+    None in a photograph.
     """
 
     attribute: str
@@ -99,16 +99,16 @@ class PictureFact(NamedTuple):
 
     @property
     def key(self) -> FactKey:
-        """What it is about."""
+        """Attribute and subject, in lower case."""
         return self.attribute.casefold(), self.subject.casefold()
 
     def sentence(self, value: str | None = None) -> str:
-        """Return the sentence that gives this value, by default the true one."""
+        """Return the statement as a sentence, by default with the true value."""
         return f'The {self.attribute} of the {self.subject} is "{value or self.value}".'
 
 
 class PictureContent(NamedTuple):
-    """All that a picture shows. `planted` is false for a photograph, whose facts are made up from its hash."""
+    """All facts of a picture. `planted` is false for a photograph, whose facts are derived from its hash."""
 
     id: str
     domain: Domain
@@ -117,22 +117,22 @@ class PictureContent(NamedTuple):
 
     @property
     def by_key(self) -> Mapping[FactKey, PictureFact]:
-        """The points by what they are about."""
+        """The facts by attribute and subject."""
         return {point.key: point for point in self.points}
 
     @property
     def disputed(self) -> tuple[PictureFact, ...]:
-        """The points that have several readings."""
+        """The facts with several readings."""
         return tuple(point for point in self.points if point.readings)
 
     @property
     def settled(self) -> tuple[PictureFact, ...]:
-        """The points that are true or false."""
+        """The facts that are not disputed."""
         return tuple(point for point in self.points if not point.readings)
 
 
 def read_statements(text: str) -> list[Statement]:
-    """Return the statements of a text, in order, each thing once: what is said later of the same thing counts no more."""
+    """Return the statements of a text, in order; of several statements on the same fact, the first counts."""
     statement_by_key: dict[FactKey, Statement] = {}
     for attribute, subject, value in _STATEMENT.findall(text):
         key = (" ".join(attribute.split()).casefold(), " ".join(subject.split()).casefold())
@@ -141,12 +141,12 @@ def read_statements(text: str) -> list[Statement]:
 
 
 def same_value(first: str, second: str) -> bool:
-    """Return whether two values are the same but for case and spaces."""
+    """Return whether two values are equal except for case and spaces."""
     return " ".join(first.split()).casefold() == " ".join(second.split()).casefold()
 
 
 def content_of_scene(scene: Scene) -> PictureContent:
-    """Return what a scene shows; facts of which two share a name and differ are left out, since no text can tell them."""
+    """Return the content of a scene; different facts with the same name are left out, since a text cannot distinguish them."""
     return _content_of_facts(scene.id, scene.domain, scene.facts, scene.disputed)
 
 
@@ -181,9 +181,9 @@ def _content_of_facts(
 
 @lru_cache(maxsize=_CACHE_SIZE)
 def content_of_photograph(sha256: str) -> PictureContent:
-    """Return what simulated models agree to see in a picture that carries no scene: made up from its hash.
+    """Return what simulated models see in a picture without a scene, derived from its hash.
 
-    It measures nothing; it lets a panel that cannot see work on real pictures, agree on some and divide on others.
+    It has no relation to the real content; it lets simulated panels work on real pictures, with agreement and disagreement.
     """
     points: list[PictureFact] = []
     for number, (subject, attribute, pool) in enumerate(_PHOTO):
@@ -206,7 +206,7 @@ def content_of_photograph(sha256: str) -> PictureContent:
 
 
 def sort_of(attribute: str, value: str) -> str:
-    """Return the kind of mistake that telling this attribute wrong is, by the names that rubrics have for it."""
+    """Return the kind of mistake of a wrong value of an attribute, in the terms of rubrics."""
     if _NUMBER.fullmatch(value):
         return "count" if attribute in _COUNTS or attribute.startswith("number of") else "value"
     if _NUMBER.search(value):
@@ -221,7 +221,7 @@ def sort_of(attribute: str, value: str) -> str:
 
 
 def fact_to_dispute(scene: Scene) -> str:
-    """Return the id of the fact that is disputed where a scene is made ambiguous: one that has no namesake."""
+    """Return the id of the fact that becomes disputed in an ambiguous scene; its name is unique."""
     keys = {point.key for point in content_of_scene(scene).points}
     usable = [
         fact.id
@@ -240,7 +240,7 @@ def _plain_text(text: str) -> str:
 
 
 def _false_values(scene: str, domain: Domain, fact: Fact) -> tuple[str, ...]:
-    """Three values of the same form that are not the fact's: near numbers, or what other scenes of the sort have."""
+    """Return three false values of the same form: numbers nearby, or values from other scenes."""
     true = _plain_text(fact.value)
     number = _NUMBER.search(true)
     if number and len(number[0]) < 7:
@@ -255,7 +255,7 @@ def _false_values(scene: str, domain: Domain, fact: Fact) -> tuple[str, ...]:
 
 @cache
 def _value_pool(domain: Domain, attribute: str) -> tuple[str, ...]:
-    """The values that an attribute takes in the first scenes of a domain, without numbers."""
+    """Return the values of an attribute in the first scenes of a domain, without numbers."""
     return tuple(value for value in _value_pools(domain).get(attribute, ()) if not _NUMBER.search(value))
 
 
@@ -269,5 +269,5 @@ def _value_pools(domain: Domain) -> Mapping[str, tuple[str, ...]]:
 
 
 def _shuffled(pool: tuple[Choice, ...], *name: str | int) -> tuple[Choice, ...]:
-    """The pool in an order of its own for each name."""
+    """Return the pool in an order that depends on the name."""
     return tuple(sorted(pool, key=lambda value: unit_interval("order", *name, str(value))))

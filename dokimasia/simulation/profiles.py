@@ -1,4 +1,4 @@
-"""The simulated models that ship: what is planted in each, and each of them in the role that it is asked to play."""
+"""The included simulated models: their planted parameters, and each model in every role."""
 
 from collections.abc import Mapping
 from functools import cache
@@ -20,7 +20,7 @@ for true or false; a result in the wrong group of rubrics. A prompt to which a s
 
 
 class _Profile(Value):
-    """What all simulated models have: a name, and rates of replies of no use, which exclude each other."""
+    """Common fields of simulated models: a name, and rates of unusable replies, which exclude each other."""
 
     name: str = Field(pattern=r"^sim/[a-z0-9-]+$")
     slips: dict[Slip, float] = Field(default_factory=dict)
@@ -99,15 +99,15 @@ class CandidateProfile(Value):
 
     @property
     def whole(self) -> float:
-        """The probability that a reply is neither a refusal nor malformed nor truncated."""
+        """Probability that a reply is neither a refusal nor malformed nor truncated."""
         return 1 - self.refusal - self.malformed - self.truncated
 
     def delivered(self, position: int, count: int) -> float:
-        """Return the probability that a reply says what it has to say on one of so many steps."""
+        """Return the probability that a reply contains one of `count` steps."""
         return self.whole + (self.truncated if position < count // 2 else 0.0)
 
     def skill(self, capability: str, domain: Domain) -> float:
-        """Return the probability that a stated step of this capability in this domain is stated right."""
+        """Return the probability that a stated step of a capability is right in a domain."""
         matching = [prefix for prefix in self.overrides if capability.startswith(prefix)]
         skill = self.overrides[max(matching, key=len)] if matching else self.base
         return min(1.0, max(0.0, skill + self.domain_shift.get(domain, 0.0)))
@@ -283,7 +283,7 @@ sim/nearsighted 0.78 0.12    0.05     0       0         0         0.3   0.4  0.2
 sim/hasty       0.76 0.01    0.12     0       0         0.02      0.6   0.15 0.2   0.08  0.05 0.15  0        0.05
 sim/weak        0.42 0.15    0.1      0.02    0.01      0.02      0.25  0.35 0.1   0.02  0.05 0.12  0.15     0.05
 """
-"""What is planted in the candidates, from strong to weak."""
+"""Planted parameters of the candidates, from strong to weak."""
 
 _OVERRIDES: dict[str, dict[str, float]] = {
     "sim/strong": {"<Reasoning><Numerical Reasoning>": 0.82, capabilities.GAUGE: 0.7},
@@ -303,7 +303,7 @@ _TERSE = (
     CandidateProfile(name="sim/terse", base=0.85, silent=0.9),
     CandidateProfile(name="sim/talkative", base=0.85),
 )
-"""Two models of equal skill: one says little of what its answer rests on, the other all."""
+"""Two models of equal skill: one states few of its steps, the other all."""
 
 _LEARNERS = (
     CandidateProfile(
@@ -355,19 +355,19 @@ _PARTIAL = (
     JudgeProfile(name="sim/judge-first-place", favours_first=0.4),
     JudgeProfile(name="sim/judge-longer", favours_longer=0.4),
 )
-"""Judges of duels that favour a place, or length."""
+"""Judges of duels that favour a place, or longer answers."""
 
 _OBLIGING = (JudgeProfile(name="sim/judge-obliging", passes_wrong=0.2, fails_right=0.1),)
-"""A judge that takes one wrong final answer in five for right, and one right one in ten for wrong."""
+"""A judge that accepts one in five wrong final answers, and rejects one in ten right ones."""
 
 _WRITERS = (
     CandidateProfile(name="sim/writer", base=0.7),
     CandidateProfile(name="sim/writer-padding", base=0.7, padding=0.6),
 )
-"""Two writers of equal skill, of whom one is long-winded."""
+"""Two writers of equal skill, one of whom pads its answers."""
 
 _PERTURBERS = (JudgeProfile(name="sim/judge-meddler", perturbs_nothing=0.3, perturbs_all=0.2, perturbs_more=0.25),)
-"""Models that perturb answers otherwise than they are told to."""
+"""Models that perturb answers in other ways than requested."""
 
 _MISSES = (
     {"VG": 0.4, "SI": 0.6, "VR": 0.3, "LG": 0.2, "VF": 0.5, "SC": 0.2, "PP": 0.7, "TR": 0.4, "numerical_errors": 0.9}
@@ -387,10 +387,10 @@ _PROBED = (
     JudgeProfile(name="sim/judge-contrary", prefers_perturbed=0.5),
     JudgeProfile(name="sim/judge-misreading", misreads=0.15),
 )
-"""Judges that are probed for blind spots, and one that reads their justifications badly."""
+"""Judges with blind spots to probe, and one that misreads justifications."""
 
 _INVENTORS = (JudgeProfile(name="sim/judge-inventive", incidental=0.5),)
-"""Judges that draw criteria which nobody needs."""
+"""Judges that draw unnecessary criteria."""
 
 _PANEL = (
     PanelProfile(
@@ -441,10 +441,10 @@ def _candidates() -> list[CandidateProfile]:
 
 @cache
 def profiles() -> Mapping[str, Profile]:
-    """Return every simulated model that ships, by name.
+    """Return all included simulated models, by name.
 
-    First judges, then candidates from strong to weak, a terse and a talkative one, learners and tutors, members of
-    panels, judges that invent criteria.
+    In order: judges, candidates from strong to weak, a terse and a talkative one, learners and tutors, panel members, and
+    judges and writers with special faults.
     """
     return {
         profile.name: profile
@@ -468,7 +468,7 @@ def find_profile(name: str, *, models: Mapping[str, Profile] | None = None) -> P
     """Return the profile of a simulated model.
 
     Raises:
-        NotFound: there is no model of that name; the message lists those there are.
+        NotFound: there is no model of that name; the message lists all.
     """
     among = profiles() if models is None else models
     if name not in among:
@@ -477,7 +477,7 @@ def find_profile(name: str, *, models: Mapping[str, Profile] | None = None) -> P
 
 
 def as_candidate(profile: Profile) -> CandidateProfile:
-    """Return how a model answers questions: a judge that is asked one answers it without a fault."""
+    """Return a model in the role of a candidate; a judge answers without a fault."""
     if isinstance(profile, CandidateProfile):
         return profile
     if isinstance(profile, PanelProfile):
@@ -486,7 +486,7 @@ def as_candidate(profile: Profile) -> CandidateProfile:
 
 
 def as_judge(profile: Profile) -> JudgeProfile:
-    """Return how a model judges: a candidate that is asked to judge detects faults at the rate of its base skill."""
+    """Return a model in the role of a judge; a candidate detects faults at the rate of its base skill."""
     if isinstance(profile, JudgeProfile):
         return profile
     if isinstance(profile, PanelProfile):
@@ -507,11 +507,11 @@ def as_judge(profile: Profile) -> JudgeProfile:
 
 
 def as_member(profile: Profile, domain: Domain) -> PanelProfile:
-    """Return how a model works in a panel on a picture of a domain.
+    """Return a model in the role of a panel member, for pictures of a domain.
 
-    A candidate tells what it does not leave out, wrong where it lacks the base skill, and detects at the rate of that
-    skill; a judge describes without a fault and detects at its own rate. Neighbours in the list of models that ship
-    hold different readings of what is disputed.
+    A candidate states what it does not leave out, wrong at the rate of its lack of skill, and detects faults at the rate of
+    its base skill; a judge describes without a fault and detects at its own rate. Adjacent models in the list of included
+    ones have different readings of disputed facts.
     """
     if isinstance(profile, PanelProfile):
         return profile
@@ -587,4 +587,4 @@ PLANTED_IN: Mapping[str, str] = {
     "sim/editor": "image model that edits pictures of the planted world as it is told",
     "sim/editor-careless": "image model that often gives a picture back as it was, or does something else as well",
 }
-"""By name; the exact rates stand in `profiles`."""
+"""Description of each simulated model, by name; `profiles` has the exact rates."""

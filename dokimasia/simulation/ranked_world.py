@@ -1,8 +1,8 @@
-"""A planted world with rankings: responses whose final answers say little of their reasoning, and people who look at that.
+"""A planted world with rankings: responses whose final answers say little about their reasoning, ranked by people.
 
-Every step of a response comes out right or wrong by its model's skill; its final answer follows from the last step, or is
-right or wrong by luck alone. People rank the responses to a sample by the weight of the steps that are right, each person
-with slips of their own. Auxiliary responses are of further models. All of it follows from the seed.
+Each step of a response is right with its model's skill; its final answer follows from the last step, or is right by luck.
+People rank the responses to a sample by the weight of the right steps, with individual errors. Auxiliary responses come
+from other models. Everything is derived from the seed.
 """
 
 from collections.abc import Iterator
@@ -19,25 +19,25 @@ from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.world import make_world
 
 SKILLS = {"north": 0.9, "east": 0.75, "south": 0.6, "west": 0.45, "centre": 0.3}
-"""The models that are judged, by the probability that a step comes out right."""
+"""The judged models, with their probability of a right step."""
 
 AUXILIARY = {"first-aid": 0.8, "second-aid": 0.55, "third-aid": 0.3}
-"""The models that are never judged."""
+"""Models that are never judged, with their skill."""
 
 ANNOTATORS = ("a1", "a2", "a3")
 
 LUCK = 0.7
-"""The probability that a final answer owes nothing to the steps; then it is right as often as it is wrong."""
+"""Probability that a final answer is independent of the steps; it is then right half of the time."""
 
 SLIP = 0.15
-"""The probability that a person takes a response for a step of weight two better than it is, and as great that for worse."""
+"""Probability that a person rates a response two points too high; the same for too low."""
 
 GAP = 0.08
-"""The share of rankings from which one response is missing."""
+"""Share of rankings in which one response is missing."""
 
 
 class PlantedResponse(NamedTuple):
-    """One response: its model, its text, the weight of its steps that are right (0 to 10), whether its answer is right."""
+    """A response: model, text, weight of its right steps (0 to 10), and whether its final answer is right."""
 
     model: str
     text: str
@@ -46,7 +46,7 @@ class PlantedResponse(NamedTuple):
 
 
 def planted_responses(question: SceneQuestion, skills: dict[str, float], seed: int) -> list[PlantedResponse]:
-    """Return one response of each model to a question."""
+    """Return each model's response to a question."""
     responses: list[PlantedResponse] = []
     for model, skill in skills.items():
         draws = Draws(digest("ranked", [seed, question.id, model]))
@@ -64,7 +64,7 @@ def planted_responses(question: SceneQuestion, skills: dict[str, float], seed: i
 
 
 def planted_rankings(question: SceneQuestion, responses: list[PlantedResponse], seed: int) -> Iterator[dict[str, Any]]:
-    """Yield what each person says of the responses to a question, as a line of a file of rankings."""
+    """Yield each person's ranking of the responses to a question, as a line of a rankings file."""
     for annotator in ANNOTATORS:
         draws = Draws(digest("rankings", [seed, question.id, annotator]))
         scores = {response.model: response.merit + _slip(draws, response.model) for response in responses}
@@ -82,9 +82,9 @@ def planted_rankings(question: SceneQuestion, responses: list[PlantedResponse], 
 
 
 def write_ranked(path: Path, n_samples: int, seed: int) -> dict[str, Path]:
-    """Write responses, auxiliary responses and rankings of a world beside its data file; return the files by what they hold.
+    """Write responses, auxiliary responses and rankings of a world beside its data file, and return the files by content.
 
-    Equal arguments give equal bytes; the data file itself is that of `write_world` with the same arguments.
+    Equal arguments give equal bytes; the data file itself is written by `write_world` with the same arguments.
     """
     lines: dict[str, list[dict[str, Any]]] = {"responses": [], "auxiliary": [], "rankings": []}
     for _, question in make_world(n_samples, seed):

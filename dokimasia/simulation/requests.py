@@ -1,4 +1,4 @@
-"""How a simulated model understands a request: by the prompts' own inverse, and by what stands outside of its fences."""
+"""Recognition of requests by simulated models: the prompt, its inputs, and text outside the fences."""
 
 import re
 from collections.abc import Sequence
@@ -24,19 +24,18 @@ _CHOICE = re.compile(r"^([A-Z])\. ", re.MULTILINE)
 
 
 class UnderstoodPrompt(NamedTuple):
-    """A recognised request, and the text in it that belongs neither to the prompt nor to a fenced input."""
+    """A recognised request, and text in it that is neither part of the prompt nor of a fenced input."""
 
     request: Recognised
     outside: str = ""
 
 
 def understand(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> UnderstoodPrompt | None:
-    """Return what is asked, or None where the messages are nothing that a simulated model knows.
+    """Return the recognised request; None if the messages are not a known prompt.
 
-    An exactly rendered prompt is recognised as such and has nothing outside. A judge's prompt to which something was
-    added outside of the fences is still understood, and the addition is returned apart; what asks for the reply as an
-    object, or speaks of tools, is none, and looks that were taken are left out. `library` holds the prompts to
-    know; by default those that ship.
+    An exactly rendered prompt has no text outside. A judge's prompt with text added outside the fences is still recognised,
+    and the addition is returned separately. Instructions on output objects or tools do not count as additions, and earlier
+    looks are ignored. `library` has the known prompts; by default the included ones.
     """
     prompts = library or default_library()
     messages = without_looks(messages)
@@ -72,7 +71,7 @@ def _with_outside(prompt: Prompt, system: str, user: str, messages: Sequence[Mes
 
 
 def read_json(text: str) -> Any:
-    """Return what a JSON text holds, or None where it cannot be read."""
+    """Return the content of a JSON text; None if it cannot be read."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
@@ -80,7 +79,7 @@ def read_json(text: str) -> Any:
 
 
 def read_choices(text: str) -> list[str]:
-    """Return the options of a list `A. ...`, `B. ...`, in order; another line belongs to the option above."""
+    """Return the options of a list `A. ...`, `B. ...`, in order; further lines belong to the option above."""
     choices: list[str] = []
     for line in text.splitlines():
         letter = _CHOICE.match(line)

@@ -1,4 +1,4 @@
-"""What a simulated model replies to a request: a pure function of the request and of the pictures in it."""
+"""Replies of simulated models: a pure function of the request and its pictures."""
 
 from collections.abc import Mapping
 
@@ -28,7 +28,7 @@ from dokimasia.simulation.visibility import WHOLE
 _CACHE_SIZE = 4096
 _scene_cache: dict[str, Sighting | None] = {}
 _edit_cache: dict[str, tuple[PlantedEdit, ...]] = {}
-"""Scenes and edits by image hash, so that a picture which is asked about many times is read once; emptied when it is full."""
+"""Caches of scenes and edits by image hash, so that a picture is read once; emptied when full."""
 
 
 def respond(
@@ -38,16 +38,16 @@ def respond(
     models: Mapping[str, Profile] | None = None,
     library: PromptLibrary | None = None,
 ) -> ChatReply:
-    """Return the reply of the simulated model that the call names.
+    """Return the reply of the simulated model that a call names.
 
     Args:
-        call: the request; `call.model.model` is the simulated model's name, with or without a provider before it.
-        images: bytes by SHA-256 of the images that the messages name; asked only for images that were not seen before.
-        models: the models there are; by default those that ship.
-        library: the prompts that judges know; by default those that ship.
+        call: the request; `call.model.model` is the simulated model's name, with or without a provider.
+        images: bytes of the images in the messages, by SHA-256; only read for images that are not cached.
+        models: the available models; by default the included ones.
+        library: the prompts that judges know; by default the included ones.
 
     Raises:
-        NotFound: no simulated model has that name; the message lists those there are.
+        NotFound: no simulated model has that name; the message lists all.
     """
     profile = find_profile(bare_name(call.model.model), models=models)
     draws = Draws(request_hash(call))
@@ -64,7 +64,7 @@ def respond(
 def _reply_to_prompt(
     profile: Profile, understood: UnderstoodPrompt, call: Chat, images: Mapping[str, bytes], draws: Draws
 ) -> ChatReply:
-    """The reply to a prompt that is known."""
+    """Return the reply to a known prompt."""
     name, inputs = understood.request.name, understood.request.inputs
     if name == "probe":
         return answer_probe(call, inputs["task"], images, draws)
@@ -140,7 +140,7 @@ def _answer_question(
 
 
 def _contents_of_images(call: Chat, images: Mapping[str, bytes]) -> list[PictureContent]:
-    """What every image of the request shows, in order; one without a scene is a photograph."""
+    """Return the content of each image of a request, in order; an image without a scene is a photograph."""
     refs = [image for message in call.messages for image in message.images]
     scenes = [_cached_scene(ref.sha256, images) for ref in refs]
     return [
@@ -150,7 +150,7 @@ def _contents_of_images(call: Chat, images: Mapping[str, bytes]) -> list[Picture
 
 
 def _first_content(call: Chat, images: Mapping[str, bytes]) -> PictureContent | None:
-    """What the first image of the request shows, with a scene or without; None where there is no image."""
+    """Return the content of the first image with a scene, else of the first image; None without images."""
     refs = [image for message in call.messages for image in message.images]
     sightings = [scene for ref in refs if (scene := _cached_scene(ref.sha256, images)) is not None]
     if sightings:
@@ -159,7 +159,7 @@ def _first_content(call: Chat, images: Mapping[str, bytes]) -> PictureContent | 
 
 
 def _judged_images(call: Chat, images: Mapping[str, bytes]) -> list[JudgedImage]:
-    """What every image of the request shows, in order: the scene or a photograph, which part of it, and its edits."""
+    """Return the content of each image of a request, in order, with its displayed part and its edits."""
     judged_images: list[JudgedImage] = []
     for ref in (image for message in call.messages for image in message.images):
         scene = _cached_scene(ref.sha256, images)
@@ -179,9 +179,9 @@ def _cached_edits(sha256: str, images: Mapping[str, bytes]) -> tuple[PlantedEdit
 
 
 def _find_view(call: Chat, images: Mapping[str, bytes], question: str) -> SceneView | None:
-    """The first image of the planted world whose scene knows the question, and all parts of that scene that are shown.
+    """Return the first image whose scene has the question, with all displayed parts of that scene.
 
-    Images count over the whole request.
+    Images are numbered over the whole request.
     """
     refs = [image for message in call.messages for image in message.images]
     view: SceneView | None = None

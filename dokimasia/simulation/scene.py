@@ -1,4 +1,4 @@
-"""The planted world's vocabulary: scenes of facts, and questions whose every step of reasoning is known."""
+"""Types of the planted world: scenes with facts, and questions with known steps of reasoning."""
 
 from typing import Literal
 
@@ -8,8 +8,9 @@ from dokimasia.domain.criterion import Box
 from dokimasia.domain.identity import Value
 
 Domain = Literal["natural", "document", "interface", "data", "stem", "logic", "creative"]
-"""The seven domains: natural scenes; document and OCR; digital UI and UX; structured data; STEM and expert; logic and
-puzzle; creative and cultural."""
+"""The seven domains: natural scenes; documents and OCR; digital UI and UX; structured data; STEM and expert; logic and
+puzzles; creative and cultural.
+"""
 
 DOMAINS: tuple[Domain, ...] = ("natural", "document", "interface", "data", "stem", "logic", "creative")
 
@@ -20,7 +21,7 @@ QUESTION_KINDS: tuple[QuestionKind, ...] = ("recognise", "count", "relate", "rea
 
 
 class Fact(Value):
-    """One thing that the picture shows: `subject` has `attribute` with `value`, seen inside `box`."""
+    """A fact of a picture: `subject` has `attribute` with `value`, visible inside `box`."""
 
     id: str
     subject: str
@@ -30,12 +31,11 @@ class Fact(Value):
 
 
 class SceneStep(Value):
-    """One step of a question's reference reasoning, which becomes one atomic criterion.
+    """A step of a question's reference reasoning, which becomes an atomic criterion.
 
-    `question` is the open sub-question (it never contains `truth`), `statement` the sentence that says it right, with
-    `truth` in it; each of `wrong` is a whole sentence of the same form that says it wrong. `capability` is the planted
-    leaf path `<Category><Parent><Leaf>`. `box` is where the evidence lies, None for the whole image.
-    The weights of one question's steps sum to 10.
+    `question` is the open sub-question (it never contains `truth`), `statement` the right sentence, which contains `truth`;
+    each of `wrong` is a wrong sentence of the same form. `capability` is the planted leaf path `<Category><Parent><Leaf>`.
+    `box` is the region of the evidence, None for the whole image. The weights of a question's steps sum to 10.
     """
 
     question: str
@@ -50,7 +50,7 @@ class SceneStep(Value):
 class SceneQuestion(Value):
     """A question about a scene, its answer, and the 3 to 5 steps of the reference reasoning.
 
-    `wrong_answers` are answers of the same form that are false; with `choices` the answer is one of the choices' texts.
+    `wrong_answers` are wrong answers of the same form; with `choices`, the answer is the text of one of them.
     """
 
     id: str
@@ -63,10 +63,10 @@ class SceneQuestion(Value):
 
 
 class Scene(Value):
-    """A picture's whole truth: what it shows and what may be asked of it. `width` and `height` in pixels.
+    """The full truth of a picture: its facts and questions. `width` and `height` are in pixels.
 
-    `layout` names the sort of picture within the domain; `look` seeds what is drawn and no fact (a tree's place, a shade).
-    `disputed` are the ids of facts that can be read in several ways, so that honest describers differ.
+    `layout` is the kind of picture within the domain; `look` seeds details that are not facts (a tree's place, a shade).
+    `disputed` are the ids of facts with several readings, on which honest describers differ.
     """
 
     id: str
@@ -82,5 +82,5 @@ class Scene(Value):
 
 
 def find_question(scene: Scene, text: str) -> SceneQuestion | None:
-    """Return the scene's question with exactly that text, or None."""
+    """Return the scene's question with exactly that text; None without one."""
     return next((question for question in scene.questions if question.text == text), None)

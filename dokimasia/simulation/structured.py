@@ -1,4 +1,4 @@
-"""How a simulated model keeps to a JSON schema, puts a judge reply into an object, and answers a check of its abilities."""
+"""Structured replies of simulated models: values by JSON schema, judge replies as objects, and checks of abilities."""
 
 import io
 import re
@@ -19,10 +19,10 @@ _VERDICT = re.compile(r"\s*Verdict: \[\[(\w+)\]\]\s*$")
 
 
 def fit_schema(schema: Any, task: str) -> Any:
-    """Return a value that fits a JSON schema; whole numbers are taken from the task's text where it has any.
+    """Return a value that fits a JSON schema; whole numbers are taken from the task's text if it has any.
 
-    Knows types, `enum`, `const`, `anyOf` and `oneOf` (the first), objects with all their properties, and arrays of one
-    item. Anything else is an empty text.
+    Supported are types, `enum`, `const`, `anyOf` and `oneOf` (the first option), objects with all their properties, and
+    arrays of one item. Anything else gives an empty text.
     """
     if not isinstance(schema, dict):
         return ""
@@ -48,7 +48,7 @@ def fit_schema(schema: Any, task: str) -> Any:
 
 
 def judge_reply_as_object(prompt: str, text: str) -> str:
-    """Return a judge's reply to a prompt as the JSON object of its output schema; another text stays as it is."""
+    """Return a judge's reply to a prompt as the JSON object of its output schema; other text is unchanged."""
     if prompt in ("criteria", "criteria_published", "criteria_no_chain"):
         return orjson.dumps({"criteria": [_with_anchor_object(criterion) for criterion in orjson.loads(text)]}).decode()
     if prompt == "criteria_check":
@@ -77,7 +77,7 @@ def _score_row(number: int, score: str) -> dict[str, Any]:
 
 
 def _with_anchor_object(criterion: dict[str, Any]) -> dict[str, Any]:
-    """Return a criterion whose anchor is an object, also where it is the whole image."""
+    """Return a criterion whose anchor is an object, including for the whole image."""
     anchor = criterion["anchor"]
     return criterion if isinstance(anchor, dict) else {**criterion, "anchor": {"image": 0, "box": None}}
 
@@ -97,13 +97,13 @@ _COLOUR_VALUES = {
 
 
 def answer_probe(call: Chat, task: str, images: Mapping[str, bytes], draws: Draws) -> ChatReply:
-    """Return the reply to a check: the first tool's call where tools are offered, else a value that fits the schema
-    where there is one, else the colours of the picture from left to right.
+    """Return the reply to a check: a call of the first tool if tools are offered; a value that fits the schema if there is one;
+    else the colours of the picture from left to right.
 
     Args:
         call: the request.
-        task: what is asked, from which numbers are taken.
-        images: bytes by SHA-256 of the images that the request names.
+        task: the task, from which numbers are taken.
+        images: bytes of the request's images, by SHA-256.
         draws: the request's draws.
     """
     if call.tools:
@@ -122,7 +122,7 @@ def answer_probe(call: Chat, task: str, images: Mapping[str, bytes], draws: Draw
 
 
 def main_colours(data: bytes) -> list[str]:
-    """Return the names of the colours that fill the left, the middle and the right third of a picture."""
+    """Return the names of the main colours of the left, the middle and the right third of a picture."""
     with Image.open(io.BytesIO(data)) as opened:
         picture = opened.convert("RGB")
     width, height = picture.size
@@ -131,7 +131,7 @@ def main_colours(data: bytes) -> list[str]:
 
 
 def _main_colour(part: Image.Image) -> str:
-    """Return the name that is nearest to the most common colour of a part of a picture."""
+    """Return the name of the colour nearest to the most frequent one of a picture."""
     counted = part.getcolors(part.width * part.height) or []
     _, pixel = max(counted, key=lambda pair: pair[0])
     assert isinstance(pixel, tuple)

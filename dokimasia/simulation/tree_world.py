@@ -1,4 +1,4 @@
-"""The planted world of the tree alone: any number of criteria whose capability is known, and scores of planted models."""
+"""A planted world for trees: any number of criteria with known capabilities, and scores of planted models."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dokimasia.simulation.lexicon import LEAVES, Capability, made_up_capabilities, parent_of
 
 CRITERIA_OF_A_SAMPLE = (3, 4, 5)
-"""In turn; four on average."""
+"""Numbers of criteria of consecutive samples, repeated; four on average."""
 
 _ASK = (
     "What does the {thing} in {place} say about its {cue}?",
@@ -34,7 +34,7 @@ _THINGS, _PLACES = _THING_WORDS.split(), _PLACE_WORDS.split()
 
 
 class PlantedCriterion(NamedTuple):
-    """A criterion of the made-up tree: its id, its sample's, its two sentences, and the capability that it probes."""
+    """A criterion of the made-up tree: its id, sample, question, ground truth and capability."""
 
     id: str
     sample: str
@@ -44,10 +44,10 @@ class PlantedCriterion(NamedTuple):
 
 
 def planted_criteria(n: int, seed: int, *, themes: bool = False, width: int = LEAVES) -> Iterator[PlantedCriterion]:
-    """Yield that many criteria over samples of three to five; all texts differ, and equal arguments give equal texts.
+    """Yield `n` criteria over samples of three to five; all texts differ, and equal arguments give equal texts.
 
-    Capabilities are equally likely: the first `width` (1 to 3) of each parent. With `themes` a sample's criteria mostly
-    belong to one parent, as real ones do.
+    Capabilities are equally likely: the first `width` (1 to 3) of each parent. With `themes`, a sample's criteria mostly
+    belong to one parent, as in real data.
     """
     rng = Random(f"planted criteria/{seed}")
     parents = tuple(group[:width] for group in _by_parent())
@@ -63,7 +63,7 @@ def planted_criteria(n: int, seed: int, *, themes: bool = False, width: int = LE
 
 
 def categories_of(criteria: Sequence[PlantedCriterion]) -> dict[str, str]:
-    """Return each sample's category as a data set would name it: that of its first criterion."""
+    """Return each sample's category, as in a data set: the category of its first criterion."""
     category_by_sample: dict[str, str] = {}
     for criterion in criteria:
         category_by_sample.setdefault(criterion.sample, criterion.capability[1 : criterion.capability.index(">")])
@@ -79,15 +79,15 @@ def planted_scores(
     spread: float = 0.0,
     shared_rate: float = 0.3,
 ) -> dict[str, float]:
-    """Draw one model's scores, 0, 25, 50, 75 or 100, of each criterion.
+    """Draw a model's score of each criterion: 0, 25, 50, 75 or 100.
 
     Args:
-        criteria: what is scored.
-        seed: of the model.
-        base: the chance that a criterion is met.
-        weak: chances that replace it, by capability or the beginning of its path; the longest match counts.
-        spread: the standard deviation of the chance over capabilities; 0 makes all equally hard.
-        shared_rate: how often a criterion shares its sample's one fate instead of having its own.
+        criteria: the criteria to score.
+        seed: seed of the model.
+        base: probability that a criterion is met.
+        weak: other probabilities, by capability or beginning of its path; the longest match counts.
+        spread: standard deviation of the probability over capabilities; 0 makes all equally hard.
+        shared_rate: probability that a criterion shares its sample's draw instead of having its own.
     """
     rng = Random(f"planted scores/{seed}")
     harder = {path: rng.gauss(0, spread) for path in made_up_capabilities()} if spread else {}

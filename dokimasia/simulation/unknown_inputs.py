@@ -1,8 +1,8 @@
-"""Samples outside of the planted world: what simulated models say where no scene is known, from words alone.
+"""Samples outside the planted world: replies of simulated models from words alone.
 
-A simulated judge cannot see a real photograph. It takes the reference answer that its prompt carries for the truth,
-cuts criteria out of the solution it is shown, and scores by shared words. A candidate makes do with the question.
-None of this measures anything; it lets the whole machinery run on real data without a real model.
+A simulated judge cannot see a real photograph. It takes the reference answer in its prompt for the truth, derives
+criteria from the displayed solution, and scores by shared words. A candidate uses the question's words. None of this
+measures anything; it lets all methods run on real data without a real model.
 """
 
 import re
@@ -15,7 +15,7 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import CandidateProfile
 
 _LEAST = 3
-"""Criteria that are drawn at least: nobody here can tell how many a question needs."""
+"""Minimum number of criteria, since nothing says how many a question needs."""
 
 _QUESTIONS = (
     "What has to be noticed before anything else?",
@@ -28,7 +28,7 @@ _QUESTIONS = (
     "What else would an attentive onlooker mention?",
     "Who or what deserves a word in addition?",
 )
-"""Open questions without any content, so that no ground truth can be in them; each is unlike the others."""
+"""Open questions without content, so that they contain no ground truth; all are dissimilar."""
 
 _KNOWN_QUESTIONS = frozenset(question.casefold() for question in _QUESTIONS)
 
@@ -65,7 +65,7 @@ _FILLERS = (
 
 
 def content_words(text: str) -> list[str]:
-    """Return the words that carry content, in lower case and without plural s, each once, in order."""
+    """Return the distinct content words of a text in order, in lower case and without plural s."""
     words = (
         word if len(word) < 4 else word.removesuffix("s")
         for word in _WORD.findall(text.casefold())
@@ -77,7 +77,7 @@ def content_words(text: str) -> list[str]:
 def answer_unknown_question(
     profile: CandidateProfile, question: str, choices: Sequence[str], draws: Draws
 ) -> ChatReply:
-    """Return a candidate's answer made of the question's words and general remarks; skill adds words."""
+    """Return a candidate's answer from the question's words and general remarks; more skill adds more words."""
     words = [word for number, word in enumerate(content_words(question)) if draws.chance(profile.base, "word", number)]
     opening = (
         f"In the image I can see what the question is about: {', '.join(words)}."
@@ -93,7 +93,7 @@ def answer_unknown_question(
 def solve_unknown_question(
     question: str, choices: Sequence[str], reference: str | None, draws: Draws
 ) -> tuple[list[str], str]:
-    """Return the steps and the final answer of a model solution: the reference's sentences, or the question's words."""
+    """Return steps and final answer of a solution: the reference's sentences, or the question's words."""
     subject = ", ".join(content_words(question)[:6]) or "the picture as a whole"
     steps = [f"The question asks about this: {subject}."]
     if reference and reference.strip():
@@ -105,7 +105,7 @@ def solve_unknown_question(
 
 
 def criteria_of_chain(chain: str) -> list[dict[str, object]]:
-    """Return 3 to 5 criteria drawn from a solution: its sentences as ground truths, questions that tell nothing."""
+    """Return 3 to 5 criteria from a solution: its sentences as ground truths, with questions that reveal nothing."""
     points = _chain_points(chain)
     count = len(points)
     weights = [WEIGHT_TOTAL // count + (number >= count - WEIGHT_TOTAL % count) for number in range(count)]
@@ -122,7 +122,7 @@ def criteria_of_chain(chain: str) -> list[dict[str, object]]:
 
 
 def _given_away(point: str, question: str) -> tuple[bool, int]:
-    """Whether the question contains the whole point, and how many of its words of content."""
+    """Return whether a question contains the whole point, and the number of shared content words."""
     words_of_point, words_of_question = _WORD.findall(point.casefold()), _WORD.findall(question.casefold())
     return f" {' '.join(words_of_point)} " in f" {' '.join(words_of_question)} ", len(
         set(words_of_point) & set(words_of_question) - _STOP
@@ -130,31 +130,31 @@ def _given_away(point: str, question: str) -> tuple[bool, int]:
 
 
 def is_unknown_question(question: str) -> bool:
-    """Return whether a criterion's question is one that `criteria` writes: it belongs to no planted step."""
+    """Return whether a criterion's question is one of `criteria_of_chain`, so that it belongs to no planted step."""
     return question.strip().casefold() in _KNOWN_QUESTIONS
 
 
 def overlap_score(ground_truth: str, response: str) -> int:
-    """Return 1 to 5 by the share of the ground truth's content words that the response has too."""
+    """Return a score from 1 to 5, by the share of the ground truth's content words in the response."""
     wanted = set(content_words(ground_truth)) or set(_WORD.findall(ground_truth.casefold()))
     have = set(content_words(response)) | set(_WORD.findall(response.casefold()))
     return 1 + int(4 * len(wanted & have) / len(wanted) + 0.5) if wanted else 1
 
 
 def shares_words(ground_truth: str, response: str) -> bool:
-    """Return whether a response has any of the ground truth's content words."""
+    """Return whether a response has any content word of the ground truth."""
     return not set(content_words(ground_truth)).isdisjoint(content_words(response))
 
 
 def sentences(text: str) -> list[str]:
-    """Return the sentences of a text without tags, list numbers and headings."""
+    """Return the sentences of a text, without tags, list numbers and headings."""
     lines = (_NUMBERING.sub("", line).strip() for line in _TAG.sub("\n", text).splitlines())
     pieces = [piece.strip() for line in lines for piece in _SENTENCE.split(line)]
     return [piece for piece in pieces if _WORD.search(piece) and not piece.endswith(":")]
 
 
 def _chain_points(chain: str) -> list[str]:
-    """Sentences of the chain, each once; too few are split in the middle or put another way, too many thinned."""
+    """Return 3 to 5 distinct sentences of the chain; if there are too few, some are split or rephrased."""
     unique = {" ".join(_WORD.findall(sentence.casefold())): sentence for sentence in reversed(sentences(chain))}
     every = list(reversed(unique.values())) or ["It concerns the picture as a whole."]
     points = [sentence for sentence in every if not sentence.startswith(_SCAFFOLD)] or every
@@ -173,7 +173,7 @@ def _chain_points(chain: str) -> list[str]:
 
 
 def _halves(point: str) -> list[str] | None:
-    """Cut at the comma or the word boundary nearest to the middle, so that both halves carry content; else None."""
+    """Return the two halves of a sentence, split near the middle, both with content; None if that is impossible."""
     words = point.split()
     cuts = sorted(
         range(2, len(words) - 1),

@@ -1,4 +1,4 @@
-"""What a near-sighted judge sees: things that take up enough of an image, and which regions it has to look closer at."""
+"""Visibility for a near-sighted judge: what is large enough in an image, and which regions need enlargement."""
 
 from collections.abc import Iterable, Sequence
 
@@ -8,7 +8,7 @@ from dokimasia.domain.call import ChatReply, ToolCall, ToolSpec
 from dokimasia.domain.criterion import Box
 
 ImagePart = tuple[float, float, float, float]
-"""The part (x0, y0, x1, y1) of a scene that an image shows, as fractions of the whole."""
+"""The displayed part (x0, y0, x1, y1) of a scene, as fractions of the whole."""
 
 WHOLE: ImagePart = (0.0, 0.0, 1.0, 1.0)
 _MARGIN = 0.05
@@ -17,10 +17,10 @@ _ENLARGING = ("zoom", "crop")
 
 
 def makes_out(sight: float, box: Box | None, parts: Iterable[ImagePart]) -> bool:
-    """Return whether what lies in a box is seen in any of the images.
+    """Return whether the content of a box is visible in any of the images.
 
-    It is where an image shows the whole box, and the box takes up at least the share `sight` of that image's area. What
-    needs the whole picture (no box) is always seen.
+    It is visible if an image shows the whole box, and the box is at least the share `sight` of that image's area. Without a
+    box, it always is.
     """
     if sight <= 0 or box is None:
         return True
@@ -31,13 +31,13 @@ def makes_out(sight: float, box: Box | None, parts: Iterable[ImagePart]) -> bool
 def ask_to_enlarge(
     tools: Sequence[ToolSpec], boxes: Iterable[Box | None], image: int, part: ImagePart, key: str
 ) -> ChatReply | None:
-    """Return a reply that asks to enlarge some regions, or None where no tool that is offered can.
+    """Return a reply that requests enlarged regions; None if no offered tool can do so.
 
     Args:
-        tools: what is offered.
-        boxes: what is too small to be made out; None is passed over.
-        image: the number of the image to look at.
-        part: the part of the scene that it shows.
+        tools: the offered tools.
+        boxes: the regions that are too small; None is ignored.
+        image: number of the image.
+        part: the displayed part of the scene.
         key: the request's hash, from which the calls get their ids.
     """
     tool = next((name for name in _ENLARGING if any(offered.name == name for offered in tools)), None)
@@ -66,7 +66,7 @@ def _contains(part: ImagePart, box: Box) -> bool:
 
 
 def box_in_part(box: Box, part: ImagePart, *, margin: float = 0.0) -> list[float] | None:
-    """Return a box of the scene, with a share of it around it, in fractions of an image of a part; None if outside."""
+    """Return a box of the scene, enlarged by a margin, as fractions of an image of a part; None if it is outside."""
     wide, high = part[2] - part[0], part[3] - part[1]
     more_x, more_y = margin * (box.x1 - box.x0), margin * (box.y1 - box.y0)
     edges = (

@@ -1,4 +1,4 @@
-"""The planted world: scenes by seed, questions in balance over domains and kinds, and the data files that hold them."""
+"""The planted world: scenes by seed, questions balanced over domains and kinds, and their data files."""
 
 import os
 from collections.abc import Iterable, Iterator
@@ -20,17 +20,17 @@ _SCENES_A_SEED = 1_000_000
 _DESCRIBED_SEED = 1_000
 
 TO_DESCRIBE = "Describe the picture: what it is about, what it shows and where, how it is made, and how it strikes you."
-"""What is asked of scenes that have a gold answer."""
+"""The request for scenes with a gold answer."""
 
 DISPUTED_SHARE = 0.2
-"""The share of scenes to be described that have a disputed fact, unless another is asked for."""
+"""Default share of described scenes with a disputed fact."""
 
 
 def make_world(n_samples: int, seed: int) -> Iterator[tuple[Scene, SceneQuestion]]:
-    """Yield that many questions with their scenes: domains in turn, two or three questions a scene, kinds in turn.
+    """Yield questions with their scenes: domains in turn, two or three questions per scene, kinds in turn.
 
-    Any prefix is balanced to within one scene over domains and one question over kinds; every 210 samples hold each
-    domain and kind together equally often. A shorter world is the beginning of a longer one.
+    Any prefix is balanced to within one scene over domains and one question over kinds; every 210 samples contain each
+    combination of domain and kind equally often. A shorter world is the beginning of a longer one.
     """
     question_count, scenes = 0, 0
     while question_count < n_samples:
@@ -42,7 +42,7 @@ def make_world(n_samples: int, seed: int) -> Iterator[tuple[Scene, SceneQuestion
 
 
 def to_row(scene: Scene, question: SceneQuestion) -> dict[str, Any]:
-    """Return the data file's row for a question; `image` is relative to the data file."""
+    """Return a question as a row of a data file; `image` is relative to the data file."""
     row: dict[str, Any] = {
         "id": question.id,
         "image": f"images/{scene.id}.png",
@@ -57,19 +57,19 @@ def to_row(scene: Scene, question: SceneQuestion) -> dict[str, Any]:
 
 
 def write_world(path: Path, n_samples: int, seed: int) -> int:
-    """Write a data file (JSON lines) and, in `images/` beside it, the pictures it names; return how many pictures.
+    """Write a data file (JSON lines) with its pictures in `images/`, and return the number of pictures.
 
-    Equal arguments give equal bytes. Each file appears whole or not at all, the data file last, so that a data file
-    that is there has all of its pictures.
+    Equal arguments give equal bytes. Each file is written atomically, the data file last, so that an existing data file has
+    all of its pictures.
     """
     rows = ((scene, to_row(scene, question)) for scene, question in make_world(n_samples, seed))
     return len(_write_all(path, rows))
 
 
 def make_described(n_scenes: int, seed: int, *, disputed: float = DISPUTED_SHARE) -> Iterator[Scene]:
-    """Yield that many scenes, domains in turn, of which a share, evenly spread, has a fact that can be read several ways.
+    """Yield scenes to describe, domains in turn; an evenly spread share of them has a disputed fact.
 
-    They are other scenes than those of `make_world`. A shorter world is the beginning of a longer one.
+    They differ from the scenes of `make_world`. A shorter world is the beginning of a longer one.
     """
     for number in range(n_scenes):
         scene = make_scene(DOMAINS[number % len(DOMAINS)], (seed + _DESCRIBED_SEED) * _SCENES_A_SEED + number)
@@ -79,7 +79,7 @@ def make_described(n_scenes: int, seed: int, *, disputed: float = DISPUTED_SHARE
 
 
 def to_described_row(scene: Scene) -> dict[str, Any]:
-    """Return the data file's row for a scene that is to be described: no question, its domain, whether it is disputed."""
+    """Return a scene to describe as a row of a data file, without a question."""
     return {
         "id": scene.id,
         "image": f"images/{scene.id}.png",
@@ -89,15 +89,15 @@ def to_described_row(scene: Scene) -> dict[str, Any]:
 
 
 def write_described(path: Path, n_scenes: int, seed: int, *, disputed: float = DISPUTED_SHARE) -> int:
-    """Write a data file of scenes to be described and their pictures, as `write_world` does; return how many are disputed."""
+    """Write a data file of scenes to describe, as `write_world` does, and return the number of disputed ones."""
     rows = ((scene, to_described_row(scene)) for scene in make_described(n_scenes, seed, disputed=disputed))
     return sum(bool(scene.disputed) for scene in _write_all(path, rows))
 
 
 def write_gold(path: Path, n_scenes: int, seed: int, *, of_texts: bool = True) -> None:
-    """Write a data file of scenes with what can be perturbed in them, and their pictures, as `write_world` does.
+    """Write a data file of scenes to perturb, as `write_world` does.
 
-    Of texts each has a request to describe it and its gold answer; else the prompt that the picture serves.
+    For texts, each has a request for a description and its gold answer; else the prompt for the picture.
     """
 
     def row(scene: Scene) -> dict[str, Any]:
@@ -114,7 +114,7 @@ def write_gold(path: Path, n_scenes: int, seed: int, *, of_texts: bool = True) -
 
 
 def write_creative(path: Path, n_cases: int, seed: int) -> int:
-    """Write a data file of creative cases and their pictures, as `write_world` does; return how many pictures."""
+    """Write a data file of creative cases, as `write_world` does, and return the number of pictures."""
     folder = path.parent / "images"
     folder.mkdir(parents=True, exist_ok=True)
     lines: list[bytes] = []
@@ -129,7 +129,7 @@ def write_creative(path: Path, n_cases: int, seed: int) -> int:
 
 
 def _write_all(path: Path, rows: Iterable[tuple[Scene, dict[str, Any]]]) -> list[Scene]:
-    """Write the picture of each scene, drawn once, then the data file of all rows; return the scenes, each once."""
+    """Write the picture of each scene once, then the data file, and return the distinct scenes."""
     folder = path.parent / "images"
     folder.mkdir(parents=True, exist_ok=True)
     lines: list[bytes] = []
@@ -167,10 +167,10 @@ _SKY = {
 
 
 def generation_prompt(scene: Scene) -> str:
-    """Return the prompt by which a natural scene could have been made: it asks for all that the picture is judged by.
+    """Return a prompt from which a natural scene could have been generated.
 
-    It names every thing with its place, the writing and what bears it, the surroundings, what must not be there, and how
-    it is to be drawn; and it has a figure of speech, which is not meant by the word.
+    It names every thing with its place, the text and its support, the surroundings, what must be absent, and the style; and
+    it contains a figure of speech that is not meant literally.
     """
     facts = {fact.id: fact for fact in scene.facts}
     spots = spots_of_scene(scene)
@@ -202,7 +202,7 @@ def make_prompted(n_scenes: int, seed: int) -> Iterator[Scene]:
 
 
 def to_prompted_row(scene: Scene) -> dict[str, Any]:
-    """Return the data file's row for a prompt; the image is the gold one, which serves it well."""
+    """Return a prompt as a row of a data file; the image is the gold one."""
     return {
         "id": scene.id,
         "image": f"images/{scene.id}.png",

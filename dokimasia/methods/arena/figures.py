@@ -305,15 +305,15 @@ def _pairs(
     pairs: list[ArenaPair] = []
     for first, second in combinations(ranked, 2):
         pair_meetings = [meeting for meeting in meetings if {*meeting.pair} == {first, second}]
-        turned = (first, second) not in differences
-        pair = (second, first) if turned else (first, second)
+        is_reversed = (first, second) not in differences
+        pair = (second, first) if is_reversed else (first, second)
         tested = differences.get(pair)
         if not pair_meetings and tested is None:
             continue
         difference = p = None
         if tested is not None:
             value, interval, p = tested
-            if turned:
+            if is_reversed:
                 value, interval = -value, ConfidenceInterval(-interval.high, -interval.low, interval.reason)
             difference = interval_of(value, interval)
         pairs.append(
@@ -343,7 +343,7 @@ def _wins(name: str, pairs: Sequence[ArenaPair], order: Sequence[str]) -> dict[s
             wins[pair.second] = rounded(100 * (verdicts.much_better + verdicts.better) / verdicts.valid)
         elif verdicts.valid and name == pair.second:
             wins[pair.first] = rounded(100 * (verdicts.worse + verdicts.much_worse) / verdicts.valid)
-    return {other: wins[other] for other in order if other in wins}
+    return {opponent: wins[opponent] for opponent in order if opponent in wins}
 
 
 def _elsewhere(models: Mapping[str, ArenaModel], scores: Mapping[str, float]) -> ScoresElsewhere:

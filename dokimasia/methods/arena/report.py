@@ -50,8 +50,8 @@ def ratings(data: ReportData) -> Section:
 
 
 def _group_warnings(run: ArenaFigures) -> Iterator[str]:
-    done = run.status == "done"
-    if len(run.groups) > 1 and not done:
+    is_done = run.status == "done"
+    if len(run.groups) > 1 and not is_done:
         yield (
             f"So far the models fall into {len(run.groups)} groups, whose ratings cannot be compared: the run is "
             f"{run.status}, and the meetings that are still open may join them."
@@ -62,7 +62,7 @@ def _group_warnings(run: ArenaFigures) -> Iterator[str]:
             "won, or they never met, and no number says by how much they differ. More cases, or more rounds, may join them."
         )
     for group in run.groups:
-        if group.reason and (done or len(group.models) > 1):
+        if group.reason and (is_done or len(group.models) > 1):
             yield f"{', '.join(group.models)}: no finite rating, {group.reason}."
 
 
@@ -80,9 +80,9 @@ def _notes(run: ArenaFigures) -> Iterator[str]:
         )
     one_order = {name: (model.verdicts.one_order, 0) for name, model in run.models.items()}
     yield from judged_in_one_order(one_order, "Meetings")
-    missing = figures.kinds_of_failures({name: model.failures for name, model in run.models.items()}, "meetings")
-    if missing:
-        yield missing
+    failures = figures.kinds_of_failures({name: model.failures for name, model in run.models.items()}, "meetings")
+    if failures:
+        yield failures
     yield f"{figures.used(run)}."
 
 
@@ -110,7 +110,7 @@ def wins(data: ReportData) -> Section:
     """Return the section with the heat map of wins and the table of pairs."""
     run = data.figures_as(ArenaFigures)
     names = list(run.wins)
-    values = [[run.wins[name].get(other) for other in names] for name in names]
+    values = [[run.wins[name].get(opponent) for opponent in names] for name in names]
     about = (
         "Win matrix: percent of verdicts that the model of the row wins against that of the column; ties are no wins"
     )

@@ -124,17 +124,17 @@ def rounds_of(request: ArenaRequest) -> int:
 
 
 async def accept(request: ArenaRequest, session: Session) -> Accepted[ArenaPlan]:
-    """Read the cases, existing answers and scores, and resolve the models, as for duels of all with the first one.
+    """Validate a request, and return its plan, estimate and cases, read as for duels with the first model.
 
     Raises:
         InputError: data, answers, scores, configuration or options cannot be used.
     """
     rounds = rounds_of(request)
-    first, *others = request.models
+    first, *opponents = request.models
     shared = {name: getattr(request, name) for name in DataRequest.model_fields}
     as_duels = DuelRequest(
         **shared,
-        models=tuple(others),
+        models=tuple(opponents),
         baseline=first,
         judge=request.judge,
         factuality="none",

@@ -309,8 +309,8 @@ def analyse(
     plan, _ = METHOD.read(run)
     if benchmarks and (ratings is None or OWN in benchmarks):
         raise ConfigError(f"--benchmark needs --ratings to be held against, and a name other than {OWN!r}")
-    outside = _read_ratings(ratings) if ratings else []
-    others = {name: _read_ratings(path) for name, path in (benchmarks or {}).items()}
+    outside_ratings = _read_ratings(ratings) if ratings else []
+    benchmark_ratings = {name: _read_ratings(path) for name, path in (benchmarks or {}).items()}
     figures = figures_of_run(home, run)
     rows = audit_rows(home, run)
     if passports and against is None:
@@ -320,8 +320,10 @@ def analyse(
         reliability_gap=reliability_gap(figures.models),
         failures_by_domain=failures_by_domain(rows),
         consistency=consistency(rows, figures.models, seed=run.seed),
-        agreement=agreement(rows, outside) if outside else None,
-        other_benchmarks=other_benchmarks(_overall(figures.models), outside, others) if others else None,
+        agreement=agreement(rows, outside_ratings) if outside_ratings else None,
+        other_benchmarks=other_benchmarks(_overall(figures.models), outside_ratings, benchmark_ratings)
+        if benchmark_ratings
+        else None,
         length_bias=length_bias(rows, seed=run.seed),
         two_judges=judges,
         coverage=coverage(rows, seed=run.seed),
@@ -333,15 +335,15 @@ def _against(
     home: Home, run: Run, plan: AuditPlan, against: Run, rows: Sequence[AuditRow], passports: Sequence[Path]
 ) -> TwoJudges:
     """Return the differences between an audit's judge and that of another audit."""
-    other, _ = METHOD.read(against)
+    other_plan, _ = METHOD.read(against)
     if against.id == run.id:
         raise ConfigError("--against names the same run: name an audit by another judge")
-    if other.rubrics != plan.rubrics:
+    if other_plan.rubrics != plan.rubrics:
         raise ConfigError(f"runs {run.id} and {against.id} went by different rubrics, so judges cannot be compared")
-    names = (plan.judge.ref.name, other.judge.ref.name)
+    names = (plan.judge.ref.name, other_plan.judge.ref.name)
     if names[0] == names[1]:
         names = (f"{names[0]} ({run.id[:6]})", f"{names[1]} ({against.id[:6]})")
-    weights = _weights(home, (plan, other), passports) if passports else None
+    weights = _weights(home, (plan, other_plan), passports) if passports else None
     return two_judges(rows, audit_rows(home, against), names=names, seed=run.seed, weights=weights)
 
 
@@ -560,13 +562,13 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
         if row.score is not None and row.words is not None:
             by_model.setdefault(row.model, []).append((float(row.words), row.score, row.cluster))
     correlated = {name: length_and_score(triples, seed=seed) for name, triples in by_model.items()}
-    marked = adjust(correlated, [name for name in correlated if BLIND_MARK not in name])
+    significant = adjust(correlated, [name for name in correlated if BLIND_MARK not in name])
     models = {name: LengthCorrelation.model_validate(figures) for name, figures in correlated.items()}
     tested = sum(model.adjusted is not None for model in models.values())
     untested = next((model.reason for model in models.values() if model.reason), "")
-    if tested and marked:
-        directed = directions({name: correlated[name]["r"] for name in marked}, "it")
-        sentence = f"Length goes with the score for {len(marked)} of {tested} models. {directed}"
+    if tested and significant:
+        directed = directions({name: correlated[name]["r"] for name in significant}, "it")
+        sentence = f"Length goes with the score for {len(significant)} of {tested} models. {directed}"
     elif tested:
         sentence = f"For none of {tested} models does length go with the score (adjusted p above {ALPHA:g} for each)."
     elif untested:
@@ -793,16 +795,16 @@ def _judged_twice(
 ) -> JudgedTwice:
     clusters = [cluster for _, _, cluster in pairs]
     shift = mean_with_interval(
-        [other - score for score, other, _ in pairs], clusters, seed=seed, bounds=(-100.0, 100.0)
+        [second - first for first, second, _ in pairs], clusters, seed=seed, bounds=(-100.0, 100.0)
     )
     assert shift is not None, "there is a pair"
     together: Interval | None = None
     if weights is not None:
-        weighted = [weights[0] * score + weights[1] * other for score, other, _ in pairs]
+        weighted = [weights[0] * first + weights[1] * second for first, second, _ in pairs]
         together = mean_with_interval(weighted, clusters, seed=seed, bounds=(0.0, 100.0))
     return JudgedTwice(
         n=len(pairs),
-        means=(rounded(_mean([score for score, _, _ in pairs])), rounded(_mean([other for _, other, _ in pairs]))),
+        means=(rounded(_mean([first for first, _, _ in pairs])), rounded(_mean([second for _, second, _ in pairs]))),
         shift=shift,
         spread=spreads,
         together=together,
@@ -814,25 +816,26 @@ def _swapped(
 ) -> tuple[ReversedPair, ...]:
     """Return the pairs of models that two judges order differently, and whether both orders are significant."""
     p_values: dict[tuple[str, str], float] = {}
-    turned: list[tuple[str, str]] = []
+    reversed_pairs: list[tuple[str, str]] = []
     for pair in combinations(sorted(models), 2):
         gaps = [models[pair[0]].means[judge] - models[pair[1]].means[judge] for judge in (0, 1)]
         p_values[pair] = 1.0
         if gaps[0] * gaps[1] < 0:
-            turned.append(pair)
+            reversed_pairs.append(pair)
             p_values[pair] = max(_order_p(judge[pair[0]], judge[pair[1]], seed=seed) for judge in (first, second))
     q_values = dict(zip(p_values, adjusted(list(p_values.values())), strict=True))
     return tuple(
-        ReversedPair(models=pair, p=rounded(p_values[pair]), adjusted=rounded(q_values[pair] or 0.0)) for pair in turned
+        ReversedPair(models=pair, p=rounded(p_values[pair]), adjusted=rounded(q_values[pair] or 0.0))
+        for pair in reversed_pairs
     )
 
 
-def _order_p(samples: Samples, others: Samples, *, seed: int) -> float:
+def _order_p(samples: Samples, rival_samples: Samples, *, seed: int) -> float:
     """Return the p-value of a judge's paired difference of two models; 1 without a shared sample."""
-    pairs = pairs_of(samples, others)
+    pairs = pairs_of(samples, rival_samples)
     if not pairs:
         return 1.0
-    gaps = [score - other for score, other, _ in pairs]
+    gaps = [score - rival_score for score, rival_score, _ in pairs]
     return sign_flip_test(gaps, clusters=[cluster for _, _, cluster in pairs], seed=seed).p_value
 
 
@@ -845,16 +848,16 @@ def _repeat_spread(samples: Samples) -> float | None:
     return spread([[sum(scores) / len(scored) for scores in zip(*scored, strict=True)]])
 
 
-def _decisions(rows: Sequence[AuditRow], others: Sequence[AuditRow]) -> Decisions:
+def _decisions(rows: Sequence[AuditRow], other_rows: Sequence[AuditRow]) -> Decisions:
     """Return how often both judges agree on a rubric, over identical responses."""
-    judged = {(row.sample_id, row.model, row.repeat, row.response): row.judged for row in others if row.response}
+    judged = {(row.sample_id, row.model, row.repeat, row.response): row.judged for row in other_rows if row.response}
     first: list[bool] = []
     second: list[bool] = []
     for row in rows:
-        other = judged.get((row.sample_id, row.model, row.repeat, row.response))
-        if row.judged is None or other is None:
+        other_decisions = judged.get((row.sample_id, row.model, row.repeat, row.response))
+        if row.judged is None or other_decisions is None:
             continue
-        first_decisions, second_decisions = [*row.judged[0], *row.judged[1]], [*other[0], *other[1]]
+        first_decisions, second_decisions = [*row.judged[0], *row.judged[1]], [*other_decisions[0], *other_decisions[1]]
         if len(first_decisions) == len(second_decisions):
             first += first_decisions
             second += second_decisions
@@ -868,7 +871,7 @@ def _decisions(rows: Sequence[AuditRow], others: Sequence[AuditRow]) -> Decision
 
 
 def coverage(rows: Sequence[AuditRow], *, seed: int) -> RubricCoverage:
-    """Return what scores become with fewer rubrics: 20, 40, 60 and 80 % of each stream and sample, at least one each.
+    """Return how scores change with fewer rubrics: 20, 40, 60 and 80 % of each stream and sample, at least one each.
 
     Three draws, the same for all models. `deviation` is the standard deviation of a model's score over the draws and says
     how stable it is; `shift` is their mean less the score by all rubrics: fewer gates raise scores mechanically.

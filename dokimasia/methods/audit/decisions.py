@@ -12,7 +12,7 @@ from dokimasia.storage.runs import Run, load_samples
 
 
 def decisions(home: Home, run: Run) -> DecidedRun:
-    """Return which gates are passed and which must-right rubrics hold."""
+    """Return an audit's decisions on gates and must-right rubrics, for correction by a judge's error rates."""
     plan = AuditPlan.model_validate(run.options["plan"])
     return DecidedRun(
         measures=_rubrics(home, run),
@@ -25,7 +25,7 @@ def decisions(home: Home, run: Run) -> DecidedRun:
 
 
 def _rubrics(home: Home, run: Run) -> tuple[Measure, Measure]:
-    """Return which gates are passed, and which must-right rubrics hold."""
+    """Return the measures `gate_pass` and `must_right`, with the decided answers of each model."""
     gates: dict[str, list[DecidedAnswer]] = {}
     rubrics: dict[str, list[DecidedAnswer]] = {}
     for row in audit_rows(home, run):
@@ -41,8 +41,8 @@ def _rubrics(home: Home, run: Run) -> tuple[Measure, Measure]:
         "of gated judging a passport knows how often a planted error changes the judgement of any rubric, so that it speaks of "
         "descriptions without an error rather than of gates"
     )
-    without = "a passport speaks of whole descriptions and not of single rubrics: label some with --human"
+    no_passport = "a passport speaks of whole descriptions and not of single rubrics: label some with --human"
     return (
         Measure("gate_pass", "descriptions that pass the gate", "gated", "", caveat, gates),
-        Measure("must_right", "must-right rubrics that hold", None, without, "", rubrics),
+        Measure("must_right", "must-right rubrics that hold", None, no_passport, "", rubrics),
     )

@@ -210,8 +210,8 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
 
 
 def _rubric_line(mark: str, rubric: RubricResult) -> Cell:
-    sign, tone = HOLDS[rubric.holds]
-    return Span(f"{sign} {mark}  {rubric.statement}", tone)
+    symbol, tone = HOLDS[rubric.holds]
+    return Span(f"{symbol} {mark}  {rubric.statement}", tone)
 
 
 def analyses(data: ReportData) -> Section | None:
@@ -292,8 +292,10 @@ def _consistency(analysis: Consistency) -> list[Block]:
 
 
 def _disjoint(row: TableRow[Consistency]) -> Cell:
-    apart = row.figures.disjoint
-    return figures.NOTHING if apart is None else f"{apart.r_squared:.3f} ({apart.low:.3f} – {apart.high:.3f})"
+    disjoint = row.figures.disjoint
+    return (
+        figures.NOTHING if disjoint is None else f"{disjoint.r_squared:.3f} ({disjoint.low:.3f} – {disjoint.high:.3f})"
+    )
 
 
 def _correlation(correlation: Correlation | None, place: str = "") -> Cell:
@@ -438,11 +440,11 @@ def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str
         y: title of the vertical axis.
     """
     traces: list[Figure] = []
-    for at, models in values.items():
+    for position, models in values.items():
         outline = _outline(list(models.values()))
         if outline:
-            sides = [(at + width, place) for place, width in outline]
-            sides += [(at - width, place) for place, width in reversed(outline)]
+            sides = [(position + width, place) for place, width in outline]
+            sides += [(position - width, place) for place, width in reversed(outline)]
             traces.append(
                 {
                     "type": "scatter",
@@ -456,24 +458,24 @@ def violins_chart(values: Mapping[float, Mapping[str, float]], *, x: str, y: str
                     "hoverinfo": "skip",
                 }
             )
-    points = [(at, name, value) for at, models in values.items() for name, value in models.items()]
+    points = [(position, name, value) for position, models in values.items() for name, value in models.items()]
     traces.append(
         {
             "type": "scatter",
             "mode": "markers",
             "name": "each model",
-            "x": [at for at, _, _ in points],
+            "x": [position for position, _, _ in points],
             "y": [value for _, _, value in points],
             "text": [label(name) for _, name, _ in points],
             "marker": {"size": 5, "color": PALETTE[0], "opacity": 0.6},
             "hovertemplate": "%{text}, %{x:g}: <b>%{y:.2f}</b><extra></extra>",
         }
     )
-    measured = {at: list(models.values()) for at, models in values.items() if models}
+    measured = {position: list(models.values()) for position, models in values.items() if models}
     boxes: dict[float, tuple[float, float, float]] = {}
-    for at, shares in measured.items():
+    for position, shares in measured.items():
         low, middle, high = quantiles(shares, n=4, method="inclusive") if len(shares) > 1 else shares * 3
-        boxes[at] = (low, middle, high)
+        boxes[position] = (low, middle, high)
     traces.append(
         {
             "type": "scatter",

@@ -102,7 +102,7 @@ class Material(NamedTuple):
 
 
 async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]:
-    """Read data and rubrics, and resolve judge and models.
+    """Validate a request, and return its plan, its estimate, and the samples with their rubrics.
 
     Raises:
         InputError: data, rubrics, configuration or options cannot be used.
@@ -214,9 +214,9 @@ def _material(request: AuditRequest, session: Session) -> Material:
     if session.forked is not None:
         return _of_fork(request, session, session.forked)
     sets, source, names = _sets(request, session)
-    read, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
+    data_samples, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
     prompt = request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST
-    matched, missing = sets_for([sample.asked(prompt) for sample in read], sets, names)
+    matched, missing = sets_for([sample.asked(prompt) for sample in data_samples], sets, names)
     return Material([sample for sample, _ in matched], [rubrics for _, rubrics in matched], source, skipped, missing)
 
 

@@ -26,16 +26,16 @@ async def stages(job: Job[AuditPlan]) -> AsyncIterator[Stage[Sample]]:
         job.progress.samples_done += 1
 
     async def answers(sample: Sample, items: list[AnswerItem]) -> None:
-        left = [item for item in items if job.stored_row(item.name) is None]
+        pending = [item for item in items if job.stored_row(item.name) is None]
         response_ids: dict[str, str] = {}
         if responses is not None:
-            existing = {item.name: await responses.kept(sample, item, job.context.store) for item in left}
+            existing = {item.name: await responses.kept(sample, item, job.context.store) for item in pending}
             response_ids = {name: id for name, id in existing.items() if id is not None}
-            job.progress.items -= len(left) - len(response_ids)
-            left = [item for item in left if item.name in response_ids]
-        left.sort(key=lambda item: job.attempt(item.name))
-        for attempt, several in groupby(left, key=lambda item: job.attempt(item.name)):
-            await job.commit(*await _walk(job, sample, list(several), attempt, response_ids))
+            job.progress.items -= len(pending) - len(response_ids)
+            pending = [item for item in pending if item.name in response_ids]
+        pending.sort(key=lambda item: job.attempt(item.name))
+        for attempt, same_attempt in groupby(pending, key=lambda item: job.attempt(item.name)):
+            await job.commit(*await _walk(job, sample, list(same_attempt), attempt, response_ids))
 
     yield Stage(job.samples(), do, items=job.progress.samples * job.plan.per_sample)
 
@@ -47,22 +47,22 @@ async def _walk(
 
     `response_ids` are the ids of existing answers, by item.
     """
-    entered = [item.place | ({"response": response_ids[item.name]} if response_ids else {}) for item in items]
-    inputs = {"sample": value_id(sample), "rubrics": job.plan.sets[sample.id], "items": entered}
-    name = f"audit/{sample.id}/{digest('items', [attempt, entered])[:8]}"
+    graph_items = [item.place | ({"response": response_ids[item.name]} if response_ids else {}) for item in items]
+    inputs = {"sample": value_id(sample), "rubrics": job.plan.sets[sample.id], "items": graph_items}
+    name = f"audit/{sample.id}/{digest('items', [attempt, graph_items])[:8]}"
     context = job.context.at_attempt(attempt) if attempt else job.context
     state = await job.walk(rubric_audit, inputs, name, context=context)
     return [_row(job, sample, item, answer_state) for item, answer_state in zip(items, state["items"], strict=True)]
 
 
-def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, ended: AnswerState) -> ResultRow:
-    judged: dict[str, object] = {"value_ids": (ended["judgement"],)} if ended.get("judgement") else {}
+def _row(job: Job[AuditPlan], sample: Sample, item: AnswerItem, state: AnswerState) -> ResultRow:
+    judgement: dict[str, object] = {"value_ids": (state["judgement"],)} if state.get("judgement") else {}
     return job.row(
         sample,
         item.name,
         **item.place,
-        response_id=ended.get("response") or None,
-        calls=tuple(ended.get("calls", ())),
-        **judged,
-        **outcome_fields(ended),
+        response_id=state.get("response") or None,
+        calls=tuple(state.get("calls", ())),
+        **judgement,
+        **outcome_fields(state),
     )

@@ -54,7 +54,7 @@ def items(home: Home, run: Run, sample: str | None = None) -> Iterator[dict[str,
 
 
 def after(home: Home, run: Run, request: FilterRequest) -> Iterable[str]:
-    """Write the kept samples if a file was named."""
+    """Write the kept samples to the file of `--output`, if requested, and yield a message for the user."""
     if request.output is not None:
         yield f"{write_kept(home, run, request.output)} samples written to {request.output}"
 
@@ -67,8 +67,8 @@ def write_kept(home: Home, run: Run, output: Path) -> int:
     Raises:
         InputError: the file is the data file of the run, or cannot be written.
     """
-    accepted = Path(str(run.request["data"]))
-    if output.absolute() == accepted:
+    data_file = Path(str(run.request["data"]))
+    if output.absolute() == data_file:
         raise InputError(f"{output} is the data file that was filtered; name another file")
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     lines: list[bytes] = []

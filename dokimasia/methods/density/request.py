@@ -104,7 +104,7 @@ class FilterPlan(JudgedPlan):
 
 
 async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPlan]:
-    """Read the images and resolve the judge."""
+    """Validate a request, and return its plan, its estimate and its samples."""
     entries = await asyncio.to_thread(session.entries, request, images=True)
     (judge,) = session.models((request.judge,), "--judge")
     plan = FilterPlan(

@@ -298,11 +298,11 @@ def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapp
     )
 
 
-def _contrast_cells(others: Sequence[CodedAtom], contrast: Contrast) -> tuple[Figure, ...]:
+def _contrast_cells(other_atoms: Sequence[CodedAtom], contrast: Contrast) -> tuple[Figure, ...]:
     gap = NOTHING
     if contrast.difference is not None:
         gap = Figure(value=contrast.difference, low=contrast.low, high=contrast.high, no_interval=contrast.no_interval)
-    return cells_of(_share(others, contrast.mode), gap, contrast.adjusted, contrast.verdict)
+    return cells_of(_share(other_atoms, contrast.mode), gap, contrast.adjusted, contrast.verdict)
 
 
 def _mode_examples(coded: Coded, model: str, slug: str, atoms: Sequence[CodedAtom]) -> Asset:

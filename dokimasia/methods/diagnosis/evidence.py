@@ -213,9 +213,9 @@ def _find_target(diagnosis: Diagnosis, diagnosis_data: DiagnosisData, text: str)
     if matches:
         raise NotFound(f"{name!r} names {len(matches)} nodes: {', '.join(matches)}; name one by its path")
     assets = [asset.id for asset in diagnosis.assets]
-    near = difflib.get_close_matches(name, [*assets, *diagnosis.models, *map(name_of, nodes)], n=3) or assets[:3]
+    similar = difflib.get_close_matches(name, [*assets, *diagnosis.models, *map(name_of, nodes)], n=3) or assets[:3]
     raise NotFound(
-        f"the diagnosis of run {diagnosis.run} has no asset, model or leaf {name!r}; near: {', '.join(near)}"
+        f"the diagnosis of run {diagnosis.run} has no asset, model or leaf {name!r}; near: {', '.join(similar)}"
     )
 
 

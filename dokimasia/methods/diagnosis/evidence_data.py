@@ -45,7 +45,7 @@ OWN_INTERVAL = ", each with its own 95 % interval, clustered by images"
 
 UNNAMED = "uncategorised"
 ARM = "#"
-"""What the displayed name of an arm contains before the arm's own name."""
+"""Separator of model and arm in a displayed name."""
 
 FinalAnswer = Literal["right", "wrong", "undecided", "no reference"]
 """Whether an answer's final answer is right; undecided if neither a rule nor the judge decided."""
@@ -82,11 +82,11 @@ class ModelSamples(NamedTuple):
 
 @dataclass(frozen=True)
 class DiagnosisMaterial:
-    """What the tables of a diagnosis are computed from.
+    """The data from which the tables of a diagnosis are computed.
 
     Attributes:
         tree: the capability tree with the run's criteria; without one, a tree of the data's categories.
-        grouping: which of the two.
+        grouping: whether the leaves are those of a capability tree or the data's categories.
         measured: the scores by criterion, 0 to 100.
         models: the diagnosed models in the order of the tables, without arms that do not see the image.
         answers: all answers of these models, in the run's order.
@@ -159,7 +159,9 @@ def slugs_of(models: Sequence[str]) -> Mapping[str, str]:
     """Return each model's part of an asset's id: its name without invalid characters, made unique."""
     slugs: dict[str, str] = {}
     for model in models:
-        base = "".join("-" if sign.isspace() or sign in ":[]/" else sign for sign in model) or "model"
+        base = (
+            "".join("-" if character.isspace() or character in ":[]/" else character for character in model) or "model"
+        )
         slugs[model] = next(slug for slug in numbered(base) if slug not in slugs.values())
     return slugs
 
@@ -243,7 +245,9 @@ def category_tree(category_of: Mapping[str, str]) -> "Tree":
 
 def _node_name(category: str) -> str:
     """Return a category as a node's name: without invalid characters, and shortened."""
-    printable = "".join(sign if sign.isprintable() and sign not in "<>" else " " for sign in category)
+    printable = "".join(
+        character if character.isprintable() and character not in "<>" else " " for character in category
+    )
     try:
         return plain_name(" ".join(printable.split())[:MAX_NAME].strip())
     except ValueError:
@@ -255,8 +259,8 @@ def _mapping_notes(home: Home, run: Run, loaded: LoadedTree, measured: MeasuredR
     notes: list[str] = []
     criteria: set[str] = set()
     for by_model in (measured.scores, measured.failures):
-        for of_model in by_model.values():
-            criteria.update(of_model)
+        for by_criterion in by_model.values():
+            criteria.update(by_criterion)
     unmapped = criteria - loaded.criteria.keys()
     if unmapped:
         notes.append(

@@ -169,9 +169,9 @@ def picture_of(asset: Asset, *, simulated: bool = False) -> bytes | None:
     if simulated:
         canvas.text(canvas.width - 24, canvas.height - 14, SIMULATED, size=11, colour=WEAK, anchor="rm")
     canvas.note(24, canvas.height - 14, asset.id)
-    out = io.BytesIO()
-    canvas.image.save(out, format="PNG", optimize=True)
-    return out.getvalue()
+    buffer = io.BytesIO()
+    canvas.image.save(buffer, format="PNG", optimize=True)
+    return buffer.getvalue()
 
 
 def _columns_of_kind(asset: Asset, kind: ColumnKind) -> list[int]:
@@ -374,7 +374,7 @@ def _names(names: Sequence[str], most: int) -> list[str]:
 
 
 def _printable(text: str) -> str:
-    return "".join(sign if sign.isprintable() else " " for sign in text)
+    return "".join(character if character.isprintable() else " " for character in text)
 
 
 def _cut(text: str, most: int) -> str:

@@ -201,15 +201,15 @@ def _leaves_sentence(material: DiagnosisMaterial, model: str, rows: Sequence[Ass
 
 
 def _nodes_sentence(model: str, weak: int, strong: int, tested: int, untested: str) -> str:
-    among = f"{tested} nodes of {model} with at least {MIN_SUPPORT} scored criteria"
+    tested_nodes = f"{tested} nodes of {model} with at least {MIN_SUPPORT} scored criteria"
     if not tested:
         return f"No node of {model} has {MIN_SUPPORT} scored criteria or more, so none was tested."
     if untested:
-        return f"None of {among} was tested: {untested}."
+        return f"None of {tested_nodes} was tested: {untested}."
     if not weak and not strong:
-        return f"No significant weakness or strength was found among {among}: what differs there may be chance."
+        return f"No significant weakness or strength was found among {tested_nodes}: what differs there may be chance."
     return (
-        f"{weak} weak and {strong} strong among {among}; of all that is marked in this diagnosis at most {LIMIT:.0%} is "
+        f"{weak} weak and {strong} strong among {tested_nodes}; of all that is marked in this diagnosis at most {LIMIT:.0%} is "
         "expected to be false."
     )
 
@@ -235,8 +235,8 @@ def categories(material: DiagnosisMaterial) -> Asset:
     nodes = [
         node for node in in_order(material.tree) if material.tree.nodes[node]["layer"] == 1 and name_of(node) in placed
     ]
-    counted = "1 category" if len(nodes) == 1 else f"{len(nodes)} categories"
-    return _grid(material, "categories", "Categories by model", _grid_rows(material, nodes), counted)
+    extent = "1 category" if len(nodes) == 1 else f"{len(nodes)} categories"
+    return _grid(material, "categories", "Categories by model", _grid_rows(material, nodes), extent)
 
 
 def heatmap(material: DiagnosisMaterial) -> Asset:
@@ -264,12 +264,12 @@ def _grid_rows(material: DiagnosisMaterial, nodes: Sequence[str]) -> list[AssetR
     return rows
 
 
-def _grid(material: DiagnosisMaterial, id: str, title: str, rows: Sequence[AssetRow], counted: str = "") -> Asset:
+def _grid(material: DiagnosisMaterial, id: str, title: str, rows: Sequence[AssetRow], extent: str = "") -> Asset:
     return Asset(
         id=id,
         title=title,
         sentence=(
-            f"Mean scores of {several(len(material.models), 'model')} at {counted or material.counted(len(rows))}"
+            f"Mean scores of {several(len(material.models), 'model')} at {extent or material.counted(len(rows))}"
             f"{OWN_INTERVAL}; nothing here is corrected for being many. The last column "
             "counts the criteria of all models together."
         ),

@@ -109,15 +109,18 @@ def section(data: ReportData) -> Section | None:
     if evidence:
         note = "A sample's name leads to its picture and whole answers where this page has them; --samples N takes in more."
         titles = {asset.id: asset.title for asset in diagnosis.assets}
-        behind = (Paragraph(note, "note"), *(_behind(row, atoms, cards, titles) for row, atoms in evidence.items()))
+        evidence_blocks = (
+            Paragraph(note, "note"),
+            *(_evidence_fold(row, atoms, cards, titles) for row, atoms in evidence.items()),
+        )
         title = "The atoms behind what is marked, what is cited, and each model's lowest leaves"
-        blocks.append(Fold(title, behind))
+        blocks.append(Fold(title, evidence_blocks))
     return Section("diagnosis", "Diagnosis", blocks)
 
 
 def _evidence_id(row: str) -> str:
     """Return the HTML id of the evidence of a row (`ASSET:ROW`)."""
-    return "why-" + "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in row)
+    return "why-" + "".join(character if character.isalnum() or character in "-_" else "-" for character in row)
 
 
 def _of_family(diagnosis: ReportedDiagnosis, family: str) -> list[Asset]:
@@ -258,11 +261,11 @@ def _number(value: float | str | None, kind: str, unit: str) -> Span:
 
 
 def _counted(row: AssetRow) -> Cell:
-    counted = figures.count(row.n)
-    return counted if row.n == row.held else (counted, f"/{row.held:,}")
+    n_scored = figures.count(row.n)
+    return n_scored if row.n == row.held else (n_scored, f"/{row.held:,}")
 
 
-def _behind(reference: str, evidence: Evidence, cards: Mapping[str, str], titles: Mapping[str, str]) -> Fold:
+def _evidence_fold(reference: str, evidence: Evidence, cards: Mapping[str, str], titles: Mapping[str, str]) -> Fold:
     """Return the table of atoms behind a row: sample, question, ground truth, answer and score."""
     items: list[Cell] = []
     for atom in evidence.shown:

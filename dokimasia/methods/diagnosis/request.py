@@ -70,7 +70,7 @@ class WordsPlan(RunPlan):
 
 
 async def accept(request: WordsRequest, session: Session) -> Accepted[WordsPlan]:
-    """Compute the tables of the run (a fork uses those of its parent), and resolve the judge.
+    """Validate a request, compute the run's tables (a fork uses its parent's), and return plan and estimate.
 
     Raises:
         InputError: the run is not an evaluation or has no scores, there is no such tree, or the judge is unknown.

@@ -95,7 +95,7 @@ def overall(material: DiagnosisMaterial) -> Asset:
 
 
 def _compared_pairs(material: DiagnosisMaterial) -> Iterator[tuple[AssetRow, Sequence[float], Sequence[str]]]:
-    """Yield, for every two models, a row with their names, and the differences and clusters of shared samples."""
+    """Yield, for each pair of models, a row with their names, and the differences and clusters of shared samples."""
     for (first, first_samples), (second, second_samples) in combinations(material.samples.items(), 2):
         shared = [id for id in first_samples.scores if id in second_samples.scores]
         row = AssetRow(
@@ -109,7 +109,7 @@ def _compared_pairs(material: DiagnosisMaterial) -> Iterator[tuple[AssetRow, Seq
 
 
 def pairs(material: DiagnosisMaterial) -> Asset:
-    """Return the differences of every two models on the samples scored for both."""
+    """Return the paired differences of all pairs of models on the samples scored for both."""
     partial_rows: list[PartialRow] = []
     for row, gaps, clusters in _compared_pairs(material):
         gap = mean_of(gaps, clusters, bounds=(-SPAN, SPAN), seed=material.seed)
@@ -135,7 +135,7 @@ def pairs(material: DiagnosisMaterial) -> Asset:
 
 
 def win_ties(material: DiagnosisMaterial) -> Asset:
-    """Return, for every two models, how often each has the higher score, and how often they tie."""
+    """Return, for each pair of models, how often each has the higher score, and how often they tie."""
     rows: list[AssetRow] = []
     for row, gaps, clusters in _compared_pairs(material):
         shares = (
@@ -158,7 +158,7 @@ def win_ties(material: DiagnosisMaterial) -> Asset:
 
 
 def top_ties(material: DiagnosisMaterial) -> Asset:
-    """Return how often which models, alone or tied, have the highest score of a sample."""
+    """Return how often each group of models, alone or tied, has the highest score of a sample."""
     models, samples = material.models, material.samples
     all_samples = dict.fromkeys(id for of_model in samples.values() for id in of_model.clusters)
     shared = [id for id in all_samples if all(id in samples[model].scores for model in models)]
@@ -171,7 +171,7 @@ def top_ties(material: DiagnosisMaterial) -> Asset:
     order = sorted(counts, key=lambda group: (-counts[group], [models.index(model) for model in group]))
     rows: list[AssetRow] = []
     for group in order[:MOST_PATTERNS]:
-        hits = [other == group for other in groups]
+        hits = [top_group == group for top_group in groups]
         name = ", ".join(group[:NAMED_MODELS])
         if len(group) > NAMED_MODELS:
             name += f" and {len(group) - NAMED_MODELS} more"
@@ -251,8 +251,8 @@ def _rank_spans(scores: Sequence[float]) -> list[tuple[int, int]]:
     """Return the first and last rank of each score; rank 1 is the highest score."""
     spans: list[tuple[int, int]] = []
     for score in scores:
-        higher = sum(other > score + TIE for other in scores)
-        spans.append((1 + higher, sum(other >= score - TIE for other in scores)))
+        higher = sum(rival > score + TIE for rival in scores)
+        spans.append((1 + higher, sum(rival >= score - TIE for rival in scores)))
     return spans
 
 

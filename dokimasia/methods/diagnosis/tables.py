@@ -121,8 +121,8 @@ async def store_diagnosis(home: Home, run: Run, diagnosis: Diagnosis) -> bool:
 
 def stored_diagnosis_id(home: Home, run: Run) -> str | None:
     """Return the id of the last stored diagnosis; None without one."""
-    diagnosed = events(home, run.id, kind=EVENT)
-    return str(diagnosed[-1].data["diagnosis"]) if diagnosed else None
+    stored_events = events(home, run.id, kind=EVENT)
+    return str(stored_events[-1].data["diagnosis"]) if stored_events else None
 
 
 def stored_diagnosis(home: Home, run: Run) -> Diagnosis | None:

@@ -60,10 +60,10 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
 )
 
 duel = partial(run_method, METHOD)
-"""Hold models against a baseline: `await duel(DuelRequest(...), settings=..., observer=..., stop=...)`."""
+"""Compare models with a baseline: `await duel(DuelRequest(...), settings=..., observer=..., stop=...)`."""
 
 compare_with = lazy_function("dokimasia.methods.duel.work", "compare_with")
-"""Hold a sample's answers against a model's: `await compare_with(job, sample, items, opponent=name)`."""
+"""Compares a sample's answers with another model's: `await compare_with(job, sample, items, opponent=name)`."""
 
 case_section = lazy_function("dokimasia.methods.duel.report", "cases")
 failed_verdicts = lazy_function("dokimasia.methods.duel.report", "failed_verdicts")

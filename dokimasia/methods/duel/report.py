@@ -219,9 +219,9 @@ def _notes(run: DuelFigures) -> Iterator[str]:
         same = run.models[again].same_text
         same_text = f"; {same:,} of them are the same text." if same else "."
         yield f"{again} is the noise floor: a second answer of the baseline against its first{same_text}"
-    missing = figures.kinds_of_failures({name: model.failures for name, model in run.models.items()}, "answers")
-    if missing:
-        yield missing
+    failures = figures.kinds_of_failures({name: model.failures for name, model in run.models.items()}, "answers")
+    if failures:
+        yield failures
     yield f"{figures.used(run)}."
 
 
@@ -248,15 +248,15 @@ def judged_in_one_order(models: Mapping[str, tuple[int, int]], subject: str) -> 
         )
 
 
-def _describe_factuality(chosen: str, cases: Cases, samples: int) -> str:
+def _describe_factuality(factuality_by: str, cases: Cases, samples: int) -> str:
     """Return a sentence on the evidence for visual factuality, and the number of cases that it does not apply to."""
-    evidence = "the ground truth alone" if chosen == "text" else "ground truth and images"
+    evidence = "the ground truth alone" if factuality_by == "text" else "ground truth and images"
     sentence = f"Visual factuality is judged by {evidence}"
     if cases.factuality_by_image:
         by_image = figures.several(cases.factuality_by_image, "case")
         sentence += f", and by the images in {by_image} without a ground truth"
-    without = figures.several(samples - cases.factuality_criteria, "case")
-    sentence += f"; it does not apply to {without} without criteria of it"
+    n_without = figures.several(samples - cases.factuality_criteria, "case")
+    sentence += f"; it does not apply to {n_without} without criteria of it"
     if cases.factuality_unknown:
         sentence += f" and to {cases.factuality_unknown:,} whose judge is shown neither a ground truth nor an image"
     return f"{sentence}, which are no failures."
@@ -349,10 +349,10 @@ def _bias_sentence(judge: str, places: DuelPlaces) -> str:
     if places.p > figures.SURE:
         return f"{sentence} That a place is favoured could not be shown (p = {p})."
     favoured = "first" if places.bias.mean > 0 else "second"
-    worth = f"The {favoured} place is worth {abs(places.bias.mean):.1f} points of reward"
+    effect = f"The {favoured} place is worth {abs(places.bias.mean):.1f} points of reward"
     if not p.startswith("<"):
         p = f"= {p}"
-    return f"{sentence} {worth} (p {p}), which both orders together take out."
+    return f"{sentence} {effect} (p {p}), which both orders together take out."
 
 
 def images(data: ReportData) -> Section | None:
@@ -473,16 +473,16 @@ def cases(data: ReportData) -> Section | None:
         item = DuelItem.model_validate(view)
         items.setdefault(item.sample, []).append(item)
     folds: list[Block] = []
-    for id, of_case in items.items():
+    for id, case_items in items.items():
         pictures: list[Block] = []
-        for image in of_case[0].images:
+        for image in case_items[0].images:
             if image.sha256 in data.pictures:
                 picture = data.pictures[image.sha256]
                 problem = f": {picture.problem}" if picture.problem else ""
                 pictures.append(Image(picture.uri, f"image {len(pictures) + 1}{problem}"))
-        failed = any(item.failure for item in of_case)
+        failed = any(item.failure for item in case_items)
         title = f"{id} · with a failure" if failed else id
-        folds.append(Fold(title, (*pictures, *case_blocks(of_case, cut_text, baseline=with_baseline)), f"case-{id}"))
+        folds.append(Fold(title, (*pictures, *case_blocks(case_items, cut_text, baseline=with_baseline)), f"case-{id}"))
     if not folds:
         return None
     return Section("cases", "Cases", (Paragraph(data.selection.text, "note"), *folds), menu="Cases", only="page")
@@ -570,8 +570,8 @@ def _judgement(judgement: JudgementItem, item: DuelItem, cut: Cut) -> tuple[Cell
         return (order, Span(failed, "bad")), ""
     reasoning = judgement.said or ""
     if len(reasoning) > LONGEST_REASONING:
-        left = len(reasoning) - LONGEST_REASONING
-        reasoning = f"{reasoning[:LONGEST_REASONING]} … ({left:,} characters more; --raw shows all)"
+        n_cut = len(reasoning) - LONGEST_REASONING
+        reasoning = f"{reasoning[:LONGEST_REASONING]} … ({n_cut:,} characters more; --raw shows all)"
     if judgement.verdict is None:
         scores = f"visual factuality {judgement.score:g}, of {item.baseline} {judgement.baseline_score:g}"
         return (order, Span(scores, "strong")), cut(reasoning)

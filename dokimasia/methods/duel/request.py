@@ -233,7 +233,7 @@ def check_request(request: DuelRequest) -> None:
 
 
 async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
-    """Read the cases and the existing answers, and resolve the models.
+    """Validate a request, and return its plan, estimate and cases, with existing answers.
 
     Raises:
         InputError: data, answers, configuration or options cannot be used.
@@ -388,9 +388,9 @@ def _answered_samples(
     answered: list[Sample] = []
     left_out: dict[str, str] = {}
     for sample in samples:
-        lacking = [name for name in names if not _answered_by(responses, sample, name, responses.repeats)]
-        if lacking:
-            reason = f"sample {sample.id!r} is left out: no answer of {', '.join(lacking)}"
+        missing_models = [name for name in names if not _answered_by(responses, sample, name, responses.repeats)]
+        if missing_models:
+            reason = f"sample {sample.id!r} is left out: no answer of {', '.join(missing_models)}"
             left_out[sample.id] = f"{responses.path}: {reason}"
         else:
             answered.append(sample)
@@ -409,12 +409,12 @@ def _models_in_files(request: DuelRequest, models: Collection[str]) -> list[str]
 
 
 def _existing_responses(
-    request: DuelRequest, responses: Responses | None, samples: Sequence[Sample], others: Sequence[str]
+    request: DuelRequest, responses: Responses | None, samples: Sequence[Sample], excluded: Sequence[str]
 ) -> ExistingResponses:
     """Return the answers from files and references; `others` are samples that the run leaves out."""
     existing = ExistingResponses({}, request.repeats, [])
     if responses is not None:
-        existing = _responses_of_files(request, responses, samples, others)
+        existing = _responses_of_files(request, responses, samples, excluded)
     if request.baseline == REFERENCE:
         lacking = [sample.id for sample in samples if not (sample.reference_text or "").strip()]
         if lacking:
@@ -431,19 +431,19 @@ def _existing_responses(
 
 
 def _responses_of_files(
-    request: DuelRequest, responses: Responses, samples: Sequence[Sample], others: Sequence[str]
+    request: DuelRequest, responses: Responses, samples: Sequence[Sample], excluded: Sequence[str]
 ) -> ExistingResponses:
     repeats = responses.repeats
     names = _models_in_files(request, {model for _, model, _ in responses.given})
     candidates = candidates_of(
-        responses, request, models=names, samples=[sample.id for sample in samples], others=others
+        responses, request, models=names, samples=[sample.id for sample in samples], others=excluded
     )
     models = [spec.ref.name for spec in candidates.models]
     lacks: list[str] = []
     for model in models:
-        lacking = [sample.id for sample in samples if not _answered_by(responses, sample, model, repeats)]
-        if lacking:
-            lacks.append(f"{model} has fewer than {repeats} answers (repeats from 0) to {_some(lacking)}")
+        unanswered = [sample.id for sample in samples if not _answered_by(responses, sample, model, repeats)]
+        if unanswered:
+            lacks.append(f"{model} has fewer than {repeats} answers (repeats from 0) to {_some(unanswered)}")
     if lacks:
         raise DataError(
             f"{responses.path}: {'; '.join(lacks)}; every answer is held against one of the same repeat, so give as many "
@@ -508,7 +508,7 @@ def expected_calls(
 def previews(plan: DuelPlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
     """Return the prompts of candidates, describer and judge for a case, with placeholders for text that models write."""
     criteria = criteria_of(sample)
-    asks: list[Ask[object]] = []  # of replies of several types
+    asks: list[Ask[object]] = []  # Their replies have different types.
     if plan.answering:
         asks.append(answer_request(sample))
     if plan.answering_described and sample.images:

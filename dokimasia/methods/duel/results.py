@@ -104,8 +104,8 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
     tables = duel_tables(rows, seed=run.seed, sees_images=_sees_images)
     models: dict[str, DuelledModel] = {}
     for name, scores in tables.models.items():
-        of_model = [row for row in stored if shown_name(row.model, row.arm) == name]
-        models[name] = DuelledModel(**dict(scores), **calls_and_costs(home, of_model))
+        model_rows = [row for row in stored if shown_name(row.model, row.arm) == name]
+        models[name] = DuelledModel(**dict(scores), **calls_and_costs(home, model_rows))
     return DuelFigures(
         **heading(run, plan),
         **calls_and_costs(home, stored),
@@ -166,9 +166,9 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
     tokens = _output_tokens(home, responses)
     rows: list[DuelRow] = []
     for row in stored:
-        sample, of_answer = samples[row.sample_id], judged[row.item]
+        sample, answer_judgements = samples[row.sample_id], judged[row.item]
         response = responses.get(row.response_id or "")
-        opponent = responses.get(of_answer[0].baseline) if of_answer else None
+        opponent = responses.get(answer_judgements[0].baseline) if answer_judgements else None
         words = longer = None
         same = False
         if response is not None:
@@ -184,8 +184,8 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
                 repeat=row.repeat,
                 category=sample.category or "",
                 task=task_of(sample) or "",
-                verdicts=_verdicts(plan, of_answer),
-                factuality=_factuality_scores(plan, sample, of_answer),
+                verdicts=_verdicts(plan, answer_judgements),
+                factuality=_factuality_scores(plan, sample, answer_judgements),
                 failure=row.failure,
                 words=words,
                 tokens=tokens.get(row.response_id or ""),
@@ -199,8 +199,8 @@ def duel_rows(home: Home, run: Run) -> list[DuelRow]:
 def judgements(home: Home, rows: Sequence[ResultRow]) -> dict[str, list[DuelJudgement]]:
     """Return the judgements of each answer, by item, in the order of the calls; empty if it was not judged."""
     ids = {row.item: row.value_ids[row.arm == TEXT :] for row in rows}
-    values = find_values(home, DuelJudgement, [id for of_item in ids.values() for id in of_item])
-    return {item: [values[id] for id in of_item] for item, of_item in ids.items()}
+    values = find_values(home, DuelJudgement, [id for item_ids in ids.values() for id in item_ids])
+    return {item: [values[id] for id in item_ids] for item, item_ids in ids.items()}
 
 
 def descriptions(home: Home, rows: Sequence[ResultRow]) -> dict[str, Described]:
@@ -228,10 +228,10 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
     ids = {row.sample_id for row in rows}
     cases = {case.id: case for case in load_samples(home, run.id) if case.id in ids}
     for row in rows:
-        case, of_answer = cases[row.sample_id], judged[row.item]
+        case, answer_judgements = cases[row.sample_id], judged[row.item]
         opponent = plan.opponent_of(row)
-        if of_answer:
-            opponent_response: str | None = of_answer[0].baseline
+        if answer_judgements:
+            opponent_response: str | None = answer_judgements[0].baseline
         else:
             opponent_response = plan.existing_response(opponent, row.sample_id, row.repeat)
         criteria = criteria_of(case)
@@ -252,10 +252,12 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
             failure=row.failure,
             reason=row.reason,
             response=_text(responses, row.response_id),
-            factuality_not_applicable=_not_applicable(case, of_answer) or None,
+            factuality_not_applicable=_not_applicable(case, answer_judgements) or None,
             descriptions=described[row.item].shown if row.item in described else None,
             baseline_response=_text(responses, opponent_response),
-            judgements=tuple(_judgement_item(judgement, None if sample is None else ledger) for judgement in of_answer),
+            judgements=tuple(
+                _judgement_item(judgement, None if sample is None else ledger) for judgement in answer_judgements
+            ),
         )
 
 
@@ -280,25 +282,27 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     exports: list[dict[str, object]] = []
     for row in rows:
-        of_answer = judged[row.item]
+        answer_judgements = judged[row.item]
         sample = samples[row.sample_id]
-        not_applicable = _not_applicable(sample, of_answer) if plan.factuality != "none" else ""
+        not_applicable = _not_applicable(sample, answer_judgements) if plan.factuality != "none" else ""
         export: dict[str, Any] = dict.fromkeys(COLUMNS)
         export |= {
             "task": task_of(sample),
             "baseline": plan.opponent_of(row),
             "factuality_not_applicable": not_applicable or None,
         }
-        if of_answer:
-            export |= {"baseline_response": _text(responses, of_answer[0].baseline)}
-        for judgement in of_answer:
+        if answer_judgements:
+            export |= {"baseline_response": _text(responses, answer_judgements[0].baseline)}
+        for judgement in answer_judgements:
             place = judgement.place
             if judgement.asked == "verdict":
                 export |= {f"verdict_{place}": judgement.verdict}
             elif not not_applicable:
                 scores = {f"factuality_{place}": judgement.score}
                 export |= scores | {f"baseline_factuality_{place}": judgement.baseline_score}
-        provenance = next((judgement.provenance for judgement in of_answer if judgement.provenance is not None), None)
+        provenance = next(
+            (judgement.provenance for judgement in answer_judgements if judgement.provenance is not None), None
+        )
         exports.append(export | answer_cells(plan.judge_name, responses.get(row.response_id or ""), provenance))
     return exports
 

@@ -196,16 +196,16 @@ async def _corrected_answer(store: SqliteValueStore, row: ResultRow, target: Cor
 
 
 async def _corrected_scores(
-    store: SqliteValueStore, row: ResultRow, standing: str | None, target: CorrectionTarget, person: str
+    store: SqliteValueStore, row: ResultRow, current_id: str | None, target: CorrectionTarget, person: str
 ) -> dict[str, Any]:
-    if row.judgement_id is None or row.criteria_id is None or standing is None:
+    if row.judgement_id is None or row.criteria_id is None or current_id is None:
         retry = f" ({row.failure}): resume --retry-failed asks the judge anew" if row.failure else ""
         raise InputError(
             f"sample {target.sample}: the answer{_of(target)} has no scores that could be corrected{retry}"
         )
     judged = await store.get(CheckpointScores, row.judgement_id)
     weights = (await store.get(CriteriaSet, row.criteria_id)).weights
-    corrected = criterion_scores(await store.get(CheckpointScores, standing))
+    corrected = criterion_scores(await store.get(CheckpointScores, current_id))
     for number, score in target.criteria.items():
         if number > len(corrected):
             raise InputError(f"sample {target.sample}: there are criteria 1 to {len(corrected)}, not {number}")

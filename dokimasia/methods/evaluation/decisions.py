@@ -15,7 +15,7 @@ from dokimasia.storage.runs import Run, load_samples
 
 
 def decisions(home: Home, run: Run) -> DecidedRun:
-    """Return which answers of an evaluation are right."""
+    """Return an evaluation's decisions on whether answers are right, for correction by a judge's error rates."""
     plan = EvaluationPlan.model_validate(run.options["plan"])
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     clusters = {id: sample.cluster for id, sample in samples.items() if sample.accepted}
@@ -30,17 +30,20 @@ def decisions(home: Home, run: Run) -> DecidedRun:
 
 
 def _right(home: Home, run: Run, clusters: Mapping[str, str]) -> Measure:
-    """Return whether final answers are right, of samples with a reference answer."""
-    every = results(home, run.id, as_judged=True)  # its judge is measured against people drawn at random
-    rows = [row for row in every if row.kind == "score" and row.sample_id in clusters]
+    """Return the measure `right`: each model's decided answers to samples with a reference answer."""
+    # As judged: error rates are measured on answers drawn at random, and corrections by hand are not.
+    all_rows = results(home, run.id, as_judged=True)
+    rows = [row for row in all_rows if row.kind == "score" and row.sample_id in clusters]
     finals = find_values(home, FinalAnswer, [row.final_id for row in rows if row.final_id is not None])
     models: dict[str, list[DecidedAnswer]] = {}
     for row in rows:
-        final, known = finals.get(row.final_id or ""), correctness_of(row.verdict, row.failure)
+        final, correctness = finals.get(row.final_id or ""), correctness_of(row.verdict, row.failure)
         decision = None
-        if final is not None and known != "failed":
-            decision = DecidedLabel(known == "right", final.rule == "judge")
+        if final is not None and correctness != "failed":
+            decision = DecidedLabel(correctness == "right", final.rule == "judge")
         name = shown_name(row.model, row.arm)
         unit, cluster = AnnotationUnit(row.sample_id, SCORE, name), clusters[row.sample_id]
-        models.setdefault(name, []).append(DecidedAnswer(unit, row.repeat, cluster, decision, known == "undecided"))
+        models.setdefault(name, []).append(
+            DecidedAnswer(unit, row.repeat, cluster, decision, correctness == "undecided")
+        )
     return Measure("right", "answers that are right", "right-or-wrong", "", "", models)

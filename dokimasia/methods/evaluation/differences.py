@@ -1,4 +1,4 @@
-"""Paired differences of every two models, on the samples scored for both, with tests of significance."""
+"""Paired differences of all pairs of models, on the samples scored for both, with significance tests."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
@@ -106,7 +106,7 @@ class ModelPair(TestedDifference):
 
 
 def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str], *, seed: int) -> list[ModelPair]:
-    """Return the paired differences of every two models: the better one minus the worse one.
+    """Return the paired differences of all pairs of models: the better one minus the worse one.
 
     Args:
         sides: each model's answers, by its displayed name.
@@ -213,20 +213,20 @@ COLUMNS: list[TableColumn[ModelPair]] = [
 def _share_blocks(pairs: Sequence[ModelPair]) -> list[Block]:
     """Return the blocks that precede differences in score: shares addressed, strict accuracy, scores on shared criteria."""
     blocks: list[Block] = []
-    little: list[ModelPair] = []
-    unlike: list[ModelPair] = []
+    low_share_pairs: list[ModelPair] = []
+    unequal_share_pairs: list[ModelPair] = []
     for pair in pairs:
         if pair.stated is not None and pair.stated.apart:
-            (little if pair.stated.least < figures.SPEAKING else unlike).append(pair)
-    if little:
+            (low_share_pairs if pair.stated.least < figures.SPEAKING else unequal_share_pairs).append(pair)
+    if low_share_pairs:
         warning = (
             f"One of two models speaks to less than {figures.share(figures.SPEAKING).text} of the criteria's weight, on the "
             "samples scored for both, so their scores also say how much each says. Go by strict accuracy, and by the criteria "
             "that both speak to."
         )
-        blocks.append(Bullets(_shares(little), warning))
-    if unlike:
-        shares = "; ".join(_shares(unlike))
+        blocks.append(Bullets(_shares(low_share_pairs), warning))
+    if unequal_share_pairs:
+        shares = "; ".join(_shares(unequal_share_pairs))
         text = f"These speak to unlike shares of the weight, though to much of it: {shares}."
         blocks.append(Paragraph(text, "note"))
     compared = [pair for pair in pairs if pair.strict_accuracy is not None or pair.both_stated is not None]
@@ -337,8 +337,8 @@ def _neighbours(pairs: Sequence[ModelPair], ranked: Sequence[str]) -> list[Model
     rank = {name: number for number, name in enumerate(ranked)}
     nearest: dict[str, ModelPair] = {}
     for pair in pairs:
-        other = nearest.get(pair.better)
-        if other is None or rank[pair.worse] < rank[other.worse]:
+        best = nearest.get(pair.better)
+        if best is None or rank[pair.worse] < rank[best.worse]:
             nearest[pair.better] = pair
     return list(nearest.values())
 

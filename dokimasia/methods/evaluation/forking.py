@@ -157,8 +157,8 @@ def _candidates(old: EvaluationPlan, request: ForkRequest, session: Session, nod
             raise ConfigError(f"{name!r} is no candidate of the run; its candidates are {', '.join(old_names)}")
     candidates: list[ModelSpec] = []
     for spec in old.candidates:
-        other = request.models.get(spec.ref.name)
-        candidates.append(spec if other is None else session.model(other))
+        replacement = request.models.get(spec.ref.name)
+        candidates.append(spec if replacement is None else session.model(replacement))
     names = sorted(spec.ref.name for spec in candidates)
     if len(set(names)) < len(names):
         raise ConfigError(f"a model would answer twice: {', '.join(names)}")

@@ -89,12 +89,12 @@ def from_step(name: str | None) -> tuple[GraphStep, ...]:
 
 
 def steps_to_rerun(changed: Collection[str]) -> frozenset[str]:
-    """Return the steps to run again when some have changed: these, and all that depend on them."""
-    again: set[str] = set()
+    """Return the steps to run rerun when some have changed: these, and all that depend on them."""
+    rerun: set[str] = set()
     for step in STEPS:
-        if step.name in changed or again.intersection(step.needs):
-            again.add(step.name)
-    return frozenset(again)
+        if step.name in changed or rerun.intersection(step.needs):
+            rerun.add(step.name)
+    return frozenset(rerun)
 
 
 class Fork(Value):
@@ -168,11 +168,11 @@ class EvaluationPlan(AnswersPlan):
             specs.append(self.judge)
         models: dict[str, ModelSpec] = {}
         for spec in specs:
-            other = models.pop(spec.ref.name, spec)
-            candidate = other in self.candidates
-            answered_before = candidate and self.responses is not None
-            if not answered_before and model_identity(other, schemas=not candidate) != model_identity(
-                spec, schemas=not candidate
+            namesake = models.pop(spec.ref.name, spec)
+            is_candidate = namesake in self.candidates
+            answered_before = is_candidate and self.responses is not None
+            if not answered_before and model_identity(namesake, schemas=not is_candidate) != model_identity(
+                spec, schemas=not is_candidate
             ):
                 raise two_of_one_name(spec)
             models[spec.ref.name] = spec

@@ -300,15 +300,15 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
 
 def _coverage_line(data: ReportData) -> Cell:
     evaluation = evaluation_of(data)
-    missing: dict[str, float] = {}
+    incomplete: dict[str, float] = {}
     for name, model in evaluation.models.items():
         if model.answers_scored < model.answers:
-            missing[name] = -(model.coverage or 0)
-    if not missing:
+            incomplete[name] = -(model.coverage or 0)
+    if not incomplete:
         if evaluation.open_items:
             return "Every answer that has a result so far was scored."
         return "Every answer was scored, for every model."
-    worst = _highest(missing)
+    worst = _highest(incomplete)
     worst_pointer = pointer("models", worst[0])
     counts = [figures.scored_of(evaluation.models[name], pointer("models", name)) for name in worst]
     return (
@@ -341,17 +341,17 @@ def corrected(data: ReportData) -> Section | None:
         blocks.append(Bullets(lines))
     nothing = AsJudged(n=0, n_scored=0, strict_accuracy=None, score=None)
     rows: list[TableRow[AsJudged]] = rows_of(corrections.as_judged)
-    counted = {name: evaluation.models.get(name, nothing) for name in corrections.as_judged}
+    corrected_scores = {name: evaluation.models.get(name, nothing) for name in corrections.as_judged}
     columns: list[TableColumn[AsJudged]] = [
         name_column("model"),
         computed_column(
             "samples",
-            lambda row: f"{counted[row.name].n:,}/{row.figures.n:,}",
+            lambda row: f"{corrected_scores[row.name].n:,}/{row.figures.n:,}",
             meaning="that count, and as judged",
         ),
-        computed_column("strict accuracy, corrected", lambda row: _strict(counted[row.name].strict_accuracy)),
+        computed_column("strict accuracy, corrected", lambda row: _strict(corrected_scores[row.name].strict_accuracy)),
         computed_column("strict accuracy, as judged", lambda row: _strict(row.figures.strict_accuracy)),
-        computed_column("score, corrected", lambda row: figures.measured(counted[row.name].score, ends=2)),
+        computed_column("score, corrected", lambda row: figures.measured(corrected_scores[row.name].score, ends=2)),
         computed_column("score, as judged", lambda row: figures.measured(row.figures.score, ends=2)),
     ]
     blocks += [table(AsJudged, rows, columns, "With corrections, and as judged"), Paragraph(CHOSEN, "note")]
@@ -362,10 +362,10 @@ def corrections_notice(corrections: HandCorrections) -> str:
     """Return a sentence with the number of corrections and the people who made them."""
     by = ", ".join(f"{person} ({count:,})" for person, count in corrections.by.items())
     left_out = len(corrections.left_out)
-    left = f", and left {figures.several(left_out, 'sample')} out of all figures" if left_out else ""
+    exclusions = f", and left {figures.several(left_out, 'sample')} out of all figures" if left_out else ""
     of = figures.several(corrections.of, "answer")
     return (
-        f"People corrected {corrections.answers:,} of {of}{left}: {by}. The figures count what "
+        f"People corrected {corrections.answers:,} of {of}{exclusions}: {by}. The figures count what "
         "they said in the place of the judge; the judge's own figures stand beside them."
     )
 
@@ -518,8 +518,8 @@ def _right_counts(row: ScoresRow) -> Cell:
     accuracy = row.figures.strict_accuracy
     if accuracy is None:
         return figures.NOTHING
-    at = f"{row.pointer}/strict_accuracy"
-    return figures.count(accuracy.k, f"{at}/k"), "/", figures.count(accuracy.n, f"{at}/n")
+    place = f"{row.pointer}/strict_accuracy"
+    return figures.count(accuracy.k, f"{place}/k"), "/", figures.count(accuracy.n, f"{place}/n")
 
 
 def _undecided(accuracy: StrictShare | None, place: str) -> Cell:
@@ -789,7 +789,7 @@ def _scored_samples(row: ScoresRow) -> Cell:
 
 
 def _coverage_of_verdicts(data: ReportData) -> Block:
-    """Return the number of answers that rules decided, by model."""
+    """Return the table of answers that rules decided, by model."""
     columns: list[TableColumn[ModelScores]] = [
         name_column("model"),
         column("strict_accuracy", "answers", title="answers", meaning="to samples with a reference answer"),

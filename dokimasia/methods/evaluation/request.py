@@ -103,7 +103,7 @@ class EvaluationRequest(DataRequest):
 
 
 async def accept(request: EvaluationRequest, session: Session) -> Accepted[EvaluationPlan]:
-    """Read and check everything that an evaluation needs.
+    """Validate a request, and return its plan, its estimate and its samples.
 
     Raises:
         InputError: the data, the configuration or the options cannot be used.
@@ -235,11 +235,11 @@ def _check_collection(home: Home, collection: str, samples: Sequence[RunSample])
         raise NotFound(
             f"no criteria collection {collection!r} in {home.path}; import one: dokimasia criteria import FILE"
         )
-    missing = [sample.sample_id for sample in samples if sample.digest not in digests]
-    if missing:
-        names = ", ".join(missing[:3]) + (", …" if len(missing) > 3 else "")
+    uncovered = [sample.sample_id for sample in samples if sample.digest not in digests]
+    if uncovered:
+        names = ", ".join(uncovered[:3]) + (", …" if len(uncovered) > 3 else "")
         raise InputError(
-            f"criteria {collection} have nothing for {len(missing)} of {several(len(samples), 'sample')} ({names}): "
+            f"criteria {collection} have nothing for {len(uncovered)} of {several(len(samples), 'sample')} ({names}): "
             "their question, image, options or reference differ from those that the criteria were made for; leave --criteria out "
             "to have the judge make them"
         )
@@ -299,11 +299,11 @@ def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize], library: PromptL
     samples = list(sizes)
     options = plan.options
     frames = {name: frame_tokens(library, name) for name in plan.prompts}
-    calls = (asking for size in samples for asking in _of_sample(plan, options, size, frames))
+    calls = (call for size in samples for call in _calls_of_sample(plan, options, size, frames))
     return total_estimate(calls, len(samples), items=len(samples) * plan.rows_per_sample)
 
 
-def _of_sample(
+def _calls_of_sample(
     plan: EvaluationPlan, options: GraphOptions, size: SampleSize, frames: Mapping[str, int]
 ) -> Iterator[ExpectedCalls]:
     asks = plan.asks

@@ -43,7 +43,7 @@ V = TypeVar("V", bound=Value)
 
 
 async def sample_view(home: Home, run: Run, sample_id: str) -> dict[str, Any]:
-    """Return everything that a run has on a sample, ready for JSON."""
+    """Return a sample with its chain, criteria, answers and scores in a run, ready for JSON."""
     sample = samples_of(home, run.id, [sample_id])[sample_id]
     rows, corrected = ordered_rows(home, run, sample_id), corrections_of(home, run.id)
     earlier = [retry for retry in earlier_outcomes(home, run.id) if retry.failed.sample_id == sample_id]
@@ -255,8 +255,8 @@ def _scores_table(view: SampleView) -> Table:
     columns = [Column("model", numeric=False), Column("answer", numeric=False)]
     columns += [Column(str(number)) for number in range(1, count + 1)]
     title = "Right and wrong answers"
-    ended = view.judge or failing
-    if ended:
+    has_ending = view.judge or failing
+    if has_ending:
         columns.append(Column("score" if view.judge else "failure", numeric=not failing))
         title = "Scores by criterion"
     rows: list[list[Cell]] = []
@@ -271,5 +271,5 @@ def _scores_table(view: SampleView) -> Table:
             ending = Span(f"{answer.failure}: {answer.reason or ''}", "bad")
         verdict = Span(answer.verdict, verdict_tone(answer.verdict)) if answer.verdict else figures.NOTHING
         row = [answer.name, verdict, *(scores or [figures.NOTHING] * count)]
-        rows.append([*row, ending] if ended else row)
+        rows.append([*row, ending] if has_ending else row)
     return Table(columns, rows, title)

@@ -81,7 +81,7 @@ class EvaluationWork:
         self._job.progress.samples_done += 1
 
     async def _replay_row(self, sample: Sample, item: str) -> ResultRow:
-        """Return the row of the sample's criteria, made where no run before made them."""
+        """Return the sample's replay row: reused from the parent of a fork, imported, or made by the graph."""
         job = self._job
         start = self._begin(item)
         if start.row is not None:
@@ -170,34 +170,34 @@ class EvaluationWork:
         return [self._leaves.get(criterion_key(criteria_id, number), "") for number in numbers]
 
     async def _answer_row(
-        self, sample: Sample, item: AnswerItem, replay: ResultRow | None, ended: AnswerState
+        self, sample: Sample, item: AnswerItem, replay: ResultRow | None, state: AnswerState
     ) -> ResultRow:
         store = self._job.context.store
-        judged: dict[str, Any] = {}
-        if response := ended.get("response"):
-            judged["length"] = len((await store.get(Response, response)).text)
-        if final := ended.get("final"):
-            judged["final_id"] = final
+        fields: dict[str, Any] = {}
+        if response := state.get("response"):
+            fields["length"] = len((await store.get(Response, response)).text)
+        if final := state.get("final"):
+            fields["final_id"] = final
             if sample.reference_text is not None:
-                judged["verdict"] = (await store.get(FinalAnswer, final)).verdict
+                fields["verdict"] = (await store.get(FinalAnswer, final)).verdict
         criteria_id = None if replay is None else replay.criteria_id
-        if criteria_id and ended.get("judgement") and not ended.get("failed"):
-            judgement = await store.get(CheckpointScores, ended["judgement"])
-            ended = {**ended, "score": judgement.score}
-            judged["judgement_id"] = ended["judgement"]
+        if criteria_id and state.get("judgement") and not state.get("failed"):
+            judgement = await store.get(CheckpointScores, state["judgement"])
+            state = {**state, "score": judgement.score}
+            fields["judgement_id"] = state["judgement"]
             if judgement.stated:
                 weights = (await store.get(CriteriaSet, criteria_id)).weights
                 share, score = addressed_score(judgement.scores, judgement.spoken_to, weights)
-                judged |= {"stated": share, "stated_score": score}
+                fields |= {"stated": share, "stated_score": score}
         return self._row(
             sample,
             item,
-            **outcome_fields(ended),
-            **judged,
+            **outcome_fields(state),
+            **fields,
             criteria_id=criteria_id,
-            response_id=ended.get("response") or None,
-            value_ids=tuple(ended.get("looks", ())),
-            calls=tuple(ended.get("calls", ())),
+            response_id=state.get("response") or None,
+            value_ids=tuple(state.get("looks", ())),
+            calls=tuple(state.get("calls", ())),
         )
 
     def _row(self, sample: Sample, item: AnswerItem, **fields: Any) -> ResultRow:

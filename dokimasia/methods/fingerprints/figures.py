@@ -215,19 +215,19 @@ def matcher_figures(trials: Sequence[Trial], models: Sequence[str]) -> MatcherFi
     """Return a matcher's accuracy for each pair of models, in order, and over all."""
     by_pair: dict[tuple[str, str], list[Trial]] = {}
     for names in combinations(models, 2):
-        of_pair = [trial for trial in trials if {trial.first, trial.second} == set(names)]
-        if of_pair:
-            by_pair[names] = of_pair
-    p_values = [_guessing_p_value(of_pair) for of_pair in by_pair.values()]
+        pair_trials = [trial for trial in trials if {trial.first, trial.second} == set(names)]
+        if pair_trials:
+            by_pair[names] = pair_trials
+    p_values = [_guessing_p_value(pair_trials) for pair_trials in by_pair.values()]
     pairs: list[PairMatched] = []
-    for (names, of_pair), p_value, q_value in zip(by_pair.items(), p_values, adjusted(p_values), strict=True):
-        hits = _hits(of_pair)
+    for (names, pair_trials), p_value, q_value in zip(by_pair.items(), p_values, adjusted(p_values), strict=True):
+        hits = _hits(pair_trials)
         interval = clopper_pearson(sum(hits), len(hits), LEVEL) if hits else None
         pairs.append(
             PairMatched(
                 first=names[0],
                 second=names[1],
-                **dict(_match_rates(of_pair, interval)),
+                **dict(_match_rates(pair_trials, interval)),
                 above_half=bool(hits) and sum(hits) / len(hits) > CHANCE,
                 p_value=p_value,
                 adjusted=None if q_value is None else rounded(q_value),
@@ -331,7 +331,7 @@ def fingerprint_tables(figures: MatcherFigures, models: Sequence[str], *, matche
     by_models = {frozenset((pair.first, pair.second)): pair for pair in figures.pairs}
     grid_rows: list[AssetRow] = []
     for model in models:
-        row_pairs = [by_models.get(frozenset((model, other))) for other in models]
+        row_pairs = [by_models.get(frozenset((model, rival))) for rival in models]
         grid_rows.append(
             AssetRow(
                 key=model,

@@ -135,7 +135,7 @@ async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
     """Import a reader's decisions, all or none; return their test and the number of new ones.
 
     Args:
-        home: open for writing.
+        home: the home, open for writing.
         text: the beginning of the id of a test or of its evaluation; `last` is the newest test.
         path: the sheet (.csv with columns `task` and `report_1_is`), or JSON lines with these keys. The decision is A, B,
             or empty. The file's name without extension is the reader's name.
@@ -149,14 +149,14 @@ async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
     tasks = dict(tasks_of(home, run))
     name = path.stem[:LONGEST_NAME]
     earlier = _earlier_letters(home, run, name)
-    used: list[ReaderDecision] = []
+    decided: list[ReaderDecision] = []
     first_lines: dict[str, int] = {}
     for decision in decisions:
         problem = _problem_of(decision, run, tasks, first_lines, earlier, name)
         if problem is not None:
             problems.append(Problem(decision.line, decision.task, f"{path}, line {decision.line}: {problem}"))
         elif decision.letter is not None:
-            used.append(decision)
+            decided.append(decision)
         first_lines.setdefault(decision.task, decision.line)
     if problems:
         problems.sort(key=lambda problem: problem.line)
@@ -164,10 +164,10 @@ async def take_matches(home: Home, text: str, path: Path) -> tuple[Run, int]:
         if len(problems) > MOST_NAMED:
             messages.append(f"and {len(problems) - MOST_NAMED} more")
         raise InputError("\n".join([*messages, "nothing was taken in"]))
-    if not used:
+    if not decided:
         raise InputError(f"{path} holds no decision: put A or B into report_1_is")
     store = SqliteValueStore(home, run.id)
-    rows = [await _row(store, run, decision, tasks[decision.task], name) for decision in used]
+    rows = [await _row(store, run, decision, tasks[decision.task], name) for decision in decided]
     return run, await record_results(home, rows)
 
 
@@ -266,9 +266,9 @@ def _read_sheet(path: Path) -> list[ReaderDecision]:
     header = text.partition("\n")[0]
     separator = ";" if header.count(";") > header.count(",") else ","
     reader = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator)
-    missing = [name for name in COLUMNS[1:] if name not in (reader.fieldnames or ())]
-    if missing:
-        raise InputError(f"{path}, line 1: the sheet has no column {' and none '.join(missing)}")
+    missing_columns = [name for name in COLUMNS[1:] if name not in (reader.fieldnames or ())]
+    if missing_columns:
+        raise InputError(f"{path}, line 1: the sheet has no column {' and none '.join(missing_columns)}")
     try:
         rows = [(reader.line_num, row) for row in reader]
     except csv.Error as error:

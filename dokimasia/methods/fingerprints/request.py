@@ -71,7 +71,7 @@ class FingerprintPlan(WordsPlan):
 
 
 async def accept(request: FingerprintRequest, session: Session) -> Accepted[FingerprintPlan]:
-    """Compute the tables and draw the trials (a fork uses those of its parent), and resolve the judge.
+    """Validate a request, draw the trials (a fork uses its parent's), and return plan and estimate.
 
     Raises:
         InputError: the run has one model, no scores, or too few samples, or the judge is unknown.

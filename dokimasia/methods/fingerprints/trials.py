@@ -128,7 +128,7 @@ def draw_tasks(
             untested.append([first, second, len(order)])
             continue
         aliases = tuple(dict.fromkeys((*names.get(first, ()), *names.get(second, ()))))
-        others = tuple(sorted(set().union(*names.values()) - {*aliases, first, second}))
+        other_names = tuple(sorted(set().union(*names.values()) - {*aliases, first, second}))
         for number in range(min(trials, len(order) // size)):
             key = ("trial", seed, first, second, number)
             a = first if unit_interval(*key, "a") < 0.5 else second
@@ -138,7 +138,7 @@ def draw_tasks(
             removed = 0
             for question, id in enumerate(chosen, start=1):
                 anonymous = [
-                    anonymise(answers[model][id].text[:READ], (first, second, *aliases), others=others)
+                    anonymise(answers[model][id].text[:READ], (first, second, *aliases), others=other_names)
                     for model in (a, b)
                 ]
                 criteria = answers[a][id].criteria or answers[b][id].criteria
@@ -155,7 +155,7 @@ def draw_tasks(
                     answers="\n".join(lines),
                     removed=removed,
                     known=aliases,
-                    others=others,
+                    others=other_names,
                 )
             )
     if not tasks:
@@ -169,10 +169,10 @@ def _too_few(
     pairs = "; ".join(f"{first} and {second}: {count}" for first, second, count in untested[:5])
     names = {str(name) for first, second, _ in untested for name in (first, second)}
     silent = sorted(name for name in names if not answers.get(name))
-    missing = f" No answer of {', '.join(silent)} is there." if silent else ""
+    silence_note = f" No answer of {', '.join(silent)} is there." if silent else ""
     return (
         f"run {run.id} has no two models to tell apart: a trial shows at least {FEWEST} samples that both answered, from the "
-        f"half that no report is written from ({pool} samples), and there are ({pairs}).{missing} Evaluate more samples, or "
+        f"half that no report is written from ({pool} samples), and there are ({pairs}).{silence_note} Evaluate more samples, or "
         f"send failed calls again with dokimasia resume {run.id} --retry-failed"
     )
 

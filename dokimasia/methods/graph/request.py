@@ -69,7 +69,7 @@ def library_of_graph(request: GraphRequest, given: Any) -> PromptLibrary:
 
 
 async def accept(request: GraphRequest, session: Session) -> Accepted[GraphPlan]:
-    """Read the data, and resolve the graph and the models."""
+    """Validate a request, and return its plan, its estimate and its samples."""
     graph = graph_of(request.graph, session.given)
     need_prompt = bool(getattr(graph, "NEEDS_PROMPT", True))
     entries = await asyncio.to_thread(session.entries, request, need_prompt=need_prompt)

@@ -316,7 +316,9 @@ def judging_tables(comparisons: Comparisons, scores: Mapping[str, Mapping[str, S
     agreements: dict[str, dict[str, JudgeAgreement]] = {}
     tables: dict[str, dict[str, MethodAgreement]] = {}
     for judge, methods in scores.items():
-        agreements[judge] = {method: judge_agreement(comparisons, of_method) for method, of_method in methods.items()}
+        agreements[judge] = {
+            method: judge_agreement(comparisons, method_scores) for method, method_scores in methods.items()
+        }
         tables[judge] = {
             method: _method_agreement(comparisons, agreement) for method, agreement in agreements[judge].items()
         }
@@ -415,15 +417,15 @@ def order_effect(rankings: Iterable[Sequence[ShownRanking]], *, orders: int, see
     same_clusters: list[str] = []
     preferences: list[int] = []
     clusters: list[str] = []
-    for of_sample in rankings:
-        for ranking in of_sample:
+    for sample_rankings in rankings:
+        for ranking in sample_rankings:
             signs = earlier_preferred(ranking.ranks)
             preferences += signs
             clusters += [ranking.cluster] * len(signs)
-        for first, second in combinations(of_sample, 2):
-            verdicts, others = _verdicts(first), _verdicts(second)
-            same += [verdicts[pair] == side for pair, side in others.items()]
-            same_clusters += [first.cluster] * len(others)
+        for first, second in combinations(sample_rankings, 2):
+            verdicts, second_verdicts = _verdicts(first), _verdicts(second)
+            same += [verdicts[pair] == side for pair, side in second_verdicts.items()]
+            same_clusters += [first.cluster] * len(second_verdicts)
     test = sign_flip_test(preferences, clusters=clusters, seed=seed) if preferences else None
     return OrderEffect(
         orders=orders,
@@ -437,8 +439,8 @@ def _verdicts(ranking: ShownRanking) -> dict[tuple[str, str], int]:
     """Return, for each pair of models by name, which one is ranked higher: 1 the first, -1 the second, 0 neither."""
     verdicts: dict[tuple[str, str], int] = {}
     by_name = sorted(zip(ranking.models, ranking.ranks, strict=True))
-    for (model, rank), (other, other_rank) in combinations(by_name, 2):
-        verdicts[model, other] = (rank < other_rank) - (rank > other_rank)
+    for (first, first_rank), (second, second_rank) in combinations(by_name, 2):
+        verdicts[first, second] = (first_rank < second_rank) - (first_rank > second_rank)
     return verdicts
 
 
@@ -484,9 +486,9 @@ def figures_of_run(home: Home, run: Run) -> JudgingFigures:
     units = all_units(plan, ranked)
     judged: Judged = {}
     for name, unit in units.items():
-        of_method = judged.setdefault((unit.judge, unit.method), [])
+        method_rows = judged.setdefault((unit.judge, unit.method), [])
         if name in rows:
-            of_method.append((unit, rows[name]))
+            method_rows.append((unit, rows[name]))
     clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
     categories = {sample.id: sample.category or "" for sample in load_samples(home, run.id)}
     comparisons = comparisons_of(rankings.rankings, clusters, categories, seed=run.seed)
@@ -497,18 +499,18 @@ def figures_of_run(home: Home, run: Run) -> JudgingFigures:
         scores[judge] = {method: _scores(home, judged, judge, method, batches) for method in plan.methods}
     tables = judging_tables(comparisons, scores, seed=run.seed)
     results_by_judge: dict[str, dict[str, JudgedMethod]] = {}
-    every_call: dict[str, None] = {}
+    calls: dict[str, None] = {}
     for judge, methods in tables.results.items():
         results_by_judge[judge] = {}
         for method, agreement in methods.items():
-            of_method = judged[judge, source_of(method)]
-            rows_used = _rows_of(of_method, rows, judge, method)
-            every_call |= dict.fromkeys(key for row in rows_used for key in row.calls)
-            results_by_judge[judge][method] = _judged_method(home, agreement, rows_used, of_method)
+            method_rows = judged[judge, source_of(method)]
+            rows_used = _rows_of(method_rows, rows, judge, method)
+            calls |= dict.fromkeys(key for row in rows_used for key in row.calls)
+            results_by_judge[judge][method] = _judged_method(home, agreement, rows_used, method_rows)
     items = len(units) + len(plan.bases) * len(plan.judges) * len(ranked)
     return JudgingFigures(
         **heading(run, plan),
-        **dict(used_by_calls(SqliteLedger(home).calls_for(every_call).values())),
+        **dict(used_by_calls(SqliteLedger(home).calls_for(calls).values())),
         judges=tuple(judges),
         methods=plan.methods,
         protocol=plan.protocol,
@@ -536,8 +538,8 @@ def figures_of_run(home: Home, run: Run) -> JudgingFigures:
 
 
 def _without_rankings(run: Run) -> int:
-    without: Any = run.options["without_rankings"]  # Options are JSON.
-    return int(without)
+    unranked: Any = run.options["without_rankings"]  # Options are JSON.
+    return int(unranked)
 
 
 def _judged_method(
@@ -606,13 +608,13 @@ def _scores(home: Home, judged: Judged, judge: str, method: str, batches: Batche
 
 def _batches(home: Home, judged: Judged, clusters: Mapping[str, str]) -> Batches:
     batches: Batches = {}
-    for (judge, method), of_method in judged.items():
+    for (judge, method), method_rows in judged.items():
         if method != "batch":
             continue
-        rankings = _batch_rankings(home, [row for _, row in of_method])
+        rankings = _batch_rankings(home, [row for _, row in method_rows])
         models = _models_of(home, rankings.values())
         samples = batches.setdefault(judge, {})
-        for unit, row in of_method:
+        for unit, row in method_rows:
             ranking = rankings.get(row.item)
             if ranking is not None:
                 names = [models[id] for id in ranking.responses]

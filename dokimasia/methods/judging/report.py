@@ -92,7 +92,7 @@ def _accuracy_table(comparison: JudgingFigures) -> Table:
     rows: list[Sequence[Cell]] = []
     for judge, row in _rows(comparison):
         method = row.figures
-        best = max(other.accuracy.share or 0 for other in comparison.results[judge].values())
+        best = max(figures_of_method.accuracy.share or 0 for figures_of_method in comparison.results[judge].values())
         rows.append(
             [
                 judge,

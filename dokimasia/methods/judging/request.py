@@ -250,7 +250,7 @@ def chosen_methods(request: JudgingRequest) -> tuple[str, ...]:
 
 
 async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingPlan]:
-    """Read and check everything that a comparison needs.
+    """Validate a request, and return its plan, its estimate, its samples and people's rankings.
 
     Raises:
         InputError: data, files, configuration or options cannot be used.
@@ -432,7 +432,7 @@ def previews(plan: JudgingPlan, sample: Sample, library: PromptLibrary) -> Seque
     return [render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks]
 
 
-def _basis_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[object]]:  # of replies of several types
+def _basis_asks(plan: JudgingPlan, sample: Sample) -> Iterator[Ask[object]]:  # Replies have different types.
     """Yield the asks that make a basis for judgements."""
     published = plan.protocol == "published"
     count = counted(PUBLISHED_COUNT if published else COUNT)

@@ -26,7 +26,7 @@ from dokimasia.storage.runs import Run
 
 
 def _after(home: Home, run: Run, request: ModesRequest) -> Iterable[str]:
-    """Write the modes if there are any and a file was named."""
+    """Write the modes to the file of `--export`, if requested, and yield a message for the user."""
     if request.export is None:
         return
     modes = modes_of(home, run)

@@ -183,7 +183,7 @@ def chosen(atoms: Sequence[CodedAtom], modes: Sequence[str], models: Sequence[st
             by_sample: dict[str, CodedAtom] = {}
             for atom in model_atoms:
                 by_sample.setdefault(atom.answer.sample_id, atom)
-            first = list(by_sample.values())
-            others = [atom for atom in model_atoms if atom not in first]
-            examples += [*first, *others][:EXAMPLES]
+            first_of_sample = list(by_sample.values())
+            further = [atom for atom in model_atoms if atom not in first_of_sample]
+            examples += [*first_of_sample, *further][:EXAMPLES]
     return examples

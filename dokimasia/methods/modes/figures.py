@@ -234,10 +234,10 @@ def contrasts(
     draws = draws_for(len(models) * len(modes))
     by_mode = [_contrasts_of_mode(coded, mode, models, seed=seed, draws=draws) for mode in modes]
     by_model = [of_models[index] for index in range(len(models)) for of_models in by_mode]
-    marked: list[ContrastFigures] = []
+    with_verdicts: list[ContrastFigures] = []
     for contrast, q_value in zip(by_model, adjusted([contrast.p_value for contrast in by_model]), strict=True):
-        marked.append(contrast if q_value is None else _marked(contrast, rounded(q_value)))
-    return marked
+        with_verdicts.append(contrast if q_value is None else _marked(contrast, rounded(q_value)))
+    return with_verdicts
 
 
 def _contrasts_of_mode(
@@ -378,11 +378,11 @@ def _group(coded: Coded, *, failed: bool) -> CriterionGroup:
 
 def _making(book: NoteBook) -> Making:
     """Return how modes were made; `notes_to_last` is the number of notes sorted when the last new mode appeared."""
-    read, last = 0, 0
+    n_sorted, sorted_to_last = 0, 0
     for batch in book.batches:
-        read += batch.notes
+        n_sorted += batch.notes
         if batch.new:
-            last = read
+            sorted_to_last = n_sorted
     return Making(
         answers=book.answers,
         atoms=book.atoms,
@@ -392,7 +392,7 @@ def _making(book: NoteBook) -> Making:
         loose=len(book.loose),
         batches=book.batches,
         settled=book.settled,
-        notes_to_last=last,
+        notes_to_last=sorted_to_last,
         merged=book.merged,
         unmerged=book.unmerged or None,
         failures=dict(book.failures),

@@ -27,7 +27,7 @@ def write_modes(modes: ModeList, path: Path) -> str:
     """Write a list of modes as YAML or JSON, according to the file's extension, and return a message for the user.
 
     Raises:
-        InputError: the extension is another one, or the file cannot be written.
+        InputError: the extension is not .yaml, .yml or .json, or the file cannot be written.
     """
     content = {
         "format": FORMAT,
@@ -89,7 +89,7 @@ def _read_mode(row: Any, modes: list[Mode]) -> Iterator[str]:
         return
     if mode.name.casefold() == "none":
         yield "name: 'none' is what coders say where no mode is seen"
-    if mode.name.casefold() in {other.name.casefold() for other in modes}:
+    if mode.name.casefold() in {earlier.name.casefold() for earlier in modes}:
         yield "name: another mode is called so already"
     modes.append(mode)
 

@@ -307,7 +307,7 @@ def _cut(text: str) -> str:
 
 
 def _anchor(sample: str) -> str:
-    return "sample-" + "".join(sign if sign.isalnum() or sign in "-_" else "-" for sign in sample)
+    return "sample-" + "".join(character if character.isalnum() or character in "-_" else "-" for character in sample)
 
 
 async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> ReportData:

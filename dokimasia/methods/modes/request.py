@@ -90,7 +90,7 @@ class ModesPlan(RunPlan):
 
 
 async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]:
-    """Draw the atoms to read, resolve judge and coder, and read the file of modes if there is one.
+    """Validate a request, draw the atoms to read, and return plan, estimate and samples.
 
     Raises:
         InputError: the run is not a finished evaluation or has too few failed atoms, a model is unknown, or the file of
@@ -117,10 +117,10 @@ async def accept(request: ModesRequest, session: Session) -> Accepted[ModesPlan]
         given="" if modes is None else value_id(modes),
     )
     sizes = {sample.id: size_of(sample) for sample in load_samples(home, run.id)}
-    read = {answer.sample_id for answer in (*split.making, *split.counting)}
+    sample_ids = {answer.sample_id for answer in (*split.making, *split.counting)}
     return Accepted(
         plan=plan,
-        estimate=total_estimate(expected_calls(plan, split, sizes), len(read), items=row_count(plan, split)),
+        estimate=total_estimate(expected_calls(plan, split, sizes), len(sample_ids), items=row_count(plan, split)),
         data_name=run.data_name,
         data_hash=run.data_hash,
         places=run_samples(home, run.id),
@@ -152,16 +152,16 @@ def expected_calls(plan: ModesPlan, split: ModeSplit, sizes: Mapping[str, Sample
         lines = len(answer.failed) * LINE_TOKENS
         size = sizes[answer.sample_id]
         yield ExpectedCalls(plan.judge, 1, INSTRUCTION_TOKENS + size.text + size.images + ANSWER_TOKENS + lines, lines)
-    listed = INSTRUCTION_TOKENS + TYPICAL_MODES * MODE_TOKENS
+    list_tokens = INSTRUCTION_TOKENS + TYPICAL_MODES * MODE_TOKENS
     if split.making:
         batches = -(-atoms // BATCH)
-        yield ExpectedCalls(plan.judge, batches + 1, listed + BATCH * LINE_TOKENS, 3 * MODE_TOKENS)
+        yield ExpectedCalls(plan.judge, batches + 1, list_tokens + BATCH * LINE_TOKENS, 3 * MODE_TOKENS)
     second = second_sample(split.counting, seed=plan.seed)
     for spec, answers in ((plan.judge, split.counting), (plan.coder, second)):
         for answer in answers:
             lines = len(answer.numbers) * LINE_TOKENS
             size = sizes[answer.sample_id]
-            yield ExpectedCalls(spec, 1, listed + size.text + size.images + ANSWER_TOKENS + lines, lines // 2)
+            yield ExpectedCalls(spec, 1, list_tokens + size.text + size.images + ANSWER_TOKENS + lines, lines // 2)
 
 
 def image_mark(cluster: str) -> str:
@@ -238,10 +238,10 @@ def answers_of(home: Home, run: Run, models: Sequence[str] = ()) -> list[AnswerA
             f"run {run.id} is not finished ({run.status}), so its failures are not all known: dokimasia resume {run.id}"
         )
     names = [spec.ref.name for spec in plan.candidates]
-    strangers = sorted(set(models) - set(names))
-    if strangers:
+    unknown = sorted(set(models) - set(names))
+    if unknown:
         raise ConfigError(
-            f"--models: {', '.join(strangers)} did not answer in run {run.id}; its models are: {', '.join(names)}"
+            f"--models: {', '.join(unknown)} did not answer in run {run.id}; its models are: {', '.join(names)}"
         )
     scores, addressed = judgement_scores(home, run.id), judgement_stated(home, run.id)
     samples = {sample.sample_id: sample for sample in run_samples(home, run.id)}

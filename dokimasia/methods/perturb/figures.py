@@ -112,13 +112,13 @@ def values_of(home: Home, run: Run) -> RunValues:
     checks = {check.of: check for _, check in made_values(home, run.id, ChangeCheck)}
     records = {record.perturbed: record for _, record in made_values(home, run.id, EditRecord)}
     perturbed: dict[str, PerturbedItem] = {}
-    for where, item in made_values(home, run.id, Perturbed):
+    for source, item in made_values(home, run.id, Perturbed):
         name = item_of(item.sample_id, item.dimension)
-        perturbed[name] = PerturbedItem(name, item, checks.get(where.id), records.get(where.id), where.cluster)
+        perturbed[name] = PerturbedItem(name, item, checks.get(source.id), records.get(source.id), source.cluster)
     not_applicable: dict[str, NotApplicable] = {}
-    for where, none in made_values(home, run.id, NotApplicable):
-        not_applicable[item_of(where.sample_id, none.dimension)] = none
-    golds = {where.sample_id: gold for where, gold in made_values(home, run.id, GoldAnswer)}
+    for source, absence in made_values(home, run.id, NotApplicable):
+        not_applicable[item_of(source.sample_id, absence.dimension)] = absence
+    golds = {source.sample_id: gold for source, gold in made_values(home, run.id, GoldAnswer)}
     return RunValues(perturbed, not_applicable, golds)
 
 
@@ -130,9 +130,9 @@ def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
 def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
     """Return the ids of the gold answers to perturb, by sample: from the data, or written and checked."""
     golds = dict(plan.golds)
-    for where, gold in made_values(home, run.id, GoldAnswer):
+    for source, gold in made_values(home, run.id, GoldAnswer):
         if gold.right:
-            golds[where.sample_id] = where.id
+            golds[source.sample_id] = source.id
     return golds
 
 
@@ -336,14 +336,14 @@ def _perturbing(
     failed: list[ResultRow] = []
     asked_count = 0
     for name in clusters:
-        none = values.not_applicable.get(name)
-        if none is not None and none.too_short:
+        absence = values.not_applicable.get(name)
+        if absence is not None and absence.too_short:
             too_short += 1
             continue
         asked_count += 1
         if name in values.perturbed:
             perturbed.append(name)
-        if none is not None:
+        if absence is not None:
             not_applicable.append(name)
         if name in rows and rows[name].outcome == "failed":
             failed.append(rows[name])
@@ -403,16 +403,16 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
     for row in rows:
         if row.item.startswith(GOLD):
             gold = values.golds.get(row.sample_id)
-            wrong = None if gold is None or gold.right else f"{gold.words}: {gold.why}"
-            yield PerturbRow(task=plan.task, gold=gold and gold.text, gold_wrong=wrong)
+            doubt = None if gold is None or gold.right else f"{gold.words}: {gold.why}"
+            yield PerturbRow(task=plan.task, gold=gold and gold.text, gold_wrong=doubt)
             continue
         name = row.item.rpartition("/")[2]
-        none = values.not_applicable.get(row.item)
+        absence = values.not_applicable.get(row.item)
         fields = PerturbRow(
             task=plan.task,
             dimension=name,
             group=dimensions[name].group or NEUTRAL,
-            not_applicable=None if none is None else none.why,
+            not_applicable=None if absence is None else absence.why,
         )
         perturbed_item = values.perturbed.get(row.item)
         if perturbed_item is not None:

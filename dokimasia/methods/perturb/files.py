@@ -1,4 +1,4 @@
-"""A run's perturbations as files that `datasets.perturbations` reads back: a line each, and the images beside them."""
+"""Export of a run's perturbations, a line each with image files, in the format of `datasets.perturbations`."""
 
 from collections.abc import Mapping
 
@@ -18,18 +18,18 @@ LINES, IMAGES = "items.jsonl", "images"
 def perturbation_files(home: Home, run: Run) -> Mapping[str, bytes]:
     """Return the files by path: `items.jsonl` and `images/`; the same run and the same labels give the same bytes.
 
-    A line has its perturbation's content id as `id`, what its sample says, and the labels of all people, in the order in which
-    they first decided.
+    A line has the content id of its perturbation as `id`, the fields of its sample, and the labels of all people in the
+    order of their first decisions.
     """
-    stands = checked_texts(home, run.id)
+    standings = checked_texts(home, run.id)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     refs: dict[str, ImageRef] = {}
     lines: list[bytes] = []
-    for made, item in made_values(home, run.id, Perturbed):
-        sample = samples[made.sample_id]
-        shown = [one for one in (*sample.images, item.gold_image, item.perturbed_image) if one is not None]
-        refs |= {_file(ref): ref for ref in shown}
-        row = _row(made.id, item, sample, stands.get(made.id))
+    for source, item in made_values(home, run.id, Perturbed):
+        sample = samples[source.sample_id]
+        images = [image for image in (*sample.images, item.gold_image, item.perturbed_image) if image is not None]
+        refs |= {_file(image): image for image in images}
+        row = _row(source.id, item, sample, standings.get(source.id))
         lines.append(orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE))
     return {LINES: b"".join(lines), **{name: home.blobs.get(ref.sha256) for name, ref in sorted(refs.items())}}
 
@@ -62,8 +62,8 @@ def _row(id: str, item: Perturbed, sample: Sample, standing: Standing | None) ->
 
 
 def _labels(standing: Standing | None) -> list[dict[str, str]]:
-    said = {} if standing is None else labels_of(standing)
-    return [{"annotator": who, "label": label} for who, label in said.items()]
+    labels = {} if standing is None else labels_of(standing)
+    return [{"annotator": who, "label": label} for who, label in labels.items()]
 
 
 def _file(ref: ImageRef) -> str:

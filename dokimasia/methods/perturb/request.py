@@ -164,7 +164,7 @@ class PerturbMaterial(NamedTuple):
 
 
 async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbPlan]:
-    """Read the data, resolve gold answers and models, and draw the dimensions of each sample.
+    """Validate a request, draw the dimensions of each sample, and return plan, estimate and samples.
 
     Raises:
         InputError: data, dimensions, configuration or options cannot be used.
@@ -244,14 +244,14 @@ def draw_dimensions(
         per: number of samples of each dimension; None for all.
         seed: seed of the draws.
     """
-    drawn: dict[str, list[str]] = {id: [] for id in samples}
+    by_sample: dict[str, list[str]] = {id: [] for id in samples}
     for dimension, short in too_short.items():
-        able = [id for id in samples if id not in short]
+        candidates = [id for id in samples if id not in short]
         if per is not None:
-            able.sort(key=lambda id: (len(drawn[id]), unit_interval("perturb", seed, dimension, id)))
-        for id in able[:per]:
-            drawn[id].append(dimension)
-    return {id: tuple(dimensions) for id, dimensions in drawn.items()}
+            candidates.sort(key=lambda id: (len(by_sample[id]), unit_interval("perturb", seed, dimension, id)))
+        for id in candidates[:per]:
+            by_sample[id].append(dimension)
+    return {id: tuple(dimensions) for id, dimensions in by_sample.items()}
 
 
 def _models(request: PerturbRequest, session: Session) -> PerturbModels:
@@ -348,9 +348,9 @@ def _dimensions_by_sample(edited: Sequence[EditedImage]) -> dict[str, tuple[str,
 
 
 def _estimate(plan: PerturbPlan, material: PerturbMaterial) -> Estimate:
-    askings: list[ExpectedCalls] = []
+    calls: list[ExpectedCalls] = []
     for sample in material.samples:
-        askings += _askings(plan, sample, material.golds.get(sample.id))
+        calls += _calls_of_sample(plan, sample, material.golds.get(sample.id))
     notes: list[str] = []
     if plan.too_short:
         counts = ", ".join(f"{name} {count}" for name, count in plan.too_short.items())
@@ -360,10 +360,10 @@ def _estimate(plan: PerturbPlan, material: PerturbMaterial) -> Estimate:
     if plan.checks_own_work:
         notes.append(OWN_WORK.format(checker=_name(plan.checker)))
     items = len(plan.to_write) + sum(map(len, plan.asked.values()))
-    return total_estimate(askings, len(material.samples), items=items).model_copy(update={"notes": tuple(notes)})
+    return total_estimate(calls, len(material.samples), items=items).model_copy(update={"notes": tuple(notes)})
 
 
-def _askings(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None) -> Iterator[ExpectedCalls]:
+def _calls_of_sample(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None) -> Iterator[ExpectedCalls]:
     size, count = size_of(sample), len(plan.asked.get(sample.id, ()))
     texts = plan.editor is None
     request_tokens = INSTRUCTION_TOKENS + size.text

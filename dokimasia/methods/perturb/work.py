@@ -18,12 +18,12 @@ async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
         yield _edited_images(job)
         return
     if plan.gold_writer is not None:
-        missing = set(plan.to_write)
+        to_write = set(plan.to_write)
 
         def gold_items(sample: Sample) -> list[Item]:
-            return [Item(gold_item(sample.id))] if sample.id in missing else []
+            return [Item(gold_item(sample.id))] if sample.id in to_write else []
 
-        yield replace(job.graph_stage(GOLD_WRITING, gold_items), items=len(missing))
+        yield replace(job.graph_stage(GOLD_WRITING, gold_items), items=len(to_write))
     if plan.editor is not None:
 
         def image_items(sample: Sample) -> list[Item]:

@@ -107,7 +107,7 @@ class ProbeMaterial(NamedTuple):
 
 
 async def accept(request: ProbeRequest, session: Session) -> Accepted[ProbePlan]:
-    """Read the perturbations, and resolve the judges, the reader and the writer of new references.
+    """Validate a request, and return its plan, its estimate, and the samples with their probes.
 
     Raises:
         InputError: the perturbations, the configuration or the options cannot be used.
@@ -225,19 +225,19 @@ def estimate(
     Its notes mention what the number of items does not show: calls for the judges' criteria, for looks, and gold answers
     that are too short for their dimension.
     """
-    askings: list[ExpectedCalls] = []
+    calls: list[ExpectedCalls] = []
     for sample in samples:
-        askings += _askings_of_sample(plan, sample, golds_of(probes[sample.id]))
-    total = total_estimate(askings, len(samples), items=count_items(plan, probes))
+        calls += _calls_of_sample(plan, sample, golds_of(probes[sample.id]))
+    total = total_estimate(calls, len(samples), items=count_items(plan, probes))
     return total.model_copy(update={"notes": tuple(_notes(plan, probes))})
 
 
 def _notes(plan: ProbePlan, probes: Mapping[str, Sequence[Probe]]) -> Iterator[str]:
-    every = [probe for group in probes.values() for probe in group]
-    unchecked = sum(not probe.checked for probe in every)
+    all_probes = [probe for group in probes.values() for probe in group]
+    unchecked = sum(not probe.checked for probe in all_probes)
     if unchecked:
-        yield f"nobody has decided on {unchecked} of the {len(every)} perturbations; they are taken as they were meant"
-    short = list(_too_short(every))
+        yield f"nobody has decided on {unchecked} of the {len(all_probes)} perturbations; they are taken as they were meant"
+    short = list(_too_short(all_probes))
     if short:
         names = ", ".join(short[:3]) + (", …" if len(short) > 3 else "")
         yield (
@@ -262,7 +262,7 @@ def _too_short(probes: Iterable[Probe]) -> Iterator[str]:
             yield f"{item.sample_id} ({dimension.name})"
 
 
-def _askings_of_sample(plan: ProbePlan, sample: Sample, golds: Sequence[Gold]) -> Iterator[ExpectedCalls]:
+def _calls_of_sample(plan: ProbePlan, sample: Sample, golds: Sequence[Gold]) -> Iterator[ExpectedCalls]:
     size = size_of(sample)
     if plan.writer is not None:
         yield ExpectedCalls(
@@ -270,14 +270,12 @@ def _askings_of_sample(plan: ProbePlan, sample: Sample, golds: Sequence[Gold]) -
         )
     for arm in plan.arms:
         for evaluator, _ in plan.evaluators_of(arm):
-            yield from _askings_of_basis(arm, evaluator, size, golds)
+            yield from _calls_of_basis(arm, evaluator, size, golds)
             for gold in golds:
-                yield from _askings_of_gold(plan, arm, evaluator, size, gold)
+                yield from _calls_of_gold(plan, arm, evaluator, size, gold)
 
 
-def _askings_of_basis(
-    arm: Arm, evaluator: Evaluator, size: SampleSize, golds: Sequence[Gold]
-) -> Iterator[ExpectedCalls]:
+def _calls_of_basis(arm: Arm, evaluator: Evaluator, size: SampleSize, golds: Sequence[Gold]) -> Iterator[ExpectedCalls]:
     """Yield the calls for criteria or rubrics; an arm with tools reuses those of the arm without."""
     judge = arm.in_use
     if judge is None or arm.tools:
@@ -293,7 +291,7 @@ def _askings_of_basis(
             yield ExpectedCalls(judge, 3, sent + _tokens_of(gold), RUBRIC_TOKENS)
 
 
-def _askings_of_gold(
+def _calls_of_gold(
     plan: ProbePlan, arm: Arm, evaluator: Evaluator, size: SampleSize, gold: Gold
 ) -> Iterator[ExpectedCalls]:
     """Yield the calls for a gold answer and its perturbations: one per judgement, two per pair."""

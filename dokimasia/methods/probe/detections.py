@@ -130,8 +130,8 @@ def judgements_of(
             ids[name] = row.value_ids[: unit.judgements]
             ids_by_type.setdefault(JUDGEMENTS[paradigm_of(unit.evaluator)], set()).update(ids[name])
     values: dict[str, Value] = {}
-    for type_, some in ids_by_type.items():
-        values |= find_values(home, type_, some)
+    for type_, type_ids in ids_by_type.items():
+        values |= find_values(home, type_, type_ids)
     return {name: tuple(values[id] for id in value_ids) for name, value_ids in ids.items()}
 
 

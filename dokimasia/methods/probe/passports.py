@@ -1,4 +1,4 @@
-"""What finished probes of a home say of one judge, put together as the material of its passport."""
+"""The material of a judge's passport: detections, costs and data from the finished probes of a home."""
 
 from collections.abc import Mapping, Sequence
 
@@ -21,57 +21,59 @@ from dokimasia.storage.runs import Run, list_runs
 
 METHOD = "probe"
 NOT_ASKED = ("justification", "new_reference")
-"""Prompts of a probe that its judges are not asked by."""
+"""Prompts of a probe that are not sent to its judges."""
 
 Probed = tuple[Run, ProbePlan, Arm]
 
 
 def material_of(home: Home, judge: str, runs: Sequence[str] = (), *, seed: int = 0) -> PassportMaterial:
-    """Return what finished probes say of a judge.
+    """Return the material of a judge's passport from finished probes.
 
     Args:
-        home: open for reading at least.
-        judge: its shown name, with @BUDGET or +tools where it was asked so.
-        runs: the probes, as a user names them; by default all finished ones of the home that asked it.
-        seed: of the halves and of the intervals.
+        home: the home, open for reading.
+        judge: the judge's displayed name, including `@BUDGET` or `+tools`.
+        runs: names of the probes to use; by default all finished probes of the home that asked the judge.
+        seed: seed of the halves and of the intervals.
 
     Raises:
-        NotFound: no finished probe asked it.
-        ConfigError: a run is no finished probe, or two asked it by other prompts, models or in other ways.
+        NotFound: no finished probe asked the judge.
+        ConfigError: a run is not a finished probe, or the judge's model, sampling or prompts differ between probes.
     """
-    found = _probed(home, judge, runs)
-    _check_alike(judge, found)
+    probed = _probed(home, judge, runs)
+    _check_alike(judge, probed)
     detections: dict[tuple[str, str, str], Detection] = {}
     probes: dict[str, Probe] = {}
     costs: dict[tuple[Task, Evaluator], list[float | None]] = {}
     calls: list[str] = []
     runs_of: dict[Task, list[str]] = {}
-    for run, plan, arm in found:
-        own = {one.id: one for one in stored_probes(home, plan)}
-        probes |= own
-        tasks: set[Task] = {one.item.task for one in own.values()}
+    for run, plan, arm in probed:
+        run_probes = {probe.id: probe for probe in stored_probes(home, plan)}
+        probes |= run_probes
+        tasks: set[Task] = {probe.item.task for probe in run_probes.values()}
         for task in tasks:
             runs_of.setdefault(task, []).append(run.id)
-        for one in detections_of(home, run):
-            if one.judge == judge and not one.new_reference:
-                detections[one.task, one.evaluator, one.item] = one
-        asked = _costs(home, run, arm, own)
-        for key, each in asked.items():
-            costs.setdefault(key, []).extend(cost for cost, _ in each)
-            calls += [call for _, some in each for call in some]
-    arm = found[0][2]
+        for detection in detections_of(home, run):
+            if detection.judge == judge and not detection.new_reference:
+                detections[detection.task, detection.evaluator, detection.item] = detection
+        run_costs = _costs(home, run, arm, run_probes)
+        for key, judgements in run_costs.items():
+            costs.setdefault(key, []).extend(cost for cost, _ in judgements)
+            calls += [call for _, judgement_calls in judgements for call in judgement_calls]
+    arm = probed[0][2]
     ledger = SqliteLedger(home)
     days = ledger.days_of(calls)
     return PassportMaterial(
-        judge=_judge(judge, found, ledger.versions_of(calls)),
-        prompts={name: one for _, plan, _ in found for name, one in plan.prompts.items() if name not in NOT_ASKED},
+        judge=_judge(judge, probed, ledger.versions_of(calls)),
+        prompts={
+            name: version for _, plan, _ in probed for name, version in plan.prompts.items() if name not in NOT_ASKED
+        },
         data=[
-            _data(task, [one for one in probes.values() if one.item.task == task], runs_of[task])
+            _data(task, [probe for probe in probes.values() if probe.item.task == task], runs_of[task])
             for task in sorted(runs_of)
         ],
         detections=list(detections.values()),
         costs=costs,
-        own={one.id: one.item.by == arm.judge for one in probes.values() if one.item.by and not one.neutral},
+        own={probe.id: probe.item.by == arm.judge for probe in probes.values() if probe.item.by and not probe.neutral},
         dates=None if days is None else PassportDates(first=days[0], last=days[1]),
         seed=seed,
     )
@@ -83,19 +85,19 @@ def probes_of_home(home: Home) -> list[Run]:
 
 
 def judges_probed(home: Home) -> dict[str, list[str]]:
-    """Return the judges that finished probes asked, in alphabetical order, each with the ids of these, the newest first."""
-    found: dict[str, list[str]] = {}
+    """Return the ids of the finished probes of each judge, newest first; judges in alphabetical order."""
+    runs_of: dict[str, list[str]] = {}
     for run in reversed(probes_of_home(home)):
         for arm in ProbePlan.model_validate(run.options["plan"]).arms:
-            found.setdefault(arm.name, []).append(run.id)
-    return dict(sorted(found.items()))
+            runs_of.setdefault(arm.name, []).append(run.id)
+    return dict(sorted(runs_of.items()))
 
 
-def _probed(home: Home, judge: str, named: Sequence[str]) -> list[Probed]:
-    """Return the probes that asked a judge, oldest first."""
-    if named:
+def _probed(home: Home, judge: str, names: Sequence[str]) -> list[Probed]:
+    """Return the probes that asked a judge: the named ones, or all finished ones of the home, oldest first."""
+    if names:
         runs = list(
-            {run.id: run for run in (resolve_run(home, one, of_method(METHOD, done=True)) for one in named)}.values()
+            {run.id: run for run in (resolve_run(home, name, of_method(METHOD, done=True)) for name in names)}.values()
         )
         for run in runs:
             if run.method != METHOD:
@@ -105,32 +107,32 @@ def _probed(home: Home, judge: str, named: Sequence[str]) -> list[Probed]:
     else:
         runs = probes_of_home(home)
     plans = [(run, ProbePlan.model_validate(run.options["plan"])) for run in runs]
-    found = [(run, plan, arm) for run, plan in plans for arm in plan.arms if arm.name == judge]
-    lacking = [run.id for run, plan in plans if all(arm.name != judge for arm in plan.arms)]
-    if not found or (named and lacking):
-        known = list(dict.fromkeys(arm.name for _, plan in plans for arm in plan.arms))
-        there = f"there {'is' if len(known) == 1 else 'are'} {in_words(known)}" if known else "there is none"
-        where = f"run {lacking[0]}" if named and lacking else "this home"
+    probed = [(run, plan, arm) for run, plan in plans for arm in plan.arms if arm.name == judge]
+    without_judge = [run.id for run, plan in plans if all(arm.name != judge for arm in plan.arms)]
+    if not probed or (names and without_judge):
+        judges = list(dict.fromkeys(arm.name for _, plan in plans for arm in plan.arms))
+        available = f"there {'is' if len(judges) == 1 else 'are'} {in_words(judges)}" if judges else "there is none"
+        where = f"run {without_judge[0]}" if names and without_judge else "this home"
         raise NotFound(
-            f"no finished probe of {where} asked a judge {judge!r} ({there}): dokimasia probe DATA --judges {judge}"
+            f"no finished probe of {where} asked a judge {judge!r} ({available}): dokimasia probe DATA --judges {judge}"
         )
-    return found
+    return probed
 
 
-def _check_alike(judge: str, found: Sequence[Probed]) -> None:
-    """Refuse probes in which a judge was not the same model, or was asked otherwise."""
-    first, plan, arm = found[0]
-    for run, other_plan, other in found[1:]:
-        what = ""
-        pairs = ((arm.spec, other.spec), (arm.in_use, other.in_use))
-        if any(one and two and model_identity(one) != model_identity(two) for one, two in pairs):
-            what = "another model or another sampling of it"
-        both = plan.prompts.keys() & other_plan.prompts.keys() - {*NOT_ASKED}
-        if changed := sorted(name for name in both if plan.prompts[name] != other_plan.prompts[name]):
-            what = f"another version of the prompt {changed[0]}"
-        if what:
+def _check_alike(judge: str, probed: Sequence[Probed]) -> None:
+    """Check that a judge was the same model, with the same sampling and prompts, in all probes."""
+    first, plan, arm = probed[0]
+    for run, other_plan, other_arm in probed[1:]:
+        difference = ""
+        pairs = ((arm.spec, other_arm.spec), (arm.in_use, other_arm.in_use))
+        if any(old and new and model_identity(old) != model_identity(new) for old, new in pairs):
+            difference = "another model or another sampling of it"
+        shared = plan.prompts.keys() & other_plan.prompts.keys() - {*NOT_ASKED}
+        if changed := sorted(name for name in shared if plan.prompts[name] != other_plan.prompts[name]):
+            difference = f"another version of the prompt {changed[0]}"
+        if difference:
             raise ConfigError(
-                f"runs {first.id} and {run.id} do not speak of one judge: {judge} is {what} in the second; name those that "
+                f"runs {first.id} and {run.id} do not speak of one judge: {judge} is {difference} in the second; name those that "
                 "belong together with --run"
             )
 
@@ -138,29 +140,29 @@ def _check_alike(judge: str, found: Sequence[Probed]) -> None:
 def _costs(
     home: Home, run: Run, arm: Arm, probes: Mapping[str, Probe]
 ) -> dict[tuple[Task, Evaluator], list[tuple[float | None, tuple[str, ...]]]]:
-    """Return the cost and the calls of each judgement by a judge, by task and evaluator."""
-    tasks: dict[str, Task] = {one.item.sample_id: one.item.task for one in probes.values()}
+    """Return the cost (None if unknown) and the calls of each of a judge's judgements, by task and evaluator."""
+    tasks: dict[str, Task] = {probe.item.sample_id: probe.item.task for probe in probes.values()}
     rows = [
         row for row in results(home, run.id) if {"model": row.model, "arm": row.arm} == arm.row_fields and row.calls
     ]
     used = SqliteLedger(home).calls_for(call for row in rows for call in row.calls)
-    found: dict[tuple[Task, Evaluator], list[tuple[float | None, tuple[str, ...]]]] = {}
+    costs: dict[tuple[Task, Evaluator], list[tuple[float | None, tuple[str, ...]]]] = {}
     for row in rows:
-        evaluator: Evaluator | None = next((one for one in EVALUATORS if row.item.partition("/")[0] == one), None)
+        evaluator: Evaluator | None = next((name for name in EVALUATORS if row.item.partition("/")[0] == name), None)
         if evaluator is None:
             continue
-        each = [used[call].cost for call in row.calls if call in used]
-        known = [cost for cost in each if cost is not None]
+        call_costs = [used[call].cost for call in row.calls if call in used]
+        known = [cost for cost in call_costs if cost is not None]
         cost = sum(known) if len(known) == len(row.calls) else None
         key: tuple[Task, Evaluator] = (tasks[row.sample_id], evaluator)
-        found.setdefault(key, []).append((cost, tuple(row.calls)))
-    return found
+        costs.setdefault(key, []).append((cost, tuple(row.calls)))
+    return costs
 
 
-def _judge(name: str, found: Sequence[Probed], versions: Sequence[str]) -> PassportModel:
-    published = [arm.spec.sampling for _, plan, arm in found if {*plan.evaluators} & {*PUBLISHED}]
-    own = [arm.in_use.sampling for _, _, arm in found if arm.in_use is not None]
-    spec = found[0][2].spec
+def _judge(name: str, probed: Sequence[Probed], versions: Sequence[str]) -> PassportModel:
+    published = [arm.spec.sampling for _, plan, arm in probed if {*plan.evaluators} & {*PUBLISHED}]
+    own = [arm.in_use.sampling for _, _, arm in probed if arm.in_use is not None]
+    spec = probed[0][2].spec
     return PassportModel(
         name=name,
         model=spec.ref.model,
@@ -169,7 +171,7 @@ def _judge(name: str, found: Sequence[Probed], versions: Sequence[str]) -> Passp
         sampling=next(iter(own), None),
         sampling_published=next(iter(published), None),
         max_image_side=spec.max_image_side,
-        tools=found[0][2].tools,
+        tools=probed[0][2].tools,
         simulated=is_simulated(spec.ref.model),
     )
 
@@ -177,9 +179,9 @@ def _judge(name: str, found: Sequence[Probed], versions: Sequence[str]) -> Passp
 def _data(task: Task, probes: Sequence[Probe], runs: Sequence[str]) -> PassportData:
     return PassportData(
         task=task,
-        hash=digest("probes", sorted(one.id for one in probes)),
+        hash=digest("probes", sorted(probe.id for probe in probes)),
         items=len(probes),
-        images=len({one.cluster for one in probes}),
-        checked=sum(one.checked for one in probes) / len(probes),
+        images=len({probe.cluster for probe in probes}),
+        checked=sum(probe.checked for probe in probes) / len(probes),
         runs=tuple(sorted(runs)),
     )

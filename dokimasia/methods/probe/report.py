@@ -306,8 +306,8 @@ def _failed(tasks: Iterable[TaskReport]) -> Iterator[Block]:
     lines = [f"{judge} {figures.counts(dict(sorted(kinds.items())))}" for judge, kinds in by_judge.items() if kinds]
     if lines:
         refused = any("api_error" in kinds for kinds in by_judge.values())
-        way_out = f" {WAY_OUT}" if refused else ""
-        yield Paragraph(f"Failed judgements, which are no numbers: {'; '.join(lines)}.{way_out}", "warning")
+        advice = f" {WAY_OUT}" if refused else ""
+        yield Paragraph(f"Failed judgements, which are no numbers: {'; '.join(lines)}.{advice}", "warning")
 
 
 class MeasuredJudge(NamedTuple):
@@ -371,11 +371,11 @@ def _percent_text(share: float | None) -> str:
 
 def other_ways_of_asking(task: ProbedTask) -> str:
     """Return a note on where to find judges that are not in the main table; empty if all are."""
-    others = [name for name in task.judges if name not in task.shown]
-    if not others:
+    hidden = [name for name in task.judges if name not in task.shown]
+    if not hidden:
         return ""
     return (
-        f"Of each judge the table has one way of asking: without tools, at the last effort named. {', '.join(others)} "
+        f"Of each judge the table has one way of asking: without tools, at the last effort named. {', '.join(hidden)} "
         "stand under efforts and tools."
     )
 
@@ -772,15 +772,20 @@ def references(data: ReportData) -> Section | None:
     return Section("references", "New references", (*blocks, Paragraph(text, "note")), menu="References")
 
 
-def _two_ways(entries: Sequence[ArmsBeside], place: str, ways: tuple[str, str], about: str) -> Table:
+def _two_ways(entries: Sequence[ArmsBeside], place: str, variants: tuple[str, str], about: str) -> Table:
     rows: list[tuple[Sequence[Cell], TableRow[ArmsBeside]]] = []
     changes: list[TableRow[ProbeComparison]] = []
     for number, entry in enumerate(entries):
         labels = (Span(entry.model, "strong"), short(entry.evaluator))
         rows.append((labels, TableRow("", entry, f"{place}/{number}")))
         changes.append(TableRow("", entry.differences[0], f"{place}/{number}/differences/0"))
-    undetected = [column("arms", way, "undetected", title=way, meaning=f"undetected; {LOWER}") for way in ways]
-    equal = [column("arms", way, "equal", title=f"score-invariant, {way}", write=plain_percent) for way in ways]
+    undetected = [
+        column("arms", variant, "undetected", title=variant, meaning=f"undetected; {LOWER}") for variant in variants
+    ]
+    equal = [
+        column("arms", variant, "equal", title=f"score-invariant, {variant}", write=plain_percent)
+        for variant in variants
+    ]
     return join_tables(
         [
             labelled_table(ArmsBeside, ("judge", "evaluator"), rows, undetected, about),

@@ -98,11 +98,11 @@ class ProbeWork:
         """Make the judgements of a sample by one judge under one evaluator."""
         new = reference is not None
 
-        def units(some: Sequence[Gold]) -> list[ProbeUnit]:
-            every: list[ProbeUnit] = []
-            for gold in some:
-                every += units_of(self._plan, arm, evaluator, sample.id, gold, new_reference=new)
-            return every
+        def units(chosen: Sequence[Gold]) -> list[ProbeUnit]:
+            all_units: list[ProbeUnit] = []
+            for gold in chosen:
+                all_units += units_of(self._plan, arm, evaluator, sample.id, gold, new_reference=new)
+            return all_units
 
         if evaluator == "gated":
             for gold in golds:
@@ -132,11 +132,11 @@ class ProbeWork:
         open_units: list[ProbeUnit] = []
         for unit in units:
             row = job.stored_row(unit.name)
-            foundation = basis if basis is not None and basis.failure else rows.get(unit.first)
+            base = basis if basis is not None and basis.failure else rows.get(unit.first)
             if row is not None:
                 rows[unit.name] = row
-            elif foundation is not None and foundation.failure:
-                rows[unit.name] = self._row_without_basis(sample, unit, foundation)
+            elif base is not None and base.failure:
+                rows[unit.name] = self._row_without_basis(sample, unit, base)
                 await job.commit(rows[unit.name])
             else:
                 open_units.append(unit)
@@ -145,17 +145,17 @@ class ProbeWork:
         for attempt, group in groupby(open_units, key=lambda unit: job.attempt(unit.name)):
             batch = list(group)
             outcomes = await judge(job, sample, batch, basis_id, attempt)
-            done: list[ResultRow] = []
+            new_rows: list[ResultRow] = []
             for unit, outcome in zip(batch, outcomes, strict=True):
                 row = await self._row(sample, unit, outcome, rows)
                 rows[unit.name] = row
-                done.append(row)
-            await job.commit(*done)
+                new_rows.append(row)
+            await job.commit(*new_rows)
 
     async def _row(
         self, sample: Sample, unit: ProbeUnit, outcome: JudgementOutcome, rows: dict[str, ResultRow]
     ) -> ResultRow:
-        """Return the row of a judgement; its score is the judge's success on the item."""
+        """Return the row of a judgement; its score is the judge's success on the item, 0 to 1."""
         fields: dict[str, Any] = {"calls": outcome.calls, **unit.arm.row_fields, "repeat": unit.draw}
         if outcome.failed:
             return self._job.row(sample, unit.name, **fields, **outcome.failure_fields)
@@ -201,12 +201,14 @@ class ProbeWork:
             ids = [rows[unit.name].value_ids for unit in batch]
             context = context_of(job, options_of_model(reader), attempt)
             outcomes = await read(job, sample, batch, ids, context)
-            done: list[ResultRow] = []
+            new_rows: list[ResultRow] = []
             for unit, outcome in zip(batch, outcomes, strict=True):
-                ended = outcome.failure_fields if outcome.failed else {"outcome": "made", "value_ids": outcome.values}
-                fields = {"kind": READING, "model": reader.ref.name, "calls": outcome.calls, **ended}
-                done.append(job.row(sample, unit.reading, **fields))
-            await job.commit(*done)
+                result_fields = (
+                    outcome.failure_fields if outcome.failed else {"outcome": "made", "value_ids": outcome.values}
+                )
+                fields = {"kind": READING, "model": reader.ref.name, "calls": outcome.calls, **result_fields}
+                new_rows.append(job.row(sample, unit.reading, **fields))
+            await job.commit(*new_rows)
 
 
 def context_of(job: Job[ProbePlan], options: GraphOptions, attempt: int) -> Context:
@@ -297,14 +299,16 @@ def _outcome(calls: Sequence[Any], value: str, failure: str = "") -> JudgementOu
     keys: list[str] = []
     failures: list[Any] = []
     for call in calls:
-        end = call.get(failure, {}) if failure else call
-        if end.get("failed"):
-            failures.append(end)
+        final_state = call.get(failure, {}) if failure else call
+        if final_state.get("failed"):
+            failures.append(final_state)
         if call.get(value):
             values.append(call[value])
         looks += call.get("looks", ())
         keys += call.get("calls", ())
-    worst = min(failures, key=lambda end: (*OPEN_KINDS, end["failed"]).index(end["failed"]), default={})
+    worst = min(
+        failures, key=lambda final_state: (*OPEN_KINDS, final_state["failed"]).index(final_state["failed"]), default={}
+    )
     return JudgementOutcome(tuple(values), tuple(looks), tuple(keys), worst.get("failed", ""), worst.get("reason", ""))
 
 
@@ -341,14 +345,14 @@ async def criteria_of_sample(job: Job[ProbePlan], sample: Sample, arm: Arm) -> R
     options = job.plan.options_of(arm._replace(tools=False), "checkpoints")
     state = await job.walk(REPLAY, inputs, name, context=replace(job.context, options=options))
     store = job.context.store
-    ended: dict[str, Any] = {"outcome": "made", "criteria_id": state.get("criteria")}
+    fields: dict[str, Any] = {"outcome": "made", "criteria_id": state.get("criteria")}
     if state.get("failed"):
         failed = await store.get(Failed, state["why"])
-        ended = {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
+        fields = {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
     calls = [*state.get("calls", ())]
     if state.get("drawing"):
         calls += (await store.get(CallKeys, state["drawing"])).calls
-    return await _finish_basis(job, sample, name, arm.model, calls, chain_id=state.get("chain") or None, **ended)
+    return await _finish_basis(job, sample, name, arm.model, calls, chain_id=state.get("chain") or None, **fields)
 
 
 async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: Gold) -> ResultRow:
@@ -371,13 +375,13 @@ async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: G
     )
     inputs = {"sample": value_id(sample), "answered": [], "responses": []}
     state = await job.walk(RUBRICS, inputs, name, context=context_of(job, options, job.attempt(name)))
-    ended: dict[str, Any] = outcome_fields(state)
+    fields: dict[str, Any] = outcome_fields(state)
     if not state.get("failed"):
-        ended["value_ids"] = (state["made"],)
+        fields["value_ids"] = (state["made"],)
         if not (await store.get(RubricSet, state["made"])).rubrics:
             reason = "no must-right rubric of the gold answer keeps the rules that rubrics have"
-            ended = {"outcome": "failed", "failure": "unparsable", "reason": reason}
-    return await _finish_basis(job, sample, name, arm.model, state.get("calls", ()), **ended)
+            fields = {"outcome": "failed", "failure": "unparsable", "reason": reason}
+    return await _finish_basis(job, sample, name, arm.model, state.get("calls", ()), **fields)
 
 
 async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> ResultRow | None:
@@ -391,14 +395,14 @@ async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> Resu
         return row
     context = context_of(job, options_of_model(writer), job.attempt(name))
     if gold.item.task == "text-to-image":
-        ended = await _another_image(sample, gold, context)
+        fields = await _another_image(sample, gold, context)
     else:
         inputs = {"sample": value_id(sample), "writer": writer.ref.name, "calls": []}
         state = await job.walk(PROBING, inputs, name, context=context)
-        ended = {**outcome_fields(state.get("unwritten", {})), "calls": state.get("written", ())}
+        fields = {**outcome_fields(state.get("unwritten", {})), "calls": state.get("written", ())}
         if state.get("reference"):
-            ended["value_ids"] = (state["reference"],)
-    return await _finish_basis(job, sample, name, writer.ref.name, **ended)
+            fields["value_ids"] = (state["reference"],)
+    return await _finish_basis(job, sample, name, writer.ref.name, **fields)
 
 
 async def _another_image(sample: Sample, gold: Gold, context: Context) -> dict[str, Any]:

@@ -101,18 +101,18 @@ def quality_figures(home: Home, run: Run) -> QualityFigures:
 
 
 def _rating(
-    drawn: Sequence[DrawnCriterion], ratings: Mapping[str, CriterionRating], clusters: Mapping[str, str]
+    criteria: Sequence[DrawnCriterion], ratings: Mapping[str, CriterionRating], clusters: Mapping[str, str]
 ) -> CriteriaRating:
     accuracy: list[float] = []
     necessity: list[float] = []
     rated_clusters: list[str] = []
-    for criterion in drawn:
+    for criterion in criteria:
         rating = ratings.get(item_of(criterion))
         if rating is not None:
             accuracy.append(rating.quality.accuracy)
             necessity.append(rating.quality.necessity)
             rated_clusters.append(clusters[criterion.sample])
-    n, unknown, ends = len(drawn), len(drawn) - len(accuracy), (LOWEST, HIGHEST)
+    n, unknown, ends = len(criteria), len(criteria) - len(accuracy), (LOWEST, HIGHEST)
 
     def bounds(values: Sequence[float]) -> Bounds | None:
         return mean_bounds(sum(values) + LOWEST * unknown, sum(values) + HIGHEST * unknown, n)
@@ -189,12 +189,12 @@ def _rated_items(home: Home, run: Run, rows: Sequence[ResultRow]) -> Iterator[Qu
     sets = find_values(home, CriteriaSet, {criterion.criteria for criterion in criteria.values()})
     ratings = ratings_of(home, rows)
     for row in rows:
-        drawn, rating = criteria[row.item], ratings.get(row.item)
-        criterion = sets[drawn.criteria].criteria[drawn.number - 1]
+        drawn_criterion, rating = criteria[row.item], ratings.get(row.item)
+        criterion = sets[drawn_criterion.criteria].criteria[drawn_criterion.number - 1]
         yield QualityItem(
             sample=row.sample_id,
-            criterion=drawn.number,
-            group=drawn.group,
+            criterion=drawn_criterion.number,
+            group=drawn_criterion.group,
             question=criterion.question,
             ground_truth=criterion.ground_truth,
             accuracy=None if rating is None else rating.quality.accuracy,

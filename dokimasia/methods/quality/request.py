@@ -82,7 +82,7 @@ def item_of(criterion: DrawnCriterion) -> str:
 
 
 async def accept(request: QualityRequest, session: Session) -> Accepted[QualityPlan]:
-    """Draw criteria of the evaluation, the same ones as for people, and resolve the rater.
+    """Validate a request, draw the criteria (the same as for people), and return plan and estimate.
 
     Raises:
         InputError: the run is not a finished evaluation with criteria, no tree has them, or the rater is unknown.

@@ -30,7 +30,7 @@ POINT_TOKENS, HINT_TOKENS = 40, 80
 
 
 async def accept(request: RefinementRequest, session: Session) -> Accepted[RefinementPlan]:
-    """Read the source run and make the plan; a refinement named as the source stands for its own source.
+    """Validate a request, and return its plan and estimate; a named refinement stands for its own source run.
 
     Raises:
         NotFound: there is no such run, or it is not an evaluation.
@@ -92,7 +92,7 @@ def plan_of(
 
     Raises:
         InputError: the run has no judge.
-        ConfigError: a model is not in the run or cannot be reached, or the strategy needs a peer and there is none.
+        ConfigError: a model is not in the run or cannot be spec_to_ask, or the strategy needs a peer and there is none.
     """
     judge = source.judge_of("score")
     arms = STRATEGIES[request.strategy]
@@ -103,7 +103,7 @@ def plan_of(
         peers = _chosen(request.peers, candidates, "--peers", run)
         _check_peers(request.strategy, models, peers, list(candidates))
 
-    def reached(name: str) -> ModelSpec:
+    def spec_to_ask(name: str) -> ModelSpec:
         if source.responses is None:
             return candidates[name]
         try:
@@ -120,8 +120,8 @@ def plan_of(
         source=run,
         taken=source_hash,
         judge=judge,
-        candidates=tuple(map(reached, models)),
-        peers=tuple(map(reached, peers)),
+        candidates=tuple(map(spec_to_ask, models)),
+        peers=tuple(map(spec_to_ask, peers)),
         arms=arms,
         **options,
         **source.model_dump(include=SEEN_BY_JUDGE),
@@ -148,10 +148,10 @@ def _prompts(arms: tuple[Arm, ...], request: RefinementRequest, source: Evaluati
 
 
 def _chosen(names: tuple[str, ...], candidates: dict[str, ModelSpec], option: str, run: str) -> list[str]:
-    strangers = sorted(set(names) - set(candidates))
-    if strangers:
+    unknown = sorted(set(names) - set(candidates))
+    if unknown:
         raise ConfigError(
-            f"{option}: {', '.join(strangers)} did not answer in run {run}; its models are: {', '.join(candidates)}"
+            f"{option}: {', '.join(unknown)} did not answer in run {run}; its models are: {', '.join(candidates)}"
         )
     return [name for name in candidates if not names or name in names]
 
@@ -188,24 +188,24 @@ def estimate(plan: RefinementPlan, source: SourceRun, sizes: Mapping[str, Sample
     if plan.threshold is None:
         candidates = [answer for answer in answers if sizes[answer.sample_id].reference]
     failed = [answer for answer in candidates if _may_fail(answer, plan.threshold)]
-    askings: list[ExpectedCalls] = []
+    calls: list[ExpectedCalls] = []
     for answer in candidates:
-        askings += _verdicts(plan, sizes[answer.sample_id], times=0 if answer.final else 1)
+        calls += _verdicts(plan, sizes[answer.sample_id], times=0 if answer.final else 1)
     if plan.leak_judge and plan.names_points:
         for id, count in {answer.sample_id: len(answer.scores) for answer in failed}.items():
-            askings.append(_leak_check(plan, sizes[id], count * POINT_TOKENS, times=count))
+            calls.append(_leak_check(plan, sizes[id], count * POINT_TOKENS, times=count))
     peers = {}
     if "peer" in plan.arms:
         peers = peers_for({answer: failed_atoms(answer.scores) for answer in failed}, source, plan)
     for answer in failed:
         size = sizes[answer.sample_id]
-        askings += scoring(plan.judge, plan.options, size, times=plan.judgements)
+        calls += scoring(plan.judge, plan.options, size, times=plan.judgements)
         for arm in plan.arms[1:]:
-            askings += _rounds(plan, answer, size, arm)
+            calls += _rounds(plan, answer, size, arm)
         if answer.key in peers:
             solvers = dict.fromkeys(name for order in peers[answer.key].values() for name, _ in order)
-            askings += _hints(plan, size, len(most_shown(answer, plan)), list(solvers))
-    return total_estimate(askings, len(sizes), items=len(answers) + len(failed) * (len(plan.arms) - 1))
+            calls += _hints(plan, size, len(most_shown(answer, plan)), list(solvers))
+    return total_estimate(calls, len(sizes), items=len(answers) + len(failed) * (len(plan.arms) - 1))
 
 
 def _may_fail(answer: SourceAnswer, threshold: float | None) -> bool:

@@ -302,11 +302,13 @@ def _per_repaired(used: float | None, arm: ArmOfPart) -> PerRepaired | None:
     if used is None or accuracy is None or not accuracy.share:
         return None
 
-    def at(rate: float | None) -> float | None:
+    def per_answer(rate: float | None) -> float | None:
         return rounded(used / (arm.n_known * rate)) if rate else None
 
     return PerRepaired(
-        mean=rounded(used / (arm.n_known * accuracy.share)), low=at(accuracy.high), high=at(accuracy.low)
+        mean=rounded(used / (arm.n_known * accuracy.share)),
+        low=per_answer(accuracy.high),
+        high=per_answer(accuracy.low),
     )
 
 
@@ -403,27 +405,27 @@ def gain_figures(
     before: list[float] = []
     after: list[float] = []
     clusters: list[str] = []
-    others = {_key(row): row for row in control}
+    control_rows = {_key(row): row for row in control}
     for row in treated:
-        other = others.get(_key(row))
-        if other is None:
+        control_row = control_rows.get(_key(row))
+        if control_row is None:
             continue
         if measure == "accuracy":
-            first, second = value_of(other, measure), value_of(row, measure)
+            first, second = value_of(control_row, measure), value_of(row, measure)
         else:
             # Only atoms that both arms cover: an atom that one answer does not address cannot be compared.
-            control_atoms = atoms_of(other, measure, part)
+            control_atoms = atoms_of(control_row, measure, part)
             shared = [atom for atom in atoms_of(row, measure, part) if atom in control_atoms]
             if not shared:
                 continue
-            first, second = _mean_at(scores_after(other), shared), _mean_at(scores_after(row), shared)
+            first, second = _mean_at(scores_after(control_row), shared), _mean_at(scores_after(row), shared)
         n += 1
         lowest += (low if second is None else second) - (high if first is None else first)
         highest += (high if second is None else second) - (low if first is None else first)
         if first is not None and second is not None:
             before.append(first)
             after.append(second)
-            clusters.append(other.cluster)
+            clusters.append(control_row.cluster)
     difference = p_value = None
     if before:
         gaps = [second - first for first, second in zip(before, after, strict=True)]

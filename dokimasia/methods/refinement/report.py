@@ -120,25 +120,25 @@ def _lead(refinement: RefinementFigures) -> Cell:
 
 def _nothing_taken_up(refinement: RefinementFigures) -> str:
     """Return why no answer was selected, and which option would select some."""
-    answers = left = 0
+    answers = n_left_out = 0
     verdicts: Counter[str] = Counter()
     reasons: Counter[str] = Counter()
     for model in refinement.models.values():
         answers += model.answers
-        left += model.left_out.answers
+        n_left_out += model.left_out.answers
         verdicts.update(model.answered)
         reasons.update(model.left_out.atoms)
     final = (
         f"of {figures.several(answers, 'answer')} {figures.counts(dict(sorted(verdicts.items())))} by the final answer"
     )
-    if not left:
-        way_out = "" if refinement.threshold is not None else ". --threshold 4 takes up answers by their score"
-        return f"No answer failed: there was nothing to refine ({final}){way_out}."
+    if not n_left_out:
+        advice = "" if refinement.threshold is not None else ". --threshold 4 takes up answers by their score"
+        return f"No answer failed: there was nothing to refine ({final}){advice}."
     why = " (no atom failed)"
     if reasons:
         why = f" (failed atoms by why not: {figures.counts(dict(sorted(reasons.items())))})"
     return (
-        f"{figures.several(left, 'answer')} failed, and none had a point that may be fed back{why}: there was nothing to "
+        f"{figures.several(n_left_out, 'answer')} failed, and none had a point that may be fed back{why}: there was nothing to "
         f"refine ({final}). --strategy retry, which names no point, takes such answers up."
     )
 
@@ -146,13 +146,13 @@ def _nothing_taken_up(refinement: RefinementFigures) -> str:
 def _taken_up(refinement: RefinementFigures) -> Iterator[Block]:
     """Yield, for each model, the number of selected answers, and of those without a point to feed back."""
     for name, model in refinement.models.items():
-        left = model.left_out
+        left_out = model.left_out
         final = figures.counts(model.answered)
         text = f": {model.failed:,} of {model.answers:,} answers taken up (final answers: {final})"
-        if left.answers:
-            text += f"; {left.answers:,} failed and had no point to feed back, and are in no arm"
-        if left.atoms:
-            text += f"; failed atoms not fed back: {figures.counts(left.atoms)}"
+        if left_out.answers:
+            text += f"; {left_out.answers:,} failed and had no point to feed back, and are in no arm"
+        if left_out.atoms:
+            text += f"; failed atoms not fed back: {figures.counts(left_out.atoms)}"
         yield Paragraph((Span(name, "strong"), f"{text}; some withheld from {model.withheld_from:,}."))
 
 

@@ -128,12 +128,12 @@ async def _row(
     store = job.services.store
     steps = [await store.get(RefinementStep, id) for id in ids]
     last = steps[-1]
-    ended: dict[str, object] = {"outcome": "failed", "failure": last.failure, "reason": last.reason}
+    fields: dict[str, object] = {"outcome": "failed", "failure": last.failure, "reason": last.reason}
     if last.failure is None and arm == "original":
-        ended = {"outcome": "scored", "score": answer.score, "judgement_id": answer.judgement}
+        fields = {"outcome": "scored", "score": answer.score, "judgement_id": answer.judgement}
     elif last.failure is None:
         scores = [(await store.get(CheckpointScores, id)).score for id in last.judgements]
-        ended = {"outcome": "scored", "score": sum(scores) / len(scores), "judgement_id": last.judgements[0]}
+        fields = {"outcome": "scored", "score": sum(scores) / len(scores), "judgement_id": last.judgements[0]}
     return job.row(
         sample,
         item_name(answer, arm),
@@ -144,7 +144,7 @@ async def _row(
         response_id=last.response,
         value_ids=tuple(ids),
         calls=tuple(key for step in steps for key in step.calls),
-        **ended,
+        **fields,
     )
 
 

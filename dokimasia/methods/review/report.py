@@ -157,9 +157,9 @@ def _turns(review: ReviewFigures) -> Iterator[Block]:
         yield Paragraph((figures.count(review.kept.k, "/kept/k"), text))
     lost: list[str] = []
     for name, turns in review.turns.items():
-        for part, of_part in (("describe", turns.describe), ("compare", turns.compare), ("vote", turns.vote)):
-            if of_part.lost:
-                lost.append(f"{of_part.lost} of {of_part.n} turns to {part} of {name}")
+        for part, figures_of_part in (("describe", turns.describe), ("compare", turns.compare), ("vote", turns.vote)):
+            if figures_of_part.lost:
+                lost.append(f"{figures_of_part.lost} of {figures_of_part.n} turns to {part} of {name}")
     if lost:
         yield Paragraph(
             f"Lost, because a reply could not be used: {'; '.join(lost)}. Then a member's candidate stays as it is, or its vote "
@@ -195,9 +195,9 @@ def captions(data: ReportData) -> Section | None:
     folds = [Fold(_title(item), tuple(item_blocks(item))) for item in items]
     first = [Paragraph((Span(_title(item), "strong"), _preview(item))) for item in items[:MOST_PRINTED]]
     hint = "`dokimasia show RUN --sample ID` shows a review whole."
-    left = len(items) - len(first)
-    if left:
-        hint = f"{left} more are in the report; {hint}"
+    n_more = len(items) - len(first)
+    if n_more:
+        hint = f"{n_more} more are in the report; {hint}"
     page = Only("page", (Paragraph(data.selection.text, "note"), *folds))
     return Section("captions", "Captions", (page, Only("terminal", (*first, Paragraph(hint, "note")))))
 

@@ -96,7 +96,7 @@ class ReviewPlan(DataPlan):
 
 
 async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPlan]:
-    """Read the images and resolve the panel.
+    """Validate a request, and return its plan, its estimate and its samples.
 
     Raises:
         ConfigError: the panel has fewer than two members, names one twice, or a passport cannot be used with it.

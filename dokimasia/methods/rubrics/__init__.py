@@ -16,7 +16,7 @@ from dokimasia.storage.runs import Run
 
 
 def export_sets(home: Home, run: Run, request: RubricRequest) -> Iterable[str]:
-    """Write the rubric sets if there are any and a file was named."""
+    """Write the rubric sets to the file of `--export`, if requested, and yield a message for the user."""
     if request.export is not None:
         if has_sets(results(home, run.id)):
             yield write_sets(home, run, request.export)

@@ -188,18 +188,18 @@ def _read_line(line: bytes, where: str) -> RubricSet:
     if not isinstance(entry, dict) or entry.get("format") != FORMAT:
         raise DataError(f'{where}: not a line of rubrics; it needs "format": "{FORMAT}"')
     try:
-        read = RubricLine.model_validate_json(line)
+        rubric_line = RubricLine.model_validate_json(line)
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"] if part not in {"RubricEntry", "str"})
         raise DataError(f"{where}: {field or 'line'}: {first['msg']}") from None
     rubrics = (
-        *(_rubric("must_right", entry, where) for entry in read.must_right),
-        *(_rubric("easy_wrong", entry, where) for entry in read.easy_wrong),
+        *(_rubric("must_right", entry, where) for entry in rubric_line.must_right),
+        *(_rubric("easy_wrong", entry, where) for entry in rubric_line.easy_wrong),
     )
     if not rubrics:
-        raise DataError(f"{where}: sample {read.id!r} has no rubric in either stream")
-    return RubricSet(sample_id=read.id, rubrics=rubrics, **read.model_dump(include=_WHOLE))
+        raise DataError(f"{where}: sample {rubric_line.id!r} has no rubric in either stream")
+    return RubricSet(sample_id=rubric_line.id, rubrics=rubrics, **rubric_line.model_dump(include=_WHOLE))
 
 
 def _rubric(stream: Stream, entry: RubricEntry | str, where: str) -> Rubric:

@@ -116,7 +116,7 @@ class Captions(NamedTuple):
 
 
 async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPlan]:
-    """Read the captions, and resolve judge, pool and panel.
+    """Validate a request, read its captions, and return plan, estimate and samples.
 
     Rejected captions are left out and edited ones have the edited text; captions that nobody has checked are used and
     marked.
@@ -237,10 +237,10 @@ def _captions_of_file(request: RubricRequest, session: Session) -> Captions:
             captions.samples.append(sample.asked(pool_request))
             captions.sources.append(_source(sample, caption, caption_id="", verified=False))
             continue
-        lack = "has no caption, in neither `caption` nor `reference_answer`"
+        problem = "has no caption, in neither `caption` nor `reference_answer`"
         if words:
-            lack = f"has a caption of one word, {words[0][:40]!r}, which says too little to make rubrics from"
-        message = f"{request.data}: sample {sample.id!r} {lack}"
+            problem = f"has a caption of one word, {words[0][:40]!r}, which says too little to make rubrics from"
+        message = f"{request.data}: sample {sample.id!r} {problem}"
         if request.on_bad_sample == "fail":
             raise DataError(f"{message}\n(--on-bad-sample skip leaves such samples out)")
         skipped.append(message)

@@ -61,7 +61,7 @@ from dokimasia.storage.trees.versions import StoredVersion, create_tree, keep_cr
 
 
 async def accept(request: GrowthRequest, session: Session) -> Accepted[GrowthPlan]:
-    """Read the criteria, resolve the models and, for an existing tree, the version to grow.
+    """Validate a request, and return the plan and estimate of the growth; `keep` stores its criteria.
 
     Raises:
         InputError: there are no criteria, no such tree, or an option cannot be used.

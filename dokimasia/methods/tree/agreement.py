@@ -73,8 +73,7 @@ class MappingComparison(Value):
 def mapping_comparison(
     first: Mapping[str, str | None], second: Mapping[str, str | None], cluster_of: Mapping[str, str] | None = None
 ) -> MappingComparison:
-    """Return the agreement of two mappings.
-
+    """Return the agreement of two mappings: hit rate (ATOM, Figure 7), Cohen's kappa, agreement of clusters.
     Args:
         first: leaf of each criterion; None for a criterion that could not be placed.
         second: the same, from another judge, version or person.
@@ -83,7 +82,7 @@ def mapping_comparison(
     Raises:
         ValueError: they have no criterion in common.
     """
-    agreed, groups = mapping_agreement(first, second), cluster_agreement(first, second)
+    agreement, groups = mapping_agreement(first, second), cluster_agreement(first, second)
     shared = sorted(first.keys() & second.keys())
     pairs = [(first[criterion], second[criterion]) for criterion in shared]
     clusters = [(cluster_of or {}).get(criterion, criterion) for criterion in shared]
@@ -91,20 +90,20 @@ def mapping_comparison(
         [first_leaf == second_leaf for first_leaf, second_leaf in pairs], clusters=clusters, level=LEVEL
     )
     kappa = None
-    if agreed.kappa is not None:
+    if agreement.kappa is not None:
         ends = coefficient_limits(
             lambda numbers: _kappa_of([pairs[number] for number in numbers]), len(pairs), clusters
         )
-        kappa = AgreementCoefficient(value=rounded(agreed.kappa), **ends)
+        kappa = AgreementCoefficient(value=rounded(agreement.kappa), **ends)
     return MappingComparison(
-        n=agreed.n,
+        n=agreement.n,
         only_first=len(first.keys() - second.keys()),
         only_second=len(second.keys() - first.keys()),
         unplaced=UnplacedCriteria(
             first=sum(first_leaf is None for first_leaf, _ in pairs),
             second=sum(second_leaf is None for _, second_leaf in pairs),
         ),
-        hit_rate=Rate(share=rounded(agreed.hit_rate), **limits(share)),
+        hit_rate=Rate(share=rounded(agreement.hit_rate), **limits(share)),
         by_category=_by_category(pairs, clusters),
         kappa=kappa,
         groups=GroupAgreement(

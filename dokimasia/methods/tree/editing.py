@@ -149,12 +149,12 @@ def _changed(tree: "Tree", change: TreeChange) -> "Tree":
     if change.kind == "rename":
         return _renamed(tree, node, _sibling(node, change.into))
     if change.kind == "move":
-        under = _existing(tree, change.into)
-        if place_of(under).layer != place.layer - 1:
+        parent = _existing(tree, change.into)
+        if place_of(parent).layer != place.layer - 1:
             raise ValueError(
-                f"{under} is a {_layer(under)}, and a {_layer(node)} hangs below a {LAYERS[place.layer - 1]}"
+                f"{parent} is a {_layer(parent)}, and a {_layer(node)} hangs below a {LAYERS[place.layer - 1]}"
             )
-        return _renamed(tree, node, f"{under}<{place.name}>")
+        return _renamed(tree, node, f"{parent}<{place.name}>")
     if change.kind == "merge":
         return _merged(tree, node, _existing(tree, change.into))
     if change.kind == "split":
@@ -177,10 +177,10 @@ def _sibling(node: str, name: str) -> str:
     return str(CapabilityPath.parse(parent).child(name))
 
 
-def _added(tree: "Tree", under: str, name: str) -> "Tree":
-    if under == ROOT:
+def _added(tree: "Tree", parent: str, name: str) -> "Tree":
+    if parent == ROOT:
         raise ValueError("the categories are fixed: add a node below one of them")
-    path = CapabilityPath.parse(under).child(name)
+    path = CapabilityPath.parse(parent).child(name)
     if str(path) in tree:
         raise ValueError(f"there is a node {path} already")
     return add(tree, path)
@@ -231,12 +231,12 @@ def _split(tree: "Tree", node: str, change: TreeChange) -> "Tree":
 def _pruned(tree: "Tree", node: str) -> "Tree":
     pruned = copy_of(tree)
     if node not in leaves(tree):
-        below = [other for other in map(str, in_order(tree)) if other.startswith(node)]
-        if any(tree.nodes[other]["members"] for other in below):
+        below = [candidate for candidate in map(str, in_order(tree)) if candidate.startswith(node)]
+        if any(tree.nodes[descendant]["members"] for descendant in below):
             raise ValueError(f"{node} has criteria below it: move or merge what hangs below it first")
         pruned.remove_nodes_from(below)
         return pruned
-    siblings = [str(other) for other in tree.successors(place_of(node).parent) if other != node]
+    siblings = [str(child) for child in tree.successors(place_of(node).parent) if child != node]
     if not siblings:
         if tree.nodes[node]["members"]:
             raise ValueError(f"{node} has no sibling to take its criteria: merge it with another leaf instead")
@@ -453,11 +453,11 @@ def _criteria_of_trees(home: Home, members: Mapping[str, str]) -> dict[str, Tree
     """Return the criteria of all trees of the home."""
     criteria: dict[str, TreeCriterion] = {}
     for tree in list_trees(home):
-        missing = members.keys() - criteria.keys()
-        if not missing:
+        unknown = members.keys() - criteria.keys()
+        if not unknown:
             break
         criteria |= {
-            criterion.key: criterion for criterion in tree_criteria(home, tree.name) if criterion.key in missing
+            criterion.key: criterion for criterion in tree_criteria(home, tree.name) if criterion.key in unknown
         }
     return criteria
 

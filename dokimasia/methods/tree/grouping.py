@@ -1,4 +1,4 @@
-"""What criteria are drawn evenly over: the data's categories, or the categories or leaves of a capability tree."""
+"""Groups for drawing criteria evenly: the data's categories, or the categories or leaves of a capability tree."""
 
 from typing import Literal
 
@@ -10,14 +10,14 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
 Grouping = Literal["category", "capability", "leaf"]
-"""The data's own category; the category of the tree that a criterion is in; its leaf."""
+"""By the data's own category, by the tree's category of the criterion, or by its leaf."""
 
 
 def criteria_groups(home: Home, run: Run, by: Grouping, tree: str | None = None) -> dict[str, str] | None:
-    """Return the group of each criterion by its key in a tree; None where the data's categories serve.
+    """Return each criterion's group in a tree, by key; None to group by the data's categories.
 
     Raises:
-        NotFound: no tree holds the run's criteria, or there is none of the name.
+        NotFound: no tree holds the run's criteria, or no tree has that name.
     """
     if by == "category":
         return None

@@ -523,11 +523,11 @@ def _examples(
 def tree_figures(
     home: Home, text: str, *, version: str | None = None, run: str | None = None, models: Sequence[str] = ()
 ) -> ScoredTree:
-    """Return a tree with its models' scores.
+    """Return a tree with models' scores at its nodes.
 
     Args:
-        home: where it is.
-        text: as `load_tree` takes it.
+        home: the home with the tree.
+        text: the tree, as in `load_tree`.
         version: another version of the same tree.
         run: the run whose scores to show; by default the one that the tree was grown from, if it exists.
         models: the models to show; by default all models of the run.
@@ -565,7 +565,7 @@ def weaknesses_of(
     """Return the weak and strong nodes of a model; equal rows give equal figures.
 
     Args:
-        home: where run and tree are.
+        home: the home with run and tree.
         run: an evaluation.
         model: the model's displayed name.
         tree: tree or version; by default the run's.
@@ -611,7 +611,7 @@ def evident_weaknesses_of(
         tree: as `weaknesses_of`.
         threshold: a share of solved criteria; by default the model's own.
         examples: as `weaknesses_of`.
-        seed: is kept with the figures alone.
+        seed: recorded in the figures; nothing is drawn at random.
 
     Raises:
         NotFound: there is no such tree or model.

@@ -184,7 +184,7 @@ def _lead(tree: ReportedTree) -> str:
 def _findings(by_model: Mapping[str, ModelFindings]) -> Iterator[Block]:
     """Yield one table of all models' weak and strong nodes, then the models without any."""
     rows: list[list[Cell]] = []
-    without: list[str] = []
+    unremarkable: list[str] = []
     untested: dict[str, list[str]] = {}
     for model, findings in by_model.items():
         rows += [_finding_row(model, "weak", finding) for finding in findings.weak]
@@ -192,13 +192,13 @@ def _findings(by_model: Mapping[str, ModelFindings]) -> Iterator[Block]:
         if findings.reason:
             untested.setdefault(findings.reason, []).append(model)
         elif not findings.weak and not findings.strong:
-            without.append(model)
+            unremarkable.append(model)
     if rows:
         yield Table(FINDING_COLUMNS, rows, "Weak and strong nodes of each model")
-    if without:
+    if unremarkable:
         most = max(findings.looked_at for findings in by_model.values())
         yield Paragraph(
-            f"No node is significantly weaker or stronger than the rest for {', '.join(without)}: "
+            f"No node is significantly weaker or stronger than the rest for {', '.join(unremarkable)}: "
             f"up to {most} nodes were looked at.",
             "note",
         )

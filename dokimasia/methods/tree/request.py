@@ -255,18 +255,18 @@ def estimate_growth(plan: GrowthPlan, criteria: Mapping[str, int]) -> Estimate:
     """
     growth, total = plan.growth, sum(criteria.values())
     samples = min(len(criteria), growth.subsample or len(criteria))
-    drawn = round(total * samples / max(1, len(criteria)))
+    n_drawn = round(total * samples / max(1, len(criteria)))
     prompt_tokens = INSTRUCTION_TOKENS + TYPICAL_LEAVES * LEAF_TOKENS
-    proposed, mapped = min(growth.propose_batch, drawn), min(growth.batch, total)
+    proposed, mapped = min(growth.propose_batch, n_drawn), min(growth.batch, total)
     calls = [
         ExpectedCalls(
             plan.judge,
-            -(-drawn // growth.propose_batch),
+            -(-n_drawn // growth.propose_batch),
             prompt_tokens + proposed * CRITERION_TOKENS,
             proposed * LINE_TOKENS,
         ),
         ExpectedCalls(
-            plan.judge, growth.rounds * (4 + len(growth.categories) + drawn // 50), prompt_tokens, 5 * LINE_TOKENS
+            plan.judge, growth.rounds * (4 + len(growth.categories) + n_drawn // 50), prompt_tokens, 5 * LINE_TOKENS
         ),
         ExpectedCalls(
             plan.judge,
@@ -276,6 +276,6 @@ def estimate_growth(plan: GrowthPlan, criteria: Mapping[str, int]) -> Estimate:
         ),
     ]
     if plan.embedding is not None:
-        names = min(EMBEDDED, drawn)
-        calls.append(ExpectedCalls(plan.embedding, growth.rounds * -(-drawn // EMBEDDED), names * LEAF_TOKENS, 0))
+        names = min(EMBEDDED, n_drawn)
+        calls.append(ExpectedCalls(plan.embedding, growth.rounds * -(-n_drawn // EMBEDDED), names * LEAF_TOKENS, 0))
     return total_estimate(calls, len(criteria), items=total)

@@ -229,8 +229,8 @@ def find_tree_of_run(home: Home, run: Run) -> StoredVersion | None:
     """Return the newest mapped version of the tree that fits a run best; None without one."""
     trees = list_trees(home)
     grown_from_run = [tree.name for tree in trees if tree.source == run.id]
-    others = [tree.name for tree in trees if tree.name not in grown_from_run and knows_run(home, tree.name, run.id)]
-    for name in (*grown_from_run, *others):
+    sharing = [tree.name for tree in trees if tree.name not in grown_from_run and knows_run(home, tree.name, run.id)]
+    for name in (*grown_from_run, *sharing):
         for version in reversed(versions(home, name)):
             if version.phase in MAPPED:
                 return version
@@ -328,7 +328,7 @@ def compare_versions(home: Home, first: str, second: str) -> TreeComparison:
 
 
 def edit_shown(edit: TreeEdit) -> EditShown:
-    """Return an edit with the model and prompt of a judge's."""
+    """Return an edit for display; a judge's edit has its model and prompt."""
     provenance = edit.provenance
     return EditShown(
         kind=edit.kind,

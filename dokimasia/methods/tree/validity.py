@@ -31,7 +31,7 @@ from dokimasia.storage.runs import Run, RunStatus, load_samples
 from dokimasia.storage.trees.versions import get_version
 
 BLIND = "#"
-"""What the displayed name of an arm contains before the arm's own name."""
+"""Separator of model and arm in a displayed name."""
 
 PERMUTATIONS = 200
 RESAMPLES = 100
@@ -187,7 +187,7 @@ def validity_of(
     resamples: int = RESAMPLES,
     seed: int | None = None,
 ) -> TreeValidity:
-    """Return Table 3 of ATOM for a run and its tree; equal rows give equal figures.
+    """Return how well a run's tree predicts its scores (ATOM, table 3); equal rows give equal figures.
 
     Args:
         home: the home.

@@ -1,4 +1,4 @@
-"""The sections of a run, in order, as a place draws them; those that every kind of run has lie in this folder."""
+"""The sections of a run in order; this folder has those that all kinds of run share."""
 
 from dataclasses import replace
 
@@ -8,7 +8,7 @@ from dokimasia.report.sections.opening import opening
 
 
 def sections_of(data: ReportData, place: Place = "page") -> list[Section]:
-    """Return the sections that have something to say of a run, in order, as a place draws them."""
+    """Return the sections of a run for a place, in order; empty ones are left out."""
     drawing = data.drawing
     chosen = drawing.terminal if place == "terminal" and drawing.terminal is not None else _with_added(data)
     sections = [section for make in chosen if (section := make(data)) is not None and section.only in (None, place)]
@@ -18,7 +18,7 @@ def sections_of(data: ReportData, place: Place = "page") -> list[Section]:
 
 
 def _with_added(data: ReportData) -> list[SectionMaker]:
-    """Return a kind's sections with what other methods add in its place."""
+    """Return the sections of a kind of run, with additions of other methods in their place."""
     sections = list(data.drawing.sections)
     before = data.drawing.added_after
     if before is not None and before in sections:

@@ -1,4 +1,4 @@
-"""The calls that one sample of a run took, as they were sent and answered."""
+"""The model calls of a sample, with requests and replies."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -7,7 +7,7 @@ from dokimasia.report.blocks import Block, Paragraph, Span, Texts
 
 
 def calls(view: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield every call of a sample whose view holds them whole (`show RUN --sample ID --raw`); others count or name them."""
+    """Yield the calls of a sample if its view contains them (`show RUN --sample ID --raw`), each with messages and reply."""
     model_calls: Any = view.get("calls")
     for call in model_calls if isinstance(model_calls, list) else ():
         if isinstance(call, Mapping):
@@ -16,7 +16,7 @@ def calls(view: Mapping[str, Any]) -> Iterator[Block]:
 
 
 def _head(call: Mapping[str, Any]) -> str:
-    """Return who asked which model, how long the reply took, its tokens, how it ended, and the ledger's key."""
+    """Return the title of a call: role, model, latency, tokens, finish reason, and ledger key."""
     seconds, tokens_in, tokens_out = call["latency"], call["input_tokens"], call["output_tokens"]
     parts = [
         call["label"],
@@ -30,7 +30,7 @@ def _head(call: Mapping[str, Any]) -> str:
 
 
 def _said(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """Yield a call's messages and its reply as (who, text), images as a mark."""
+    """Yield the messages and the reply of a call as role and text; an image is a placeholder."""
     for message in call["request"].get("messages", ()):
         parts = [
             part["text"] if part["kind"] == "text" else _image(part, call.get("originals", {}))
@@ -41,7 +41,7 @@ def _said(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def reduced_images(view: Mapping[str, Any]) -> Iterator[Block]:
-    """Yield a line for every image of a sample that was made smaller before it was sent."""
+    """Yield a line for every image of a sample that was reduced before it was sent."""
     for image in view.get("reduced_images", ()):
         yield Paragraph(
             f"image {image['original'][:12]}: sent as {image['sha256'][:12]}, {image['width']} × {image['height']} pixels, "
@@ -57,5 +57,5 @@ def _image(part: Mapping[str, Any], originals: Mapping[str, str]) -> str:
 
 
 def _wishes(said: Mapping[str, Any]) -> list[str]:
-    """The tool calls of a message or a reply, a line each."""
+    """Return the tool calls of a message or a reply, one per line."""
     return [f"[calls {tool['name']} {tool['arguments']}]" for tool in said.get("tool_calls", ())]

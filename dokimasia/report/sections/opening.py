@@ -1,4 +1,4 @@
-"""The first section: on a terminal the run's heading, and everywhere a warning if the run is not finished."""
+"""The beginning of a report: on a terminal the run's heading, and everywhere warnings on open items and judges."""
 
 from collections.abc import Iterator
 
@@ -9,7 +9,7 @@ from dokimasia.report.figures import several
 
 
 def opening(data: ReportData, name: str) -> Iterator[Block]:
-    """Yield a run's heading, and a warning if the figures cover a part of it; `name` is the kind of run."""
+    """Yield a run's heading, and a warning if the figures cover only part of it; `name` is the kind of run."""
     yield Only("terminal", tuple(_heading(data, name)))
     status, waiting = data.facts.status, data.summary.get("open_items")
     this = "This run failed" if status == "failed" else f"This run is {status}"
@@ -27,7 +27,7 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
 
 
 def _passports(data: ReportData) -> Iterator[Block]:
-    """Yield the warnings of the judges' passports, or a note that there are none."""
+    """Yield the warnings from the judges' passports, or a note that there are none."""
     for passport in data.summary.get("passports", ()):
         if "chosen" in passport:
             yield Paragraph(f"Judge {passport['judge']} was {passport['chosen']}.", "note")

@@ -1,4 +1,4 @@
-"""A run whose method brings no drawing of its own: its figures and its items as they are."""
+"""The report of a method without its own drawing: figures and items as names and values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -11,7 +11,7 @@ SAID_ELSEWHERE = {"run", "status", "seed", "skipped", "simulated"}
 
 
 def section(data: ReportData) -> Section:
-    """Return the figures, each by its name; tables of figures by model, or by any other name, as tables."""
+    """Return the section of figures by name; figures by model, or by another name, are tables."""
     flat = {name: value for name, value in data.summary.items() if name not in SAID_ELSEWHERE}
     facts = [(_words(name), _text(value)) for name, value in flat.items() if not _is_table(value)]
     blocks: list[Block] = [Facts(tuple(facts))]
@@ -20,7 +20,7 @@ def section(data: ReportData) -> Section:
 
 
 def sample(views: Sequence[Mapping[str, object]], cut: Cut) -> Iterator[Block]:
-    """Yield the items of one sample as they are."""
+    """Yield the items of one sample as names and values."""
     for view in views:
         yield Facts(tuple((_words(name), cut(_text(value))) for name, value in view.items()))
 

@@ -8,7 +8,7 @@ from dokimasia.report.data import ModelFacts, ReportData
 
 
 def section(data: ReportData) -> Section:
-    """Return the run's identity, its models with endpoint and sampling, its prompts and its graphs."""
+    """Return the section on the run's identity, its models with endpoint and sampling, its prompts and its graphs."""
     facts = data.facts
     blocks: list[Block] = [
         Facts(_facts(data)),

@@ -1,4 +1,4 @@
-"""What of the data could not be used, lines, samples and answers, each with its reasons."""
+"""Data that could not be used (lines, samples and answers), with reasons."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ MOST, MOST_PRINTED = 200, 5
 
 
 def section(data: ReportData) -> Section | None:
-    """Return what was skipped; None where nothing was."""
+    """Return the section of skipped data; None if nothing was skipped."""
     skipped: list[str] = data.summary.get("skipped", [])
     if not skipped:
         return None
@@ -30,6 +30,6 @@ def section(data: ReportData) -> Section | None:
 
 
 def _listed(run: str, skipped: Sequence[str], most: int) -> list[Block]:
-    left = len(skipped) - most
-    note = Paragraph(f"{left:,} more are listed by `dokimasia show {run} --json`.", "note")
-    return [Bullets(skipped[:most]), *([note] if left > 0 else [])]
+    n_more = len(skipped) - most
+    note = Paragraph(f"{n_more:,} more are listed by `dokimasia show {run} --json`.", "note")
+    return [Bullets(skipped[:most]), *([note] if n_more > 0 else [])]

@@ -1,4 +1,4 @@
-"""How a simulated judge writes diagnosis reports with planted faults, and matches reports without names to two models."""
+"""How a simulated judge writes diagnosis reports with planted faults, and matches anonymous reports to two models."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ from dokimasia.simulation.profiles import JudgeProfile
 DIAGNOSIS_PROMPTS = ("diagnosis_salient", "diagnosis_report", "diagnosis_across", "fingerprint_match")
 
 RAMBLING = 10_000
-"""Words of the report of one that rambles."""
+"""The number of words in a rambling report."""
 
 MOST_PICKS = 16
 _VERDICTS = ("weak", "strong", "better", "worse", "more often", "less often")
@@ -33,28 +33,28 @@ class ShownRow(NamedTuple):
     cells: dict[str, str]
 
     def value(self, column: str) -> re.Match[str] | None:
-        """Return the number of a cell, None where it holds none."""
+        """Return the number in a cell, or None if it holds none."""
         return _NUMBER.fullmatch(self.cells.get(column, ""))
 
     def place(self, column: str) -> str:
-        """Return a place that prints a cell."""
+        """Return a placeholder that prints a cell."""
         return f"{{{self.table}:{self.number}.{column}}}"
 
     @property
     def verdict(self) -> str:
-        """What the rule says of it."""
+        """The verdict on the row."""
         return self.cells.get("verdict", "")
 
 
 class PlannedSentence(NamedTuple):
-    """A sentence as it is written, and what was planted in it (empty: nothing)."""
+    """A sentence as written, and the fault planted in it (empty if none)."""
 
     text: str
     fault: str = ""
 
 
 def diagnosis_reply(profile: JudgeProfile, prompt: str, inputs: dict[str, str], draws: Draws) -> str:
-    """Return the judge's reply to one of the prompts of a diagnosis; it goes by what it is shown alone."""
+    """Return the judge's reply to one of the diagnosis prompts, based only on what it is shown."""
     if prompt == "fingerprint_match":
         return match_reply(inputs, draws)
     if prompt == "diagnosis_salient":
@@ -67,7 +67,7 @@ def diagnosis_reply(profile: JudgeProfile, prompt: str, inputs: dict[str, str], 
 
 
 def plan_report(profile: JudgeProfile, subject: str, tables: str, draws: Draws) -> list[PlannedSentence]:
-    """Return a report's sentences with what was planted in each; `subject` is empty in a report across models."""
+    """Return the sentences of a report with the fault planted in each; `subject` is empty in a report across models."""
     report: list[PlannedSentence] = []
     rows = read_tables(tables)
     for row in rows:
@@ -104,7 +104,7 @@ def read_tables(text: str) -> list[ShownRow]:
 
 
 def _pick_rows(rows: Sequence[ShownRow]) -> list[ShownRow]:
-    """Return what a rule marks first, own tables before others, then the overall results."""
+    """Return the rows with a verdict, the model's own tables before others, then the overall results."""
     marked = [row for row in rows if row.verdict in _VERDICTS]
     order = ("leaves", "pairs", "contrasts", "nodes")
     marked.sort(key=lambda row: order.index(family) if (family := row.table.partition("/")[0]) in order else len(order))
@@ -114,7 +114,7 @@ def _pick_rows(rows: Sequence[ShownRow]) -> list[ShownRow]:
 
 
 def _row_sentences(subject: str, row: ShownRow, rows: Sequence[ShownRow]) -> list[str]:
-    """Return what is said of a row; in each sentence at least one place prints a figure."""
+    """Return the sentences about a row; each contains at least one placeholder for a figure."""
     family = row.table.partition("/")[0]
     name = next(iter(row.cells.values()), "")
     model = row.cells.get("model", subject)
@@ -146,7 +146,7 @@ def _row_sentences(subject: str, row: ShownRow, rows: Sequence[ShownRow]) -> lis
 
 
 def _pair_sentence(pair: ShownRow, rows: Sequence[ShownRow]) -> list[str]:
-    """Return how two models compare, where both have a row among the overall results."""
+    """Return how two models compare, if both have a row among the overall results."""
     first, second = pair.cells.get("first", ""), pair.cells.get("second", "")
     overall = {row.cells.get("model", ""): row for row in rows if row.table == "models"}
     if first not in overall or second not in overall:
@@ -158,7 +158,7 @@ def _pair_sentence(pair: ShownRow, rows: Sequence[ShownRow]) -> list[str]:
 
 
 def _with_own_number(text: str, rows: Sequence[ShownRow], draws: Draws, *key: str | int) -> str:
-    """Return the sentence with a number of the writer's own in the place of a figure: the table's, or one near it."""
+    """Return the sentence with a figure replaced by a literal number: the table's own, or one near it."""
     match = draws.pick(list(_FIGURE.finditer(text)), "which", *key)
     row = next(row for row in rows if (row.table, row.number) == (match["table"], match["row"]))
     value = row.value(match["column"])
@@ -168,7 +168,7 @@ def _with_own_number(text: str, rows: Sequence[ShownRow], draws: Draws, *key: st
 
 
 def _with_untested_comparison(text: str, rows: Sequence[ShownRow]) -> str:
-    """Return the sentence with a comparison of its figure with that of another row, which no test compares."""
+    """Return the sentence with its figure compared with that of another row, although no test compares them."""
     match = next(_FIGURE.finditer(text))
     same = (row for row in rows if row.table == match["table"] and row.value(match["column"]))
     beside = [row.number for row in same if row.number != match["row"]]
@@ -188,18 +188,18 @@ _REPORTED = re.compile(
 )
 _NODE = re.compile(r"<[^<>]+>")
 _NARROW = 1.96
-"""Standard errors on either side of an estimate that its 95 % interval spans."""
+"""Half the width of a 95 % interval, in standard errors."""
 
 
 class ReportedScore(NamedTuple):
-    """What a report says of a part of all points: the share that is right, and the standard error of that."""
+    """What a report says of some of the points: the share that is right, and its standard error."""
 
     share: float
     error: float
 
 
 def match_reply(inputs: Mapping[str, str], draws: Draws) -> str:
-    """Return whose report the first is: by how well what each report says fits what each model's answers get right."""
+    """Return which model the first report is about, by how well each report fits what each model's answers get right."""
     observed = {letter: _observed_shares(inputs["answers"], letter) for letter in "AB"}
     first_report, second_report = (_reported_scores(inputs[name]) for name in ("report_one", "report_two"))
     straight = _fit(first_report, observed["A"]) + _fit(second_report, observed["B"])
@@ -209,7 +209,7 @@ def match_reply(inputs: Mapping[str, str], draws: Draws) -> str:
 
 
 def _reported_scores(report: str) -> dict[str, ReportedScore]:
-    """Return what a report says of leaves and the nodes above them, by path, and under the empty path of all points."""
+    """Return the scores that a report states, by the path of the leaf or node; the empty path stands for all points."""
     scores: dict[str, ReportedScore] = {}
     for match in _REPORTED.finditer(report):
         kind = "mean" if match["mean"] else "value"
@@ -222,7 +222,7 @@ def _reported_scores(report: str) -> dict[str, ReportedScore]:
 
 
 def _observed_shares(answers: str, letter: str) -> dict[str, tuple[float, int]]:
-    """Return, by path and under the empty path for all, what share of a model's points is right, and of how many."""
+    """Return the share of a model's points that is right and their number, by path; the empty path stands for all points."""
     sums: dict[str, list[float]] = {}
     for line in answers.splitlines():
         try:
@@ -240,7 +240,7 @@ def _observed_shares(answers: str, letter: str) -> dict[str, tuple[float, int]]:
 
 
 def _fit(reported: Mapping[str, ReportedScore], observed: Mapping[str, tuple[float, int]]) -> float:
-    """Return how well what is said fits what is seen: less the squared gaps, in units of what chance explains of both."""
+    """Return how well the reported scores fit the observed ones: minus the squared gaps, each divided by its variance."""
     total = 0.0
     for path, score in reported.items():
         if path in observed:
@@ -252,7 +252,7 @@ def _fit(reported: Mapping[str, ReportedScore], observed: Mapping[str, tuple[flo
 
 @cache
 def _paths_by_name() -> dict[str, str]:
-    """Return the paths of all capabilities and of the nodes above them, by every name that they go by."""
+    """Return the paths of all capabilities and their ancestors, by each of their names."""
     paths: dict[str, str] = {}
     for path, capability in all_capabilities().items():
         for above in _path_and_ancestors(path):
@@ -263,6 +263,6 @@ def _paths_by_name() -> dict[str, str]:
 
 
 def _path_and_ancestors(path: str) -> list[str]:
-    """Return a path and those above it."""
+    """Return a path and its ancestors, topmost first."""
     nodes = _NODE.findall(path)
     return ["".join(nodes[: at + 1]) for at in range(len(nodes))]

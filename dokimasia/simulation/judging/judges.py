@@ -57,7 +57,7 @@ _BACKWARDS = re.compile(r"\b(?:backwards?|revers\w+|from its end)\b")
 
 
 def telling_passage(secrets: str, text: str, question: str, choices: Sequence[str]) -> str:
-    """Return the first sentence of a text that gives a secret away, its last one where it takes several; else nothing."""
+    """Return the first sentence of a text that gives a secret away (the last one if it takes several), or an empty text."""
     sentences = [sentence.strip() for sentence in _SENTENCE.split(text) if sentence.strip()]
     alone = next((sentence for sentence in sentences if gives_away(secrets, sentence, question, choices)), "")
     return alone or (sentences[-1] if sentences and gives_away(secrets, text, question, choices) else "")
@@ -98,7 +98,7 @@ def gives_away(secrets: str, text: str, question: str, choices: Sequence[str]) -
 
 
 def _rules_out_others(secret: str, text: str, choices: Sequence[str]) -> bool:
-    """Whether a text denies all choices but the one that is the secret."""
+    """Whether a text rules out all choices but the secret."""
     unnamed = [choice for choice in choices if choice.casefold() not in text]
     right = len(unnamed) == 1 and words_of(unnamed[0]) == words_of(secret)
     return right and len(choices) > 1 and _DENIES.search(text) is not None
@@ -190,7 +190,7 @@ def _criterion_of_step(
 
 
 def _criterion_of_fact(fact: Fact, image: int, part: ImagePart, *, with_final: bool) -> dict[str, Any]:
-    """A fact that the question does not turn on as a criterion."""
+    """A fact that the question does not depend on, as a criterion."""
     criterion = f"What is the {fact.attribute} of the {fact.subject}?"
     truth = f"The {fact.attribute} of the {fact.subject} is {fact.value}."
     return _criterion_row(
@@ -206,7 +206,7 @@ def _criterion_row(
 
 
 def _speaks_of(step: SceneStep, fact: Fact) -> bool:
-    """Whether a step speaks of a fact's value."""
+    """Whether a step mentions the value of a fact."""
     return fact.value.casefold() in f"{step.statement} {step.question}".casefold()
 
 
@@ -373,7 +373,7 @@ def _wrong_answer(final: str, view: SceneView | None, choices: Sequence[str], dr
 
 
 def _hidden_steps(profile: JudgeProfile, request: Recognised, view: SceneView) -> list[SceneStep]:
-    """The steps that the request needs and whose regions are not made out in any image."""
+    """The steps that the request needs and whose regions cannot be made out in any image."""
     steps: Sequence[SceneStep] = ()
     if request.name == "solver":
         steps = view.question.steps
@@ -446,7 +446,7 @@ def _scores_reply(
 
 
 def _spoil_reply(text: str, draws: Draws) -> str:
-    """A reply of no use: chatter in its place, a part of it, or all of its digits and brackets gone."""
+    """A useless reply: chatter instead, only part of it, or with all digits and brackets removed."""
     kind = draws.pick(("chatter", "cut", "bare"), "noise-kind")
     if kind == "chatter":
         return draws.pick(_NOISE, "chatter")

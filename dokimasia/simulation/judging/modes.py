@@ -1,4 +1,4 @@
-"""The planted ways of failing, and how a simulated judge notes failures, sorts notes, merges modes and codes atoms."""
+"""The planted failure modes, and how a simulated judge notes failures, sorts notes, merges modes and codes atoms."""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -14,7 +14,7 @@ ModeKind = Literal["commission", "omission"]
 
 
 class PlantedMode(NamedTuple):
-    """A planted mode: its kind, the names that it goes by, a definition, and what a note on it says, in several wordings."""
+    """A planted mode: its kind, its names, a definition, and several wordings of a note about it."""
 
     kind: ModeKind
     names: tuple[str, ...]
@@ -99,7 +99,7 @@ MODES: dict[str, PlantedMode] = {
         ("the step between is not taken", "no word on how one follows from the other"),
     ),
 }
-"""By key: every planted mode."""
+"""All planted modes by key."""
 
 _OF_PARENT = {
     "Enumeration": "counting",
@@ -118,7 +118,7 @@ _SEEN = frozenset({"Perception", "Understanding", "Trustworthiness"})
 
 
 def planted_mode(capability: str, outcome: Literal["wrong", "hedged", "omitted"]) -> str:
-    """Return the key of the mode by which a step of a capability fails when it comes out so."""
+    """Return the key of the mode in which a step of a capability fails, given its outcome."""
     category, parent, _ = capability.strip("<>").split("><")
     if outcome == "hedged":
         return "hedging"
@@ -129,14 +129,14 @@ def planted_mode(capability: str, outcome: Literal["wrong", "hedged", "omitted"]
 
 @cache
 def mode_by_name(name: str) -> str | None:
-    """Return the key of the planted mode that goes by a name; None for a stranger's."""
+    """Return the key of the planted mode with this name, or None if there is none."""
     wanted = " ".join(name.split()).casefold()
     return next((key for key, mode in MODES.items() if wanted in mode.names), None)
 
 
 @cache
 def mode_by_note(note: str) -> str | None:
-    """Return the key of the planted mode that a note tells of; None where it tells of none."""
+    """Return the key of the planted mode that a note describes, or None if it describes none."""
     return next((key for key, mode in MODES.items() if any(words in note for words in mode.notes)), None)
 
 
@@ -146,7 +146,7 @@ INVENTED = "a phrase that the answer does not hold"
 
 
 class AnswerFailure(NamedTuple):
-    """How an answer fails at a point: the planted mode's key, and the answer's words for it (empty: it says nothing)."""
+    """How an answer fails at a point: the key of the planted mode, and the words of the answer (empty for an omission)."""
 
     key: str
     quote: str
@@ -155,7 +155,7 @@ class AnswerFailure(NamedTuple):
 def modes_reply(
     profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], question: SceneQuestion | None, draws: Draws
 ) -> str:
-    """Return the judge's reply to one of the prompts of an error analysis."""
+    """Return the judge's reply to one of the prompts of the error analysis."""
     if prompt == "modes_sort":
         return _sorted_notes(profile, _object_rows(inputs["modes"]), _object_rows(inputs["notes"]), draws)
     if prompt == "modes_merge":
@@ -169,9 +169,9 @@ def modes_reply(
 
 
 def find_failure(point: Mapping[str, Any], answer: str, question: SceneQuestion | None) -> AnswerFailure | None:
-    """Return how an answer fails at a point, None where it does not.
+    """Return how an answer fails at a point, or None if it does not.
 
-    A point of the planted world is known by its question; of any other world only whether it is met can be said.
+    A point of the planted world is recognised by its question. For any other point, only whether it is met is known.
     """
     steps: Sequence[SceneStep] = question.steps if question else ()
     step = next((step for step in steps if step.question == point["point"]), None)
@@ -203,7 +203,7 @@ def _note_line(profile: JudgeProfile, number: int, failure: AnswerFailure | None
 def _sorted_notes(
     profile: JudgeProfile, modes: Sequence[Mapping[str, Any]], notes: Sequence[Mapping[str, Any]], draws: Draws
 ) -> str:
-    """Put notes under modes that go by one of their names, and make a mode of two notes or more that tell of the same."""
+    """Sort notes under the modes they match by name, and make a new mode of two or more notes that describe the same one."""
     numbers_by_key: dict[str, int] = {}
     for row in modes:
         key = mode_by_name(str(row["name"]))
@@ -232,7 +232,7 @@ def _sorted_notes(
 
 
 def _merged_modes(modes: Sequence[Mapping[str, Any]]) -> str:
-    """Make one of the modes that are the same planted mode under several names."""
+    """Merge modes that are the same planted mode under different names."""
     groups: dict[str, list[int]] = {}
     for row in modes:
         groups.setdefault(mode_by_name(str(row["name"])) or str(row["name"]), []).append(int(row["n"]))
@@ -252,7 +252,7 @@ def _code_line(
     answer: str,
     draws: Draws,
 ) -> str:
-    """Name the mode that is seen; at the planted rate any of the list, or none, each as likely."""
+    """Name the mode of the failure; at the planted rate, name a mode of the list or none at random instead."""
     named = {mode_by_name(str(row["name"])): row for row in modes}
     row = named.get(failure.key) if failure is not None else None
     quote = failure.quote if failure is not None else ""

@@ -1,4 +1,4 @@
-"""How a simulated judge works with rubrics: it writes them, checks them, mends them, and assesses responses by them."""
+"""How a simulated judge works with rubrics: it writes, checks and corrects them, and assesses responses by them."""
 
 import re
 from collections import Counter, defaultdict
@@ -18,7 +18,7 @@ from dokimasia.simulation.requests import read_json
 from dokimasia.simulation.unknown_inputs import overlap_score
 
 FORBIDDEN_SHARE = 0.3
-"""The share of errors that all err in alike for which the mistake is forbidden, and not the truth demanded."""
+"""The probability of forbidding a mistake that all erring responses share, instead of demanding the truth."""
 
 MOST_EASY_WRONG = 6
 _ENOUGH_WORDS = 4
@@ -57,7 +57,7 @@ def rubric_reply(
 def meets_rubric(statement: str, response: str) -> bool:
     """Return whether a response meets a rubric: it says what is demanded, or does not say what is forbidden.
 
-    A rubric in words that no simulated judge uses is compared by the words of content that the response shares with it.
+    A rubric in words that no simulated judge uses is judged by the content words that the response shares with it.
     """
     demanded = demand_of(statement)
     if demanded is None:
@@ -69,12 +69,12 @@ def meets_rubric(statement: str, response: str) -> bool:
 
 
 def is_forbidding(statement: str) -> bool:
-    """Return whether a rubric says what a response must not say."""
+    """Return whether a rubric states what a response must not say."""
     return _FORBIDS.search(statement) is not None
 
 
 def demand_of(statement: str) -> Statement | None:
-    """Return the one statement about the picture that a rubric is about, or None where it is put in other words."""
+    """Return the one statement about the picture that a rubric is about, or None if it is worded differently."""
     demands = read_statements(_PREFIX.sub("", statement, count=1))
     return demands[0] if len(demands) == 1 else None
 
@@ -132,7 +132,7 @@ def _passes(judge: JudgeProfile, rubric: str, response: str, draws: Draws, name:
 
 
 def sensitivity_of(judge: JudgeProfile, rubric: str) -> float:
-    """Return the probability that a judge sees that a response fails a rubric, by the rubric's kind of error."""
+    """Return the probability that a judge notices that a response fails a rubric, by the rubric's kind of error."""
     demanded = demand_of(rubric)
     kind = sort_of(demanded.key[0], demanded.value) if demanded else ""
     return judge.sensitivity.get(kind, judge.detects_missing)
@@ -185,13 +185,13 @@ def _rubric_row(statement: Statement, evidence: str, *, forbidden: bool = False)
 
 
 def _vague_rubric(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The rubric as one who does not think of errors puts it: the thing is to be mentioned."""
+    """The rubric as a judge that does not think of errors writes it: the thing must be mentioned."""
     demanded = demand_of(row["statement"])
     return dict(row) if demanded is None else {**row, "statement": f"The response must mention the {demanded.key[1]}."}
 
 
 def _must_right(caption: str, picture: PictureContent | None) -> list[dict[str, Any]]:
-    """Three to five things that the caption says and the picture bears out, hard facts last."""
+    """Three to five things that the caption says and the picture confirms, hard facts last."""
     facts = picture.by_key if picture else {}
     name = picture.id if picture else ""
     usable = [
@@ -215,7 +215,7 @@ def _must_right(caption: str, picture: PictureContent | None) -> list[dict[str, 
 
 
 def _easy_wrong(caption: str, responses: Sequence[str]) -> list[dict[str, Any]]:
-    """The statements of the caption that most responses get wrong, each as a demand or as what is forbidden."""
+    """The statements of the caption that most responses get wrong, each as a demand or as a forbidden mistake."""
     right = {statement.key: statement for statement in read_statements(caption)}
     erring: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
     for number, response in enumerate(responses, 1):
@@ -236,7 +236,7 @@ def _easy_wrong(caption: str, responses: Sequence[str]) -> list[dict[str, Any]]:
 
 
 def _repaired_rubrics(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Of what breaks a rule: the first demand of several, and nothing of the rest; what tests nothing is replaced."""
+    """Repair rubrics that break a rule: keep the first true demand of several, replace what tests nothing, drop the rest."""
     rubrics = read_list(inputs["rubrics"])
     fresh = _FreshRubrics(inputs, rubrics)
     rows: dict[int, dict[str, Any]] = {}
@@ -263,7 +263,7 @@ def _repaired_rubrics(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
 
 
 class _FreshRubrics:
-    """Rubrics on what no rubric of a list is about: of the caption for the gate, else of the pool's errors."""
+    """Rubrics on what no listed rubric covers: from the caption for the gate, else from the errors of the pool."""
 
     def __init__(self, inputs: Mapping[str, str], rubrics: Sequence[str]) -> None:
         rows = read_json(inputs["rubrics"])
@@ -273,7 +273,7 @@ class _FreshRubrics:
         self._taken = {demanded.key for rubric in rubrics if (demanded := demand_of(rubric))}
 
     def rubric(self, number: int) -> dict[str, Any]:
-        """The fields of a rubric in the place of the one of that number, or that it is given up."""
+        """The fields of a rubric that replaces the one with this number, or a mark that it is dropped."""
         if self._streams[number - 1] == "easy-wrong":
             rows = self._mined
         else:
@@ -294,7 +294,7 @@ def _value_in(caption: str, statement: Statement) -> str:
 
 
 def _sentence_in(caption: str, statement: Statement) -> str:
-    """The caption's own words for a statement."""
+    """The sentence of the caption that makes a statement."""
     attribute, subject = (re.escape(part) for part in statement.key)
     value = re.escape(statement.value)
     match = re.search(rf'\bThe {attribute} of the {subject} is "{value}"', caption, re.IGNORECASE)

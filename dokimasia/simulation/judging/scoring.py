@@ -1,4 +1,4 @@
-"""How a simulated judge scores a response: what it truly is, then what the planted faults make of that."""
+"""How a simulated judge scores a response: the true score, altered by the planted faults."""
 
 import re
 from difflib import SequenceMatcher
@@ -21,7 +21,7 @@ _NUMBERS: dict[str, str] = {word: str(number) for number, word in enumerate(_NUM
 
 
 def read_criteria(text: str) -> list[dict[str, Any]] | None:
-    """Return a scoring prompt's criteria (`n`, `question`, `ground_truth`), or None where the list cannot be read."""
+    """Return the criteria of a scoring prompt (`n`, `question`, `ground_truth`), or None if the list cannot be read."""
     criteria = read_json(text)
     usable = (
         isinstance(criteria, list)
@@ -39,9 +39,9 @@ def read_criteria(text: str) -> list[dict[str, Any]] | None:
 def true_score(question: str, ground_truth: str, response: str) -> int:
     """Return the score that a faultless judge gives.
 
-    A ground truth that is a sentence is looked for as it stands: 5 where the response says it, 3 where it only says it
-    with a hedge, else 1. A criterion that a simulated judge wrote for a sample outside of the planted world, or a
-    ground truth that is no sentence, is compared by the words that the response shares with it, 1 to 5.
+    A ground truth that is a sentence is searched for word by word: 5 if the response says it, 3 if it says it only with a
+    hedge, else 1. A criterion that a simulated judge wrote for a sample outside the planted world, or a ground truth that
+    is not a sentence, is scored 1 to 5 by the words that the response shares with it.
     """
     if is_unknown_question(question) or not ground_truth.rstrip().endswith((".", "!", "?")):
         return overlap_score(ground_truth, response)
@@ -49,10 +49,10 @@ def true_score(question: str, ground_truth: str, response: str) -> int:
 
 
 def unaddressed_criteria(criteria: list[dict[str, Any]], response: str) -> set[int]:
-    """Return the numbers of the criteria that a response does not speak of, neither rightly nor wrongly.
+    """Return the numbers of the criteria that a response does not address, rightly or wrongly.
 
-    Sentences that say no ground truth are matched with the ground truths that are not said, the most alike in words and
-    order first: they speak of what they are matched with.
+    Sentences that state no ground truth are matched with the unstated ground truths, the most similar in words and order
+    first; they address the ones they are matched with.
     """
     lines = [line for line in map(_plain_text, response.splitlines()) if line and not line.startswith("final answer:")]
     truths = {criterion["n"]: _plain_text(criterion["ground_truth"]) for criterion in criteria}
@@ -107,7 +107,7 @@ def statement_score(sentence: str, response: str) -> int:
 
 
 def planted_score(profile: JudgeProfile, true: int, number: int, draws: Draws) -> int:
-    """Return the score that the judge gives in place of the true one: undetected faults, false alarms, flickers, near misses."""
+    """Return the judge's score instead of the true one, with missed faults, false alarms, flickers and near misses."""
     if true > HEDGED:
         score = MISSING if draws.chance(profile.false_alarm, "false-alarm", number) else true
     else:
@@ -121,7 +121,7 @@ def planted_score(profile: JudgeProfile, true: int, number: int, draws: Draws) -
 
 
 def same_answer(answer: str, reference: str, choices: list[str]) -> bool:
-    """Return whether two answers say the same: the same option, or the reference's words in their order."""
+    """Return whether two answers agree: they choose the same option, or contain the reference's words in order."""
     if not answer.strip() or not reference.strip():
         return False
     if reference.startswith(_ANY):
@@ -153,6 +153,6 @@ def _chosen_option(text: str, choices: list[str]) -> int | None:
 
 
 def words_of(text: str) -> list[str]:
-    """Return the words and numbers of a text in lower case, small numbers in figures, without articles."""
+    """Return the words and numbers of a text in lower case, without articles and with small numbers as digits."""
     words = re.findall(r"\d+(?:\.\d+)?|[^\W\d_]+", text.casefold().replace(",", ""))
     return [_NUMBERS.get(str(word), str(word)) for word in words if word not in ("a", "an", "the")]

@@ -1,4 +1,4 @@
-"""How a simulated judge proposes capabilities, tells which are one under several names, and maps criteria to them."""
+"""How a simulated judge proposes capabilities, recognises one under several names, and maps criteria to them."""
 
 import re
 from collections.abc import Iterable, Mapping
@@ -31,17 +31,17 @@ _VAGUE = frozenset(
 
 
 class ListedCriterion(NamedTuple):
-    """A criterion as it is shown: its number, and what it probes."""
+    """A criterion as shown: its number, and what it probes."""
 
     n: int
     sense: Sense
 
 
 def tree_reply(profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], draws: Draws) -> str:
-    """Return the judge's reply to one of the prompts on the tree.
+    """Return the judge's reply to one of the prompts for the tree.
 
-    It sees what stands in the prompt and nothing else. Criteria, names and parents of the planted world it understands
-    by their planted meaning; others by a key word.
+    It uses only what is in the prompt. It understands criteria, names and parents of the planted world by their planted
+    meaning, and others by a key word.
     """
     if prompt == "tree_propose":
         return _proposals(inputs["tree"], read_listed_criteria(inputs["criteria"]), draws)
@@ -51,7 +51,7 @@ def tree_reply(profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], dr
 
 
 def read_listed_criteria(text: str) -> list[ListedCriterion]:
-    """Return the criteria of a list: JSON objects a line or in an array, or numbered lines."""
+    """Return the criteria of a list: JSON objects in an array or one per line, or numbered lines."""
     criteria: list[ListedCriterion] = []
     for at, row in enumerate(_read_rows(text), 1):
         question = str(row.get("criterion") or row.get("text") or "")
@@ -62,7 +62,7 @@ def read_listed_criteria(text: str) -> list[ListedCriterion]:
 
 
 def fits(meant: Sense, name: str) -> bool:
-    """Return whether a leaf of that name is one for what a criterion probes."""
+    """Return whether a leaf with this name fits what a criterion probes."""
     leaf = sense_of_name(name)
     if meant.planted is not None:
         return leaf.planted == meant.planted
@@ -70,7 +70,7 @@ def fits(meant: Sense, name: str) -> bool:
 
 
 def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
-    """Reuse a leaf that fits; else propose one of the capability's names, below a parent of the tree that fits."""
+    """Reuse a leaf that fits; else propose one of the capability's names, below a fitting parent of the tree."""
     paths = sorted(set(_PATH.findall(tree)))
     leaves = [path for path in paths if path.count("<") == DEEPEST]
     parents = {parent_of(path) if path.count("<") == DEEPEST else path for path in paths if path.count("<") > 1}
@@ -96,7 +96,7 @@ def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> 
 
 
 def _parent(wanted: str, parents: set[str], draws: Draws) -> str:
-    """Return a parent of the tree that is one for the wanted path, else a name for one, which may be any that it has."""
+    """Return a parent of the tree that fits the wanted path, else one of the names that a new parent may have."""
     above = parent_of(wanted)
     names = parent_names().get(above, (last_of(above),))
     possible = [f"{parent_of(above)}<{name}>" for name in names]
@@ -104,7 +104,7 @@ def _parent(wanted: str, parents: set[str], draws: Draws) -> str:
 
 
 def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
-    """Group the names that stand for one capability, the best supported first; name those that say nothing anew."""
+    """Group the names of one capability, the best supported first, and rename those that are too vague."""
     groups: dict[str, list[tuple[int, int]]] = {}
     vague: list[str] = []
     for at, row in enumerate(_read_rows(capabilities), 1):
@@ -123,7 +123,7 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
 
 
 def _better_name(examples: Iterable[str], draws: Draws) -> str:
-    """Return a bar and a name for what all examples of a vague capability probe; nothing where they probe several things."""
+    """Return a bar and a name for what all examples of a vague capability probe, or nothing if they probe several things."""
     senses = {sense_of_criterion(str(example)) for example in examples}
     meant = next(iter(senses)) if len(senses) == 1 else Sense(None)
     if meant == Sense(None):
@@ -133,7 +133,7 @@ def _better_name(examples: Iterable[str], draws: Draws) -> str:
 
 
 def _planted_parent(path: str) -> str | None:
-    """Return the planted parent that a path of a category and a parent names, under whatever name."""
+    """Return the planted parent that a path of a category and a parent stands for, by any of its names."""
     names = parent_names()
     return next(
         (
@@ -146,7 +146,7 @@ def _planted_parent(path: str) -> str | None:
 
 
 def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[ListedCriterion], draws: Draws) -> str:
-    """Give each criterion the path that fits, or none; or, at the planted rate, any other capability of the list."""
+    """Map each criterion to the path that fits, or to none; at the planted rate, to another capability of the list instead."""
     listed = sorted(set(_PATH.findall(paths)))
     senses = {path: sense_of_name(last_of(path)) for path in listed if path.count("<") == DEEPEST}
     by_meaning: dict[Sense, str] = {}
@@ -165,7 +165,7 @@ def _mapping(profile: JudgeProfile, paths: str, criteria: Iterable[ListedCriteri
 
 
 def _branch(meant: Sense, branches: Iterable[str]) -> str | None:
-    """Return the deepest branch of a list under which a planted, or a foreign, capability falls."""
+    """Return the deepest listed branch that covers a planted or unknown capability."""
     if meant == Sense(None):
         return None
     above = parent_of(meant.planted or unknown_path(meant.word))
@@ -187,7 +187,7 @@ def _stem(word: str | None) -> str:
 
 
 def _read_rows(text: str) -> list[dict[str, Any]]:
-    """Return the objects of a list: a JSON array, an object a line, or numbered lines of plain text."""
+    """Return the objects of a list: a JSON array, one object per line, or numbered lines of plain text."""
     whole = read_json(text)
     if isinstance(whole, list):
         return [row for row in whole if isinstance(row, dict)]

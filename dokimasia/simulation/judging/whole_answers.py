@@ -23,14 +23,14 @@ from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.unknown_inputs import content_words, sentences
 
 METHOD_PROMPTS = ("pointwise", "batch_ranking", "scan_criteria", "scan_scores", "aspect_scores")
-"""The prompts that are answered here."""
+"""The prompts answered here."""
 
 LUCKY, UNLUCKY = 0.9, 0.2
-"""How good a response is, 0 to 1, to a judge that looks at the final answer alone: where that is right, and where not."""
+"""The quality of a response, 0 to 1, for a judge that looks only at the final answer: if it is right, and if it is not."""
 
 ASPECTS = ("what is seen", "how it is reasoned", "what is concluded")
 GENERAL = ("It comes to a final answer.", "It keeps to what was asked.")
-"""Criteria that any response meets; they fill up a list that the differences leave too short."""
+"""Criteria that any response meets; they fill a list that is too short with differences alone."""
 
 _STATES = "It states this: "
 _STEP = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
@@ -40,7 +40,7 @@ _FINAL = re.compile(r"^final answer: (.*)$", re.MULTILINE | re.IGNORECASE)
 def methods_reply(
     profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], question: SceneQuestion | None, draws: Draws
 ) -> str:
-    """Return the judge's reply; `question` is the planted one, where the picture is shown that it is about."""
+    """Return the judge's reply; `question` is the planted one if the picture it is about is shown."""
     if prompt == "pointwise":
         return f"Rating: [[{rating_of_worth(response_worth(profile, inputs, question, inputs['response'], 0, draws))}]]"
     if prompt == "batch_ranking":
@@ -54,7 +54,7 @@ def methods_reply(
 
 
 def rating_of_worth(worth: float) -> int:
-    """Return how good a response is, 0 to 1, on the scale from 1 to 10."""
+    """Return the rating from 1 to 10 for a quality from 0 to 1."""
     return 1 + round(9 * worth)
 
 
@@ -66,7 +66,7 @@ def response_worth(
     number: int,
     draws: Draws,
 ) -> float:
-    """Return how good a response is to the judge, 0 to 1: by its steps, or with outcome bias by its final answer alone."""
+    """Return the quality of a response to the judge, 0 to 1: by its steps, or with outcome bias by its final answer alone."""
     if question is None:
         return min(1.0, len(content_words(response)) / 60)
     if draws.chance(profile.outcome_bias, "outcome", number):
@@ -104,7 +104,7 @@ def _ranking(profile: JudgeProfile, inputs: Mapping[str, str], question: SceneQu
 
 
 def _difference_criteria(inputs: Mapping[str, str], question: SceneQuestion | None) -> list[dict[str, object]]:
-    """Return what some of the auxiliary responses state and others do not, as criteria."""
+    """Return, as criteria, what some of the auxiliary responses state and others do not."""
     texts = _response_texts(inputs)
     statements: Sequence[tuple[str, int]]
     if question is None:
@@ -134,7 +134,7 @@ def _criteria_scores(profile: JudgeProfile, inputs: Mapping[str, str], draws: Dr
 
 
 def _worth_beside_chain(profile: JudgeProfile, inputs: Mapping[str, str], draws: Draws) -> float:
-    """Return how good a response is beside a chain that the judge wrote: by its numbered steps, or by the final answer."""
+    """Return the quality of a response given the judge's own chain: by its numbered steps, or by the final answer."""
     chain, response = inputs["chain"], inputs["response"]
     if draws.chance(profile.outcome_bias, "outcome"):
         same = same_answer(_final_answer_of(response), _final_answer_of(chain), read_choices(inputs.get("choices", "")))
@@ -168,7 +168,7 @@ def duel_reply(profile: JudgeProfile, name: str, inputs: dict[str, str], order: 
 
 
 def duel_verdict(profile: JudgeProfile, texts: tuple[str, str], draws: Draws) -> int:
-    """Return the verdict on two answers, +2 to -2 for the one that is shown first."""
+    """Return the verdict on two answers, +2 to -2 in favour of the one shown first."""
     first, second = map(answer_worth, texts)
     value = impartial_verdict(first - second)
     if draws.chance(profile.favours_first, "first"):
@@ -182,13 +182,13 @@ def duel_verdict(profile: JudgeProfile, texts: tuple[str, str], draws: Draws) ->
 
 
 def impartial_verdict(ahead: int) -> int:
-    """Return the verdict of an impartial judge from how many vivid lines the first answer has more than the second."""
+    """Return an impartial judge's verdict, given how many more vivid lines the first answer has than the second."""
     size = 0 if not ahead else 2 if abs(ahead) >= MUCH_BETTER else 1
     return size if ahead > 0 else -size
 
 
 def answer_worth(text: str) -> int:
-    """Return how good an answer is: its vivid lines, and of one that is none of the planted world, what its text hashes to."""
+    """Return how good an answer is: its vivid lines, or, for an answer outside the planted world, a hash of its text."""
     planted = count_vivid_lines(text)
     return int(4 * unit_interval("worth", text)) if planted is None else planted
 

@@ -1,1 +1,1 @@
-"""Simulated models at work: in process, and behind an HTTP server, with faults to order."""
+"""Simulated models in process and behind an HTTP server, with faults on demand."""

@@ -1,4 +1,4 @@
-"""Bad days to order: faults of content, which belong to a request, and faults of transport, which belong to a try."""
+"""Faults on demand: content faults, which belong to a request, and transport faults, which belong to an attempt."""
 
 import re
 from typing import NamedTuple
@@ -85,7 +85,7 @@ class Faults(Value):
     rates: dict[str, float] = Field(default_factory=dict)
 
     def for_try(self, key: str, attempt: int) -> str | None:
-        """Return the kind of transport fault that the nth try of a request would meet, or None."""
+        """Return the kind of transport fault that the nth attempt of a request would meet, or None."""
         return self._draw([kind for kind in self.rates if kind in TRANSPORT_FAULTS], key, "try", attempt)
 
     def for_request(self, key: str) -> str | None:
@@ -102,10 +102,10 @@ class Faults(Value):
 
 
 def parse_faults(text: str) -> Faults:
-    """Read `kind=rate,kind=rate`; an empty text is no fault at all.
+    """Read `kind=rate,kind=rate`; an empty text means no faults.
 
     Raises:
-        ConfigError: an unknown kind (the message lists all), a rate that is no number from 0 to 1, a kind twice, or
+        ConfigError: an unknown kind (the message lists all), a rate that is not a number from 0 to 1, a repeated kind, or
             rates that sum to more than 1.
     """
     rates: dict[str, float] = {}
@@ -132,14 +132,14 @@ def parse_faults(text: str) -> Faults:
 
 
 class Tries:
-    """Counts the tries of each request, so that transport faults come at most twice in a row."""
+    """Counts the attempts of each request, so that transport faults occur at most twice in a row."""
 
     def __init__(self, faults: Faults | None) -> None:
         self._faults = faults or Faults()
         self._tries: dict[str, int] = {}
 
     def next_fault(self, key: str) -> str | None:
-        """Return the fault of this try of the request (a kind of transport or lasting fault), or None: it is served."""
+        """Return the transport or lasting fault of this attempt of the request, or None if it is served."""
         lasting = self._faults.for_request(key)
         attempt = self._tries.get(key, 0)
         fault = self._faults.for_try(key, attempt) if attempt < MOST_IN_A_ROW else None
@@ -150,16 +150,16 @@ class Tries:
         return fault
 
     def refuses(self, call: ImageEdit) -> bool:
-        """Return whether an image edit is refused for the fault of content that it has."""
+        """Return whether an image edit is refused because of its content fault."""
         return self._faults.for_request(request_hash(call)) in ("refusal", "content_filter")
 
     def spoil(self, reply: ChatReply, call: Chat) -> ChatReply:
-        """Return the reply with the request's fault of content in it, if it has one."""
+        """Return the reply with the request's content fault in it, if it has one."""
         return spoil(reply, call, self._faults.for_request(request_hash(call)))
 
 
 def transport_error(fault: str, *, api_key: str = "[key]") -> TransportError:
-    """Return a failing try as the error that a transport raises; only the server quotes the key that it was sent."""
+    """Return a failed attempt as the error that a transport raises; only the server quotes the key it was sent."""
     refused = TRANSPORT_FAULTS.get(fault) or LASTING_FAULTS[fault]
     return TransportError(
         refused.kind,
@@ -171,7 +171,7 @@ def transport_error(fault: str, *, api_key: str = "[key]") -> TransportError:
 
 
 def spoil(reply: ChatReply, call: Chat, fault: str | None) -> ChatReply:
-    """Return the reply with a fault of content planted in it; faults of score lines leave other replies alone."""
+    """Return the reply with a content fault planted in it; faults of score lines leave other replies unchanged."""
     if fault is None or fault not in CONTENT_FAULTS:
         return reply
     if fault == "missing_usage":

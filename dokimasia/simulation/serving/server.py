@@ -43,13 +43,13 @@ _BROKEN = {
 
 _CLOSED = (ConnectionError, TimeoutError)
 _PATIENCE = 6000
-"""Looks, 5 ms apart, at whether a reply has left, before it counts as lost."""
+"""How often, every 5 ms, to check whether a reply has been sent before it counts as lost."""
 
 
 class Delivery(NamedTuple):
-    """What leaves for a request, and what the log says of it; `whole` is false where no usable reply is in it.
+    """What is sent for a request, and what the log says of it; `whole` is false if it contains no usable reply.
 
-    `tokens` are those that the reply says were used, input and output.
+    `tokens` are the input and output tokens that the reply reports.
     """
 
     body: bytes
@@ -174,9 +174,9 @@ def _fault_delivery(fault: str, authorization: str) -> Delivery:
 
 
 async def send_delivery(request: web.Request, delivery: Delivery) -> tuple[web.StreamResponse, bool]:
-    """Send what was decided; the second value is whether it left whole while the client was still there.
+    """Send the delivery, and return the response and whether it was sent whole while the client was still connected.
 
-    A request that is to time out waits until it is cancelled, which is when the client goes away.
+    A request that is to time out waits until it is cancelled, which happens when the client disconnects.
     """
     response = web.Response(
         body=delivery.body, status=delivery.status or 200, content_type=delivery.content_type, headers=delivery.headers
@@ -206,7 +206,7 @@ def _connected(request: web.Request) -> bool:
 
 
 def _waiting(transport: asyncio.BaseTransport) -> bool:
-    """Whether bytes are still in this process, not yet with the kernel."""
+    """Whether bytes are still in this process and not yet passed to the kernel."""
     return (
         isinstance(transport, asyncio.WriteTransport)
         and not transport.is_closing()

@@ -1,4 +1,4 @@
-"""Simulated models in process: the same replies and faults as behind the simulated server, without a wire."""
+"""Simulated models in process: the same replies and faults as from the simulated server, without HTTP."""
 
 import asyncio
 import hashlib

@@ -1,9 +1,9 @@
-"""The truth that estimates are compared with: exact expectations, from the planted parameters alone.
+"""Expected results of an evaluation, computed from the planted parameters alone, to compare estimates with.
 
 Nothing here draws, renders, reads a reply or averages measurements; the numbers follow from the definitions of
-`CandidateProfile` and `JudgeProfile` by the rules of probability. They hold for replies that were scored: a judge's
-refusals and unusable replies fall on any response alike. They leave out what is planted elsewhere: faults of the
-transport or server, a `max_tokens` that cuts an answer, and criteria other than the planted steps.
+`CandidateProfile` and `JudgeProfile` by the rules of probability. They hold for scored replies, since a judge's refusals
+and unusable replies affect all responses alike. They do not cover faults of the transport or server, a `max_tokens` that
+cuts an answer, and criteria other than the planted steps.
 """
 
 from collections import defaultdict
@@ -17,7 +17,7 @@ Pairs = Iterable[tuple[Scene, SceneQuestion]]
 
 
 class _StepScores(NamedTuple):
-    """The mean score that a judge gives to a step that is right, hedged, or wrong or missing."""
+    """Mean score that a judge gives to a step that is right, hedged, or wrong or missing."""
 
     right: float
     hedged: float
@@ -33,9 +33,9 @@ def expected_score(
     show_image: bool = False,
     tools: bool = False,
 ) -> float:
-    """Return the expected weighted score, 1 to 5, of one answer to the question, by criteria of the judge's own.
+    """Return the expected weighted score, 1 to 5, of an answer to a question, by the judge's own criteria.
 
-    `show_image` and `tools` (which show the image, too, and enlarge) matter to a near-sighted judge only.
+    `show_image` and `tools` (which also show the image, and enlarge it) affect only a near-sighted judge.
     """
     scores = _expected_steps(profile, judge, scene, question, show_image=show_image, tools=tools)
     total = sum(step.weight for step in question.steps)
@@ -54,7 +54,7 @@ def expected_mean(
     """Return the mean expected score of a candidate over questions, 1 to 5, under a judge.
 
     Raises:
-        NotFound: a model is not known.
+        NotFound: a model is unknown.
         ValueError: there are no pairs.
     """
     model, rater = as_candidate(find_profile(candidate, models=models)), as_judge(find_profile(judge, models=models))
@@ -67,7 +67,7 @@ def expected_mean(
 
 
 def expected_blind_mean(judge: str, *, models: Mapping[str, Profile] | None = None) -> float:
-    """Return the expected score, 1 to 5, of any candidate that answers without the image: no step is ever stated."""
+    """Return the expected score, 1 to 5, of a candidate that answers without the image: no step is ever stated."""
     return _scale(as_judge(find_profile(judge, models=models))).missing
 
 
@@ -94,12 +94,12 @@ def expected_by_domain(
 
 
 def expected_accuracy(profile: CandidateProfile, scene: Scene, question: SceneQuestion) -> float:
-    """Return the probability that the final answer is right: a whole reply whose last step is right or hedged."""
+    """Return the probability that the final answer is right: a complete reply whose last step is right or hedged."""
     return profile.whole * (1 - profile.omission) * profile.skill(question.steps[-1].capability, scene.domain)
 
 
 def expected_chain_right(judge: JudgeProfile, pairs: Pairs, *, tools: bool = False) -> float:
-    """Return the share of steps that the judge's model solutions state right.
+    """Return the share of steps that the judge's own solutions state correctly.
 
     Raises:
         ValueError: there are no pairs.
@@ -111,7 +111,7 @@ def expected_chain_right(judge: JudgeProfile, pairs: Pairs, *, tools: bool = Fal
 
 
 def is_small(judge: JudgeProfile, step: SceneStep) -> bool:
-    """Return whether a step's region is too small a share of the whole picture for the judge to make it out."""
+    """Return whether a step's region is too small a part of the picture for the judge to recognise it."""
     box = step.box
     return box is not None and (box.x1 - box.x0) * (box.y1 - box.y0) < judge.sight
 

@@ -1,13 +1,12 @@
-"""What judges are expected to do, from what is planted alone: agree with people, rate, decide duels, and miss errors.
+"""Expected behaviour of judges, from the planted parameters alone: agreement with people, ratings, duels, missed errors.
 
-Nothing here draws, writes or reads an answer, or averages verdicts. A judge that rates every response apart goes by its
-steps or, with outcome bias, by its final answer; of two responses this leaves four cases with known probabilities. Of a
-duel, the vivid lines of two answers are binomial; an impartial verdict follows from their difference, and each planted
-habit of a judge moves it by the definition in `JudgeProfile`. It holds for answers that are whole and no longer than one
-another, unless `longer` says otherwise. Of a probe, an error is missed, named without a change of score, rewarded, or
-marked down, each with a known rate; of a pair the first place is then favoured, call for call. It holds for judges of
-good sight, and for answers with one planted error or none.
-
+Nothing here draws, writes or reads an answer, or averages verdicts. A judge that rates single responses goes by its
+steps or, with outcome bias, by its final answer; for two responses this leaves four cases with known probabilities. In a
+duel, the numbers of vivid lines of the two answers are binomial; an impartial verdict follows from their difference, and
+each planted habit of a judge moves it as defined in `JudgeProfile`. This holds for complete answers of equal length,
+unless `longer` says otherwise. In a probe, an error is missed, named without a change of score, rewarded, or marked
+down, each at a known rate; in a pair, the first place is then favoured, independently in each call. This holds for judges
+with good sight, and for answers with one planted error or none.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,17 +21,17 @@ from dokimasia.simulation.ranked_world import PlantedResponse
 from dokimasia.simulation.scene import Scene, SceneQuestion
 
 RATED_LUCKY, RATED_UNLUCKY = 9, 3
-"""The ratings of a response whose final answer is right, or wrong, by a judge that looks at nothing else."""
+"""Ratings of a response with a right, or a wrong, final answer by a judge that looks at nothing else."""
 
 TOTAL_WEIGHT = 10
-"""The weight of all steps together."""
+"""Total weight of all steps."""
 
 RankedQuestion = tuple[Sequence[PlantedResponse], Iterable[Mapping[str, Any]]]
-"""The responses to one question, and what people say of them, a line each."""
+"""The responses to a question, and people's rankings of them, one line per person."""
 
 
 def expected_pointwise(judge: JudgeProfile, questions: Iterable[RankedQuestion], *, margin: float = 0.0) -> float:
-    """Return the expected share of people's verdicts on pairs that a judge without other faults agrees with, 0 to 1."""
+    """Return the expected share of people's pairwise verdicts that a judge without other faults agrees with, 0 to 1."""
 
     def ratings(response: PlantedResponse) -> dict[float, float]:
         by_answer = float(RATED_LUCKY if response.right else RATED_UNLUCKY)
@@ -45,7 +44,7 @@ def expected_pointwise(judge: JudgeProfile, questions: Iterable[RankedQuestion],
 
 
 def expected_atoms(questions: Iterable[RankedQuestion], *, margin: float = 0.0) -> float:
-    """Return the same for a judge that scores every step without a fault: it has no eye for the final answer alone."""
+    """Return the expected share of people's pairwise verdicts that a judge agrees with if it scores every step correctly."""
     return _expected_agreement(questions, lambda response: {1 + 4 * response.merit / TOTAL_WEIGHT: 1.0}, margin)
 
 
@@ -79,8 +78,8 @@ BEST, WORST = 3, 1
 def planted_quality(scene: Scene, question: SceneQuestion, criterion: str, truth: str) -> tuple[int, int]:
     """Return the planted accuracy and necessity of a criterion, each 3 or 1.
 
-    It is accurate where it says what a step of the question says, or a fact of the scene; necessary where it asks what a
-    step asks, right or wrong.
+    It is accurate if it says what a step of the question or a fact of the scene says; necessary if it asks what a step asks,
+    right or wrong.
     """
     step = next((candidate for candidate in question.steps if candidate.question == criterion), None)
     if step is not None:
@@ -90,7 +89,7 @@ def planted_quality(scene: Scene, question: SceneQuestion, criterion: str, truth
 
 
 def expected_rating(rater: JudgeProfile, planted: int) -> float:
-    """Return the mean rating that a rater with planted faults gives where the planted one is the best, or the worst."""
+    """Return the mean rating by a rater with planted faults if the planted rating is the best, or the worst."""
     faulted = rater.detects_missing if planted == WORST else rater.false_alarm
     return faulted * (WORST + rater.jitter) + (1 - faulted) * (BEST - rater.jitter)
 
@@ -100,7 +99,7 @@ LAST = 2
 
 
 class LengthChances(NamedTuple):
-    """How likely the evaluated model's answer is longer than the baseline's, and shorter, whatever they are worth."""
+    """Probabilities that the evaluated model's answer is longer, and shorter, than the baseline's, whatever their quality."""
 
     more: float = 0.0
     less: float = 0.0
@@ -110,10 +109,10 @@ EQUAL_LENGTHS = LengthChances()
 
 
 class ExpectedDuel(NamedTuple):
-    """What is expected of a model's verdicts: `reward` by both orders, `impartial` by a judge without any habit.
+    """Expected figures of a model's verdicts: `reward` by both orders, `impartial` by a judge without habits.
 
-    `first` and `second` are the rewards by one order alone, the model shown in that place; `bias` is what the first place
-    is worth. Win rates, by both orders and by the first alone, and `consistency` are in percent.
+    `first` and `second` are rewards by one order, with the model shown in that place; `bias` is the advantage of the first
+    place. Win rates (by both orders, and by the first alone) and `consistency` are in percent.
     """
 
     reward: float
@@ -129,7 +128,7 @@ class ExpectedDuel(NamedTuple):
 def expected_duel(
     judge: JudgeProfile, model: float, baseline: float, *, longer: LengthChances = EQUAL_LENGTHS
 ) -> ExpectedDuel:
-    """Return what is expected of a writer against a baseline, whose skills are the rates of vivid lines."""
+    """Return the expected figures of a duel between two writers, given their rates of vivid lines."""
     impartial = first = second = wins = wins_first = same = 0.0
     for ahead, of_writing in _lead(model, baseline).items():
         fair = _impartial_verdict(ahead)
@@ -148,10 +147,12 @@ def expected_duel(
 
 
 def _lead(model: float, baseline: float) -> dict[int, float]:
-    """Return how likely each difference of vivid lines is."""
+    """Return the probability of each difference of vivid lines."""
     leads: dict[int, float] = {}
-    for mine, theirs in product(range(LINES + 1), repeat=2):
-        leads[mine - theirs] = leads.get(mine - theirs, 0.0) + _binomial(mine, model) * _binomial(theirs, baseline)
+    for model_lines, baseline_lines in product(range(LINES + 1), repeat=2):
+        leads[model_lines - baseline_lines] = leads.get(model_lines - baseline_lines, 0.0) + _binomial(
+            model_lines, model
+        ) * _binomial(baseline_lines, baseline)
     return leads
 
 
@@ -164,7 +165,7 @@ def _impartial_verdict(ahead: int) -> int:
 
 
 def _verdicts(judge: JudgeProfile, fair: int, step: int, *, position: int) -> dict[int, float]:
-    """Return how likely each verdict for the model is, in one order; `place` is 1 where it is shown first, else -1."""
+    """Return the probability of each verdict on the model in one order; `position` is 1 if it is shown first, else -1."""
     moves = (
         ((position, judge.favours_first), (0, 1 - judge.favours_first)),
         ((step, judge.favours_longer), (0, 1 - judge.favours_longer)),
@@ -192,10 +193,11 @@ def _sides(verdicts: Mapping[int, float]) -> dict[int, float]:
 
 
 class ExpectedProbe(NamedTuple):
-    """What is expected of errors of one kind: the share undetected, in each form, judged better, and named all the same.
+    """Expected figures of errors of one kind: the share undetected in each form, judged better, and named nevertheless.
 
-    `either`, `both` and `bias` are None but for pairs: undetected in one order at least, in both, and how much more often the
-    first place is chosen than the second, -1 to 1. `named` is of those undetected; None where none is, or for pairs.
+    `either`, `both` and `bias` are None except for pairs: undetected in at least one order, undetected in both, and how much
+    more often the first place is chosen than the second, -1 to 1. `named` is a share of the undetected errors; None for
+    pairs, or if none is undetected.
     """
 
     undetected: float
@@ -208,9 +210,9 @@ class ExpectedProbe(NamedTuple):
 
 
 class ExpectedHarmless(NamedTuple):
-    """What is expected of harmless changes and of unchanged answers.
+    """Expected figures of harmless changes and of unchanged answers.
 
-    `flickers` and `false_alarms` are None for pairs, of which it matters which answers are shown.
+    `flickers` and `false_alarms` are None for pairs, since they depend on the displayed answers.
     """
 
     equal: float
@@ -228,16 +230,16 @@ def expected_probe(
     effort: str = "",
     reader: JudgeProfile | None = None,
 ) -> ExpectedProbe:
-    """Return what is expected of errors of a dimension under a published evaluator.
+    """Return the expected figures of errors of a dimension under a published evaluator.
 
     Args:
-        judge: whom is asked.
+        judge: the judge.
         dimension: the dimension.
         group: its group.
         evaluator: the evaluator's name.
-        new_reference: whether the reference is another right answer than the one that was perturbed.
-        effort: the reasoning effort that is told; empty for none.
-        reader: who reads the justifications; by default one that never misreads.
+        new_reference: whether the reference is a right answer other than the one that was perturbed.
+        effort: the requested reasoning effort; empty for none.
+        reader: the reader of the justifications; by default one that never misreads.
     """
     missed = planted_miss_rate(judge, dimension, group, evaluator, new_reference=new_reference, effort=effort)
     silent, contrary = (1 - missed) * judge.names_only, (1 - missed) * judge.prefers_perturbed
@@ -257,7 +259,7 @@ def expected_probe(
 
 
 def expected_harmless(judge: JudgeProfile, evaluator: str, *, reader: JudgeProfile | None = None) -> ExpectedHarmless:
-    """Return what is expected of harmless changes under a published evaluator, and of the same answer once more."""
+    """Return the expected figures of harmless changes under a published evaluator, and of repeated unchanged answers."""
     if evaluator.startswith("pairwise"):
         return ExpectedHarmless((1 - judge.nitpicks) * (1 - judge.favours_first), None, None)
     misread = 0.0 if reader is None else reader.misreads
@@ -268,19 +270,19 @@ def expected_harmless(judge: JudgeProfile, evaluator: str, *, reader: JudgeProfi
 def planted_miss_rate(
     judge: JudgeProfile, dimension: str, group: str, evaluator: str, *, new_reference: bool = False, effort: str = ""
 ) -> float:
-    """Return the planted rate at which an error is missed: that of the most specific key, and what the effort adds."""
+    """Return the planted rate of missing an error: that of the most specific key, plus the effect of the effort."""
     evaluators = ["new-reference"] if new_reference else []
     evaluators += [evaluator, evaluator.split("-")[0]]
-    keys = [f"{what}/{suffix}" if suffix else what for what in (dimension, group) for suffix in (*evaluators, "")]
+    keys = [f"{kind}/{suffix}" if suffix else kind for kind in (dimension, group) for suffix in (*evaluators, "")]
     planted = [judge.misses[key] for key in (*keys, *evaluators) if key in judge.misses]
     rate = planted[0] if planted else 1 - judge.detects_missing
     return min(1.0, max(0.0, rate + judge.misses_more.get(effort, 0.0)))
 
 
 def _expected_pair(tie: float, contrary: float, noticed: float, favours: float) -> ExpectedProbe:
-    """Return what is expected of pairs in which neither answer, the changed one, or the gold one is fairly preferred.
+    """Return the expected figures of pairs, given the probabilities of a tie, of the changed and of the gold answer preferred.
 
-    A favoured first place makes a tie its own, and a preference of the second place a tie.
+    A favoured first place turns a tie into a preference for it, and a preference for the second place into a tie.
     """
     gold_first = (1 - favours) * tie + contrary
     gold_second = tie + contrary + favours * noticed

@@ -1,4 +1,4 @@
-"""The agreement that planted people and a planted judge come to, by enumeration of all that they can say.
+"""Expected agreement of planted people and a planted judge, by enumeration of all their ratings.
 
 The numbers follow from the definitions of `Person` alone: nothing is drawn, and no estimator is used.
 """
@@ -24,7 +24,7 @@ def expected_agreement(
         ordinal`, `alpha interval`.
     """
     ratings = range(low, high + 1)
-    of = [rating_chances(person, low, high) for person in people]
+    chances_of = [rating_chances(person, low, high) for person in people]
     judged = rating_chances(judge, low, high)
     expectations: dict[str, float] = {
         "judge mae": 0.0,
@@ -33,49 +33,49 @@ def expected_agreement(
         "people consistency": 0.0,
     }
     tables = {name: _empty(len(shares)) for name in ("judge", "people", "pair")}
-    together = _empty(len(shares))
+    meetings = _empty(len(shares))
     for true, share in enumerate(shares):
         for ratings_given in product(range(len(ratings)), repeat=len(people)):
-            chance = share * prod(row[true][rating] for row, rating in zip(of, ratings_given, strict=True))
+            chance = share * prod(row[true][rating] for row, rating in zip(chances_of, ratings_given, strict=True))
             values = [ratings[rating] for rating in ratings_given]
             mean = sum(values) / len(values)
             for rating, likely in zip(ratings, judged[true], strict=True):
                 _add_comparison(expectations, tables, "judge", rating, mean, chance * likely, low, high)
             for position, value in enumerate(values):
-                others = (sum(values) - value) / (len(values) - 1)
-                _add_comparison(expectations, tables, "people", value, others, chance / len(values), low, high)
-                for other in (*ratings_given[:position], *ratings_given[position + 1 :]):
-                    together[ratings_given[position]][other] += chance / len(values) / (len(values) - 1)
+                mean_of_others = (sum(values) - value) / (len(values) - 1)
+                _add_comparison(expectations, tables, "people", value, mean_of_others, chance / len(values), low, high)
+                for other_rating in (*ratings_given[:position], *ratings_given[position + 1 :]):
+                    meetings[ratings_given[position]][other_rating] += chance / len(values) / (len(values) - 1)
             tables["pair"][ratings_given[0]][ratings_given[1]] += chance
     for name, table in tables.items():
         expectations[f"{name} kappa"] = _kappa(table)
-    margins = [sum(row) for row in together]
+    margins = [sum(row) for row in meetings]
     for name in ("nominal", "ordinal", "interval"):
-        expectations[f"alpha {name}"] = _alpha(together, margins, name)
+        expectations[f"alpha {name}"] = _alpha(meetings, margins, name)
     expectations["fleiss"] = expectations["alpha nominal"]
     return expectations
 
 
 def expected_labelling(shares: Mapping[Label, float], people: Sequence[SimulatedPerson]) -> Mapping[str, float]:
-    """Return what the figures of labels come to over perturbations whose true labels have these shares.
+    """Return the expected agreement on labels of perturbations whose true labels have these shares.
 
     Returns:
-        `alpha` of all people, `kappa` and `same` of the first two, and `valid`, how often the first one says so.
+        `alpha` of all people, `kappa` and `same` of the first two, and `valid`, the first one's rate of that label.
     """
     rows = {true: [label_chances(person, true) for person in people] for true in shares}
-    together, pair = _empty(len(LABELS)), _empty(len(LABELS))
+    meetings, pair = _empty(len(LABELS)), _empty(len(LABELS))
     pairs = [(a, b) for a in range(len(people)) for b in range(len(people)) if a != b]
     for true, share in shares.items():
-        for (at, label), (to, other_label) in product(enumerate(LABELS), repeat=2):
-            pair[at][to] += share * rows[true][0][label] * rows[true][1][other_label]
-            met = sum(rows[true][a][label] * rows[true][b][other_label] for a, b in pairs)
-            together[at][to] += share * met / len(pairs)
+        for (row, label), (column, other_label) in product(enumerate(LABELS), repeat=2):
+            pair[row][column] += share * rows[true][0][label] * rows[true][1][other_label]
+            meeting = sum(rows[true][a][label] * rows[true][b][other_label] for a, b in pairs)
+            meetings[row][column] += share * meeting / len(pairs)
     count = range(len(LABELS))
-    same = sum(pair[at][at] for at in count)
-    first, second = [sum(row) for row in pair], [sum(row[at] for row in pair) for at in count]
+    same = sum(pair[row][row] for row in count)
+    first, second = [sum(row) for row in pair], [sum(row[column] for row in pair) for column in count]
     chance = sum(a * b for a, b in zip(first, second, strict=True))
     return {
-        "alpha": _alpha(together, [sum(row) for row in together], "nominal"),
+        "alpha": _alpha(meetings, [sum(row) for row in meetings], "nominal"),
         "kappa": (same - chance) / (1 - chance),
         "same": same,
         "valid": first[LABELS.index("valid")],

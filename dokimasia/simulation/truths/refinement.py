@@ -23,7 +23,7 @@ ARMS: tuple[Arm, ...] = ("again", "retry", "self", "peer")
 
 
 class StepStates(NamedTuple):
-    """Probabilities of a step's state: right, hedged, missing; they sum to 1 or, jointly with an event, to its own."""
+    """Probabilities of a step's state (right, hedged, missing); they sum to 1 or, jointly with an event, to its probability."""
 
     right: float
     hedged: float
@@ -31,10 +31,10 @@ class StepStates(NamedTuple):
 
 
 class ExpectedRefinement(NamedTuple):
-    """What is expected of one answer: the probability that it is wrong and taken up, and that it is so and an arm mends it.
+    """Expected results for one answer: the probability that it is wrong and selected, and that an arm also corrects it.
 
-    `shown` and `withheld` are expected numbers of steps that were judged failed in a wrong answer, by whether feedback
-    may name them; `solved_shown` and `solved_withheld` how many of those each arm is expected to have judged solved.
+    `shown` and `withheld` are expected numbers of steps judged failed in a wrong answer, by whether feedback may name them;
+    `solved_shown` and `solved_withheld` are the expected numbers of these that are judged solved after each arm.
     """
 
     wrong: float
@@ -54,10 +54,10 @@ class RefinementRates(NamedTuple):
 
 
 class _WrongCase(NamedTuple):
-    """A way in which an answer comes to be wrong: its probability, and each step's states given it.
+    """A way for an answer to be wrong: its probability, and each step's states given it.
 
-    `fresh` says of each step whether missing it tells nothing about what the model knows (it was left out or cut off);
-    `answers` whether it states a final answer at all.
+    `fresh` is, for each step, the probability that missing it says nothing about what the model knows (it was left out or
+    cut off); `answers` says whether the answer states a final answer at all.
     """
 
     chance: float
@@ -67,7 +67,7 @@ class _WrongCase(NamedTuple):
 
 
 class _StepFeedback(NamedTuple):
-    """What feedback says of a step: whether it is named, and how likely a usable hint is, on it or, if not, on another."""
+    """The feedback on a step: whether it is named, and the probability of a usable hint (on it or, if not named, on another)."""
 
     named: bool
     helped: float
@@ -83,15 +83,15 @@ def expected_refinement(
     peers: Sequence[CandidateProfile] = (),
     earlier_shown: bool = True,
 ) -> ExpectedRefinement:
-    """Return what one round of each arm is expected to do to an answer to the question.
+    """Return the expected effect of one round of each arm on an answer to a question.
 
     Args:
         profile: the model that answers.
-        judge: who scores the steps, before and after.
+        judge: the judge of the steps, before and after.
         scene: the scene.
         question: the question.
-        peers: the other models of the run; who hints among those that solved a step is taken to be chance, by itself for
-            each step, which is exact where they hint equally well or one alone can have solved it.
+        peers: the other models of the run. The peer that hints is modelled as a random one of those that solved the step,
+            independently for each step; this is exact if all hint equally well or only one can have solved it.
         earlier_shown: whether the model is shown its earlier answer.
     """
     telling = [states_answer(question, step) for step in question.steps]
@@ -173,42 +173,48 @@ def expected_rates(
     peers: Sequence[CandidateProfile] = (),
     earlier_shown: bool = True,
 ) -> RefinementRates:
-    """Return the expected rates of each arm over the answers that are taken up, as in `expected_refinement`.
+    """Return the expected rates of each arm over the selected answers, as in `expected_refinement`.
 
     Raises:
         ValueError: no answer can be wrong.
     """
-    every = [
+    expectations = [
         expected_refinement(profile, judge, scene, question, peers=peers, earlier_shown=earlier_shown)
         for scene, question in pairs
     ]
-    wrong = sum(answer.wrong for answer in every)
+    wrong = sum(answer.wrong for answer in expectations)
     if wrong == 0:
         raise ValueError("no answer can be wrong, so that there is nothing to mend")
-    named_steps, withheld_steps = sum(answer.shown for answer in every), sum(answer.withheld for answer in every)
+    named_steps, withheld_steps = (
+        sum(answer.shown for answer in expectations),
+        sum(answer.withheld for answer in expectations),
+    )
     return RefinementRates(
-        {arm: sum(answer.mended[arm] for answer in every) / wrong for arm in ARMS},
-        {arm: sum(answer.solved_shown[arm] for answer in every) / named_steps if named_steps else 0.0 for arm in ARMS},
+        {arm: sum(answer.mended[arm] for answer in expectations) / wrong for arm in ARMS},
         {
-            arm: sum(answer.solved_withheld[arm] for answer in every) / withheld_steps if withheld_steps else 0.0
+            arm: sum(answer.solved_shown[arm] for answer in expectations) / named_steps if named_steps else 0.0
+            for arm in ARMS
+        },
+        {
+            arm: sum(answer.solved_withheld[arm] for answer in expectations) / withheld_steps if withheld_steps else 0.0
             for arm in ARMS
         },
     )
 
 
 def usable_hint_chance(peer: CandidateProfile) -> float:
-    """Return the probability that a peer's hint guides and is passed on, at the latest in its second wording."""
+    """Return the probability that a peer's hint guides and is passed on, in its first or second wording."""
     good = 1 - peer.refusal - peer.flatters - peer.verbose - peer.leaks
     return good + peer.leaks * (1 - peer.leaks)
 
 
 def guess_chance(question: SceneQuestion) -> float:
-    """Return how often a guess among the answers that are left is right, for one who knows that the first was wrong."""
+    """Return the probability that a random choice is right if the first answer is known to be wrong."""
     return 1 / (len(question.choices) - 1) if question.choices else 0.0
 
 
 def states_answer(question: SceneQuestion, step: SceneStep) -> bool:
-    """Return whether a step states the whole answer, so that nothing about it can be told: as a run of words, signs left out."""
+    """Return whether a step states the whole answer (as a sequence of words), so that feedback cannot name it."""
     step_words, answer_words = (
         " ".join(re.findall(r"\w+", text.casefold())) for text in (step.statement, question.answer)
     )
@@ -217,7 +223,7 @@ def states_answer(question: SceneQuestion, step: SceneStep) -> bool:
 
 
 def _any_of(chances: Sequence[float], count: int) -> float:
-    """The probability that one of so many events comes about, which are drawn at random from several independent ones."""
+    """Return the probability that at least one of `count` events occurs, drawn at random from independent ones."""
     sums = [1.0, *[0.0] * count]
     for chance in chances:
         for size in range(count, 0, -1):
@@ -234,12 +240,12 @@ def _flipped(
     *,
     earlier_shown: bool,
 ) -> float:
-    """The probability that the final answer of a whole reply is right, for a model that may change it for being wrong."""
+    """Return the probability that the final answer of a complete reply is right, for a model that may change a wrong one."""
     right = last.right + last.hedged
     if arm == "again" or profile.heedless or (earlier_shown and not case.answers):
         return right
-    other = guess_chance(question) * (1.0 if earlier_shown else 1 - right)
-    return profile.flips * other + (1 - profile.flips) * right
+    changed = guess_chance(question) * (1.0 if earlier_shown else 1 - right)
+    return profile.flips * changed + (1 - profile.flips) * right
 
 
 def _wrong_cases(profile: CandidateProfile, scene: Scene, question: SceneQuestion) -> list[_WrongCase]:
@@ -270,7 +276,7 @@ def _first(profile: CandidateProfile, scene: Scene, step: SceneStep) -> StepStat
 
 
 def _subsets(chances: Sequence[float]) -> list[tuple[frozenset[int], float]]:
-    """Every set of events that may come about together, by their numbers, with its probability."""
+    """Return every set of events that can occur together, by index, with its probability."""
     subsets: list[tuple[frozenset[int], float]] = []
     for pattern in product((False, True), repeat=len(chances)):
         weight = prod(chance if hit else 1 - chance for hit, chance in zip(pattern, chances, strict=True))
@@ -280,7 +286,7 @@ def _subsets(chances: Sequence[float]) -> list[tuple[frozenset[int], float]]:
 
 
 def _passes(judge: JudgeProfile) -> StepStates:
-    """The probabilities that a step which is right, hedged, or missing is judged solved."""
+    """Return the probabilities that a right, hedged or missing step is judged solved."""
     fives = (1 - judge.false_alarm, 1 - judge.detects_hedged, 1 - judge.detects_missing)
     right, hedged, missing = (five * (1 - judge.flicker) + (1 - five) * judge.flicker for five in fives)
     return StepStates(right, hedged, missing)
@@ -292,14 +298,14 @@ def _solved(judge: JudgeProfile, states: StepStates) -> float:
 
 
 def _given_judged(judge: JudgeProfile, states: StepStates, *, failed: bool) -> StepStates:
-    """A step's states, given how it was judged."""
+    """Return a step's states, given its judgement."""
     joint = [state * (1 - passed if failed else passed) for state, passed in zip(states, _passes(judge), strict=True)]
     total = sum(joint)
     return StepStates(*(rate / total for rate in joint))
 
 
 def _helped(judge: JudgeProfile, scene: Scene, step: SceneStep, peers: Sequence[CandidateProfile]) -> float:
-    """The probability that a usable hint on a step can be had: of a peer drawn among those that solved it."""
+    """Return the probability of a usable hint on a step, from a peer drawn among those that solved it."""
     # A reply that is cut off is counted as one without the step, which is exact for steps of the second half.
     chances = [_solved(judge, _cut(_first(peer, scene, step), peer.whole)) for peer in peers]
     helped = 0.0
@@ -319,9 +325,9 @@ def _after(
     feedback: _StepFeedback,
     recites: float,
 ) -> StepStates:
-    """A step's states in a whole reply after a round of an arm, from those that it had before.
+    """Return a step's states in a complete reply after a round of an arm, given its states before.
 
-    `recites` is how often a step that was left out is said right once it is named, whatever is concluded from it.
+    `recites` is the probability that a step that was left out is stated correctly once it is named.
     """
     anew = _anew(profile, skill, fresh=fresh)
     if arm == "again" or profile.heedless:
@@ -341,8 +347,8 @@ def _after(
         states = _anew(profile, skill, fresh=left_out)[2]
         right = mends + (1 - mends) * states.right
         recited = recites * left_out if named else 0.0
-        rest = (1 - mends) * (1 - recited)
-        return StepStates(right + recited * (1 - right), rest * states.hedged, rest * states.missing)
+        remainder = (1 - mends) * (1 - recited)
+        return StepStates(right + recited * (1 - right), remainder * states.hedged, remainder * states.missing)
 
     wrong = missing(0.0)
     after_round = (
@@ -354,14 +360,14 @@ def _after(
 
 
 def _upon(profile: CandidateProfile, states: StepStates, mends: float) -> StepStates:
-    """The states of a step whose model goes by what it would say anew, once feedback has mended and spoilt it."""
+    """Return a step's states for a model that answers anew, after feedback has corrected or harmed it."""
     right = states.right * (1 - profile.harm) + (1 - states.right) * mends
     hedged = states.hedged * (1 - mends)
     return StepStates(right, hedged, 1 - right - hedged)
 
 
 def _anew(profile: CandidateProfile, skill: float, *, fresh: float) -> tuple[StepStates, StepStates, StepStates]:
-    """A step's states when the question is answered anew: given that it was right, hedged, and missing before."""
+    """Return a step's states when the question is answered anew, given that it was right, hedged, and missing before."""
     return _said_anew(profile.again, profile.omission, profile.hedging, skill, fresh)
 
 
@@ -386,7 +392,7 @@ def _said_anew(
 
 
 def _mixed(before: StepStates, after: tuple[StepStates, StepStates, StepStates]) -> StepStates:
-    """The states after a round, from those before and from what each of them becomes."""
+    """Return the states after a round, from those before and from the outcome of each of them."""
     was_right, was_hedged, was_missing = before
     right, hedged, missing = after
     return StepStates(

@@ -1,7 +1,7 @@
-"""The truth that reviews and audits are compared with: facts counted in texts, and expectations from planted parameters.
+"""Expected results of reviews and audits: facts counted in texts, and expectations from planted parameters.
 
-Nothing here asks, draws or reads a reply. The counts look for the sentences of a scene's facts as they stand; the
-expectations follow from the definitions of the profiles by the rules of probability, for replies that could be used.
+Nothing here asks, draws or reads a reply. The counts search for the exact sentences of a scene's facts; the expectations
+follow from the definitions of the profiles by the rules of probability, for usable replies.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,7 +17,7 @@ from dokimasia.simulation.scene import Scene
 
 
 class FactCounts(NamedTuple):
-    """How many of a scene's facts a text tells: right, wrong, of those that are disputed, and how many it leaves out."""
+    """Number of a scene's facts that a text states correctly, incorrectly, as one reading of a disputed fact, or not at all."""
 
     true: int
     false: int
@@ -26,7 +26,7 @@ class FactCounts(NamedTuple):
 
 
 class ExpectedAudit(NamedTuple):
-    """What an audit of a model is expected to find, shares of 0 to 1; `overall` is the mean gated score."""
+    """Expected figures of an audit of a model, shares of 0 to 1; `overall` is the mean gated score."""
 
     overall: float
     gate_pass: float
@@ -36,7 +36,7 @@ class ExpectedAudit(NamedTuple):
 
 
 def count_facts(text: str, scene: Scene) -> FactCounts:
-    """Return how many facts of a scene a text tells right and wrong; of what is said twice the first counts."""
+    """Return how many facts of a scene a text states correctly and incorrectly; of repeated statements, the first counts."""
     true = false = open_ = untold = 0
     plain = " ".join(text.split()).casefold()
     for point in content_of_scene(scene).points:
@@ -53,7 +53,7 @@ def count_facts(text: str, scene: Scene) -> FactCounts:
 
 
 def expected_facts(profile: Profile, scene: Scene) -> tuple[float, float]:
-    """Return how many facts a model's description of a scene is expected to tell right, and how many wrong."""
+    """Return the expected numbers of facts that a model's description of a scene states correctly, and incorrectly."""
     member = as_member(profile, scene.domain)
     settled = content_of_scene(scene).settled
     false = sum(member.telling * wrong_rate(member, point) for point in settled)
@@ -61,18 +61,19 @@ def expected_facts(profile: Profile, scene: Scene) -> tuple[float, float]:
 
 
 def vote_chances(voter: PanelProfile, texts: Mapping[str, str], scene: Scene) -> dict[str, float]:
-    """Return the probability of a vote for each author's text, over all orders in which the texts may be shown.
+    """Return the probability of a vote for each author's text, over all orders of display.
 
     Args:
-        voter: the member who votes.
+        voter: the voting member.
         texts: the candidates by author's name; the voter's own is the one under its name.
-        scene: what they describe.
+        scene: the described scene.
     """
     chosen = _deliberate(voter, texts, content_of_scene(scene))
-    own = voter.self_preference if voter.name in texts else 0.0
-    first = voter.position_bias / len(texts)
+    own_rate = voter.self_preference if voter.name in texts else 0.0
+    first_rate = voter.position_bias / len(texts)
     return {
-        author: own * (author == voter.name) + (1 - own) * (first + (1 - voter.position_bias) * chosen[author])
+        author: own_rate * (author == voter.name)
+        + (1 - own_rate) * (first_rate + (1 - voter.position_bias) * chosen[author])
         for author in texts
     }
 
@@ -80,14 +81,14 @@ def vote_chances(voter: PanelProfile, texts: Mapping[str, str], scene: Scene) ->
 def expected_self_preference(
     voter: str, panel: Sequence[PanelProfile], rounds: Iterable[tuple[Mapping[str, str], Scene]]
 ) -> float:
-    """Return a voter's expected self-preference over rounds: its chance to vote for its text less that of the others.
+    """Return a voter's expected self-preference over rounds: its rate of voting for its own text minus that of the others.
 
-    Rounds without a text of its own (it kept somebody else's) say nothing of it.
+    Rounds without a text of its own (it kept another member's) are ignored.
 
     Args:
         voter: the name of the member.
         panel: all members.
-        rounds: the texts that were voted on, by author, each with its scene.
+        rounds: the candidate texts by author, each with its scene.
 
     Raises:
         ValueError: there is no round.
@@ -97,17 +98,17 @@ def expected_self_preference(
         if voter not in texts:
             continue
         chances = {member.name: vote_chances(member, texts, scene)[voter] for member in panel}
-        others = [chance for name, chance in chances.items() if name != voter]
-        differences.append(chances[voter] - sum(others) / len(others))
+        other_chances = [chance for name, chance in chances.items() if name != voter]
+        differences.append(chances[voter] - sum(other_chances) / len(other_chances))
     if not differences:
         raise ValueError("a self-preference needs at least one round of votes")
     return sum(differences) / len(differences)
 
 
 def expected_losses(profile: Profile, scene: Scene) -> dict[str, float]:
-    """Return the probabilities that a member's turn to compare and to vote comes to nothing.
+    """Return the probabilities that a member's turns to compare and to vote fail.
 
-    A refusal is final; any other reply of no use is sent back once, and drawn anew.
+    A refusal is final; any other unusable reply is requested once more, and drawn anew.
     """
     member = as_member(profile, scene.domain)
     refuses = member.slips.get("refuses", 0.0)
@@ -117,10 +118,10 @@ def expected_losses(profile: Profile, scene: Scene) -> dict[str, float]:
 
 
 def true_results(text: str, rubrics: Sequence[str]) -> list[bool]:
-    """Return whether a text meets each rubric, by the sentences of facts that stand in it.
+    """Return whether a text meets each rubric, by the sentences of facts in it.
 
     Raises:
-        ValueError: a rubric is not about one fact in the words of simulated judges.
+        ValueError: a rubric is not about one fact, in the wording of simulated judges.
     """
     plain = " ".join(text.split()).casefold()
     results: list[bool] = []
@@ -139,10 +140,10 @@ def true_gated_score(text: str, must_right: Sequence[str], easy_wrong: Sequence[
 
 
 def read_rubric(statement: str) -> tuple[str, str, str, bool]:
-    """Return what a rubric is about (attribute, subject, value, in lower case) and whether it forbids to say so.
+    """Return the content of a rubric (attribute, subject and value, in lower case), and whether it forbids the statement.
 
     Raises:
-        ValueError: it is not put in the words of simulated judges.
+        ValueError: it is not in the wording of simulated judges.
     """
     plain = " ".join(statement.split()).casefold().rstrip(".")
     for opening, forbidden in (
@@ -161,12 +162,12 @@ def expected_audit(
     judge: JudgeProfile,
     sets: Iterable[tuple[Scene, Sequence[str], Sequence[str]]],
 ) -> ExpectedAudit:
-    """Return what an audit of a model's descriptions is expected to find under a judge.
+    """Return the expected figures of an audit of a model's descriptions under a judge.
 
     Args:
-        profile: the model that describes; its replies are not cut.
-        judge: who assesses, by its planted sensitivity and false alarms.
-        sets: scenes with their must-right and easy-wrong rubrics, by statement.
+        profile: the model that describes; its replies are not truncated.
+        judge: the judge, with its planted sensitivity and false alarms.
+        sets: scenes with the statements of their must-right and easy-wrong rubrics.
 
     Raises:
         ValueError: there is no scene, a rubric is not of the planted world, or the model truncates its replies.
@@ -193,14 +194,14 @@ def expected_audit(
 
 
 class _Chances:
-    """The chances that a model's description passes rubrics under a judge: facts are independent of one another."""
+    """Probabilities that a model's description passes rubrics under a judge; facts are independent of one another."""
 
     def __init__(self, member: PanelProfile, judge: JudgeProfile, picture: PictureContent, silent: float) -> None:
         self._member, self._judge, self._silent = member, judge, silent
         self._points = {(point.attribute.casefold(), point.subject.casefold()): point for point in picture.points}
 
     def all_pass(self, rubrics: Sequence[str]) -> float:
-        """The probability that the judge finds every one of these rubrics met."""
+        """Return the probability that the judge finds all of these rubrics met."""
         by_fact: dict[tuple[str, str], list[str]] = {}
         for rubric in rubrics:
             attribute, subject, _, _ = read_rubric(rubric)
@@ -212,7 +213,7 @@ class _Chances:
         return (1 - self._silent) * spoken + self._silent * self._judged(rubrics, None)
 
     def _outcomes(self, key: tuple[str, str]) -> dict[str | None, float]:
-        """The values that the description gives a fact (None: it leaves it out), with their probabilities."""
+        """Return the values that the description can give a fact (None: it leaves it out), with their probabilities."""
         point = self._points.get(key)
         if point is None:
             return {None: 1.0}
@@ -226,35 +227,35 @@ class _Chances:
         return outcomes
 
     def _judged(self, rubrics: Sequence[str], value: str | None) -> float:
-        """The probability that the judge passes these rubrics, given the value that is told of their fact."""
+        """Return the probability that the judge passes these rubrics, given the stated value of their fact."""
         chance = 1.0
         for rubric in rubrics:
-            _, _, wanted, forbidden = read_rubric(rubric)
-            met = (value == wanted) != forbidden
+            _, _, expected, forbidden = read_rubric(rubric)
+            met = (value == expected) != forbidden
             chance *= 1 - self._judge.false_alarm if met else 1 - sensitivity_of(self._judge, rubric)
         return chance
 
 
 def _mistakes(point: PictureFact) -> dict[str, float]:
-    each = (1 - LURE_SHARE if point.hard else 1.0) / len(point.false)
+    share = (1 - LURE_SHARE if point.hard else 1.0) / len(point.false)
     chances: dict[str, float] = {}
     for value in point.false:
-        chances[value.casefold()] = chances.get(value.casefold(), 0.0) + each
+        chances[value.casefold()] = chances.get(value.casefold(), 0.0) + share
     if point.hard:
         chances[point.false[0].casefold()] += LURE_SHARE
     return chances
 
 
 def _deliberate(voter: PanelProfile, texts: Mapping[str, str], picture: PictureContent) -> dict[str, float]:
-    """The chance that each text is chosen by somebody who votes for neither their own nor the first place's sake."""
+    """Return the probability that each text is chosen by a voter without regard to author or place."""
     readings = {author: read_candidate(text, picture) for author, text in texts.items()}
     for point in picture.disputed:
         values = {author: reading.values.get(point.key, "").casefold() for author, reading in readings.items()}
         present = [reading.casefold() for reading in point.readings if reading.casefold() in values.values()]
-        own = point.readings[stance_of(voter) % len(point.readings)].casefold()
-        if own in present:
-            turned = present.index(own) + int(unit_interval("turn", picture.id) * len(present))
-            holders = [author for author in texts if values[author] == present[turned % len(present)]]
+        own_reading = point.readings[stance_of(voter) % len(point.readings)].casefold()
+        if own_reading in present:
+            position = present.index(own_reading) + int(unit_interval("turn", picture.id) * len(present))
+            holders = [author for author in texts if values[author] == present[position % len(present)]]
             chosen = min(
                 holders, key=lambda author: (readings[author].false, -readings[author].true, -readings[author].charm)
             )
@@ -266,7 +267,7 @@ def _deliberate(voter: PanelProfile, texts: Mapping[str, str], picture: PictureC
 
 
 def _value_in_text(plain: str, attribute: str, subject: str) -> str | None:
-    """The value that a text in lower case gives a fact, or None."""
+    """Return the value that a text in lower case gives a fact; None if it does not state it."""
     opening = f'the {attribute} of the {subject} is "'.casefold()
     at = plain.find(opening)
     if at < 0:
