@@ -22,6 +22,8 @@ import pytest
 
 from dokimasia.simulation.world import write_world
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parent.parent
 TEMPLATE = Path(__file__).parent / "method_template"
 CATALOGUE = Path("dokimasia/runs/catalogue.py")

@@ -9,6 +9,8 @@ import pytest
 from benchmarks import replay
 from benchmarks.figures import Figure, Report, number
 
+pytestmark = pytest.mark.full
+
 
 def tiny(name: str, capsys: pytest.CaptureFixture[str], *arguments: object, code: int = 0) -> dict[str, Any]:
     """Run one benchmark in this process and return its JSON with the figures by name."""
@@ -102,7 +104,6 @@ def test_soak(capsys: pytest.CaptureFixture[str]) -> None:
     assert [row["calls"] for row in report["rows"]] == [str(8 * tenth) for tenth in range(1, 11)]
 
 
-@pytest.mark.full
 def test_crash(capsys: pytest.CaptureFixture[str]) -> None:
     """Killed four times, also in the middle of writes, nothing is lost, changed or sent again."""
     report = tiny("crash", capsys, "--kills", 4, "--samples", 20, "--per-run", 8, "--in-flight", 8)

@@ -6,6 +6,8 @@ import pytest
 
 from benchmarks.hostile.__main__ import main
 
+pytestmark = pytest.mark.full
+
 
 def test_both_transports_stand_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     """A row a reply, with what came of it over each transport, its time and its peak memory; none does harm."""

@@ -63,6 +63,7 @@ def short() -> Iterator[Path]:
     shutil.rmtree(folder, ignore_errors=True)
 
 
+@pytest.mark.full
 def test_a_killed_driver_is_gone_on_with(world: Path, tmp_path: Path, short: Path) -> None:
     """Killed with two workers and with three, a run ends in one process: the same bytes, no committed call sent again.
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.docs.test_quickstart import DOCS, typed, words
 
+pytestmark = pytest.mark.full
+
 GUIDES = sorted((DOCS / "guides").glob("*.md"))
 
 

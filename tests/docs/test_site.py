@@ -14,6 +14,8 @@ import dokimasia
 from dokimasia.cli.main import VERBS, group
 from dokimasia.graphs.drive import GRAPHS, compiled
 
+pytestmark = pytest.mark.full
+
 ROOT = Path(__file__).parent.parent.parent
 LOADED = {
     "script": "src",

@@ -4,6 +4,7 @@ import shlex
 from pathlib import Path
 
 import orjson
+import pytest
 
 from dokimasia.methods.duel import METHOD, DuelRequest
 from dokimasia.runs.lifecycle import run_sync
@@ -15,6 +16,8 @@ from dokimasia.storage.runs import get_run
 from tests.killing import Witness, committed
 from tests.processes import KEY, run_program, start_program
 from tests.runs.test_over_http import MODEL
+
+pytestmark = pytest.mark.full
 
 CASES = 50
 WRITER, BASELINE, JUDGE = "sim/weak", "sim/steady", "sim/judge-first-place"
