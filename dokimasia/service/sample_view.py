@@ -51,9 +51,9 @@ def draw_sample(service: Service, run: Run, sample: Sample, view: Mapping[str, J
     pictures = pictures_of(service.home, {image.sha256: image for image in sample.images})
     clip = Clip(run.id, service.redact(sample.id), LONGEST)
     markup = Markup(definitions(pictures))
-    if drawing.card is not None:
-        return markup + Markup(drawing.card(shown_view, pictures, clip))
     views: Views = shown_view.get("items", [shown_view])
+    if drawing.card is not None and views:
+        return markup + Markup(drawing.card(shown_view, pictures, clip))
     criteria = shown_view.get("criteria")
     draw = drawing.sample or plain.sample
     blocks = draw(views, lambda text: "".join(clip.cut(text))) if views else ()

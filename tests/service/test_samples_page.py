@@ -9,7 +9,10 @@ import httpx
 import pytest
 
 from dokimasia.domain.sample import Sample
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.reading.inspection import sample_groupings
+from dokimasia.settings import load_settings
+from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import get_run, load_samples
@@ -227,3 +230,18 @@ async def test_a_sample_is_read_by_itself(
     text = await body(client, f"/runs/{small.run}/samples/{samples_of(small)[0].id}")
     assert "Atomic criteria" in text
     assert 'data-mark="1"' in text
+
+
+async def test_a_sample_without_results_shows_its_question(tmp_path: Path) -> None:
+    """The page of a sample that a run has not come to yet shows what is asked."""
+    write_world(tmp_path / "world.jsonl", 3, 0)
+    settings = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
+    request = EvaluationRequest(data=tmp_path / "world.jsonl", judge="sim/judge", models=("sim/strong",))
+    run = (await evaluate(request, settings=settings)).run
+    with Home.open(settings.home, write=True) as home:
+        sample = next(iter(load_samples(home, run)))
+        await home.write(lambda connection: connection.execute("DELETE FROM results WHERE sample_id = ?", (sample.id,)))
+    with service_over(settings.home) as service:
+        async with asking(service) as client:
+            page = await body(client, f"/runs/{run}/samples/{quote(sample.id)}")
+    assert sample.prompt in unescape(page)
