@@ -10,7 +10,8 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+from rich.progress import Progress as LiveProgress
 from rich.table import Column
 
 from dokimasia.cli.outcomes import RunOutcome
@@ -21,8 +22,7 @@ from dokimasia.log import unguarded
 from dokimasia.report.console import PrintableConsole
 from dokimasia.report.figures import cost_text, several
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.observer import Progress as Standing
-from dokimasia.runs.observer import Speed
+from dokimasia.runs.observer import Progress, Speed
 from dokimasia.runs.outcome import End
 from dokimasia.runs.reachability import Stop
 from dokimasia.settings import Settings
@@ -44,7 +44,7 @@ class ProgressLine:
         """Create a line, which appears when the run is planned; `method` is its label."""
         self.method = method
         self._console = PrintableConsole(file=unguarded(sys.stderr), highlight=False)
-        self._live: Progress | None = None
+        self._live: LiveProgress | None = None
         self._started = time.monotonic()
         self._last_line = self._started
         self._speed = Speed()
@@ -53,7 +53,7 @@ class ProgressLine:
         self.run_id = ""
         self.starts = False
         """Whether workers are just being started."""
-        self.standing: Standing | None = None
+        self.standing: Progress | None = None
         self.before = 0.0
         """US dollars that the run had spent on the service before it was resumed there."""
 
@@ -79,7 +79,7 @@ class ProgressLine:
         for note in estimate.notes:
             say(f"note: {note}")
         if self._console.is_terminal:
-            self._live = Progress(
+            self._live = LiveProgress(
                 TextColumn("{task.description}"),
                 *([BarColumn(bar_width=28)] if self._console.width >= ROOM_FOR_A_BAR else []),
                 MofNCompleteColumn(),
@@ -104,7 +104,7 @@ class ProgressLine:
         if address is None and workers > (cores := os.cpu_count() or workers):
             say(f"note: that is more than this machine's {several(cores, 'core')}, which they share")
 
-    def progressed(self, progress: Standing) -> None:
+    def progressed(self, progress: Progress) -> None:
         """Show the progress of the run."""
         self.standing = progress
         now = time.monotonic()
@@ -150,7 +150,7 @@ class ProgressLine:
         earlier = f" ({cost_text(self.before)} of it before the run went on)" if self.before else ""
         return f"{calls}{tries}; paid now: {self._spent(stats)}{earlier} in {time.monotonic() - self._started:.1f} s"
 
-    def _note(self, progress: Standing) -> str:
+    def _note(self, progress: Progress) -> str:
         stats = progress.stats
         rate, seconds_left = self._speed.of(progress)
         undecided = progress.failures.get("undecided", 0)

@@ -91,13 +91,12 @@ class WorkerProxy:
         """
         context = walk.context
         graph = walk.graph.__name__ if isinstance(walk.graph, ModuleType) else walk.graph
-        options, opened = self._options(context.options), context.refused
-        task = GraphTask(
-            graph, walk.inputs, walk.item, walk.thread, options, context.seed, context.attempt, opened is not None
-        )
-        state, refused = await self.line.ask("walk", task)
-        if opened is not None:
-            opened.extend(refused)
+        options, open_failures = self._options(context.options), context.open_failures
+        collects = open_failures is not None
+        task = GraphTask(graph, walk.inputs, walk.item, walk.thread, options, context.seed, context.attempt, collects)
+        state, worker_failures = await self.line.ask("walk", task)
+        if open_failures is not None:
+            open_failures.extend(worker_failures)
         return state
 
     def _options(self, options: GraphOptions) -> int:

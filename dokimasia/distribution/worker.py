@@ -154,7 +154,7 @@ class _WorkerRun:
     async def _walk(self, task: GraphTask) -> tuple[dict[str, Any], list[Any] | None]:
         """Execute a graph; return its final state and the failures of open requests."""
         graph: Any = importlib.import_module(task.graph) if isinstance(task.graph, str) else task.graph
-        options, refused = self._options[task.options], [] if task.open else None
+        options, open_failures = self._options[task.options], [] if task.open else None
         context = Context(
             self.gateway,
             self._store,
@@ -163,6 +163,6 @@ class _WorkerRun:
             self._orders.library,
             self._blobs,
             attempt=task.attempt,
-            refused=refused,
+            open_failures=open_failures,
         )
-        return await self._local.execute(GraphRun(graph, task.inputs, task.item, context, task.thread)), refused
+        return await self._local.execute(GraphRun(graph, task.inputs, task.item, context, task.thread)), open_failures

@@ -168,7 +168,7 @@ class CheckpointScores(Value):
         return self
 
     @property
-    def spoken_to(self) -> tuple[bool, ...]:
+    def addressed(self) -> tuple[bool, ...]:
         """Of each criterion whether the response speaks of it; of all where the judge was not asked for it."""
         return self.stated or (True,) * len(self.scores)
 

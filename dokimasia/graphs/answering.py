@@ -30,13 +30,13 @@ class AnswerState(Failure, TypedDict, total=False):
 
 
 async def answer_items(
-    sample: str, items: Sequence[AnswerState], context: Context, *, plain: bool
+    sample_id: str, items: Sequence[AnswerState], context: Context, *, plain: bool
 ) -> list[AnswerState]:
     """Return the items with the missing responses of candidates to a sample's question (`plain`: the bare question)."""
-    question = await context.store.get(Sample, sample)
+    sample = await context.store.get(Sample, sample_id)
 
     async def answer_item(item: AnswerState) -> AnswerState:
-        request = answer_question(question, arm=item.get("arm", ""), repeat=item.get("repeat", 0), plain=plain)
+        request = answer_question(sample, arm=item.get("arm", ""), repeat=item.get("repeat", 0), plain=plain)
         result = await context.ask(request, model=item["model"], attempt=item.get("attempt"))
         item = with_calls(item, result.calls)
         if result.value is None:

@@ -22,7 +22,7 @@ class Context:
 
     `prompts`, if given, replaces the package's own prompts. `blobs` holds images, also those that tools make; it is required
     if the options offer tools. `attempt` counts how often the item was retried after a failure (see `at_attempt`).
-    `refused`, if given, collects the failures after which a call is still open (see `Failed.open`).
+    `open_failures`, if given, collects the failures after which a call is still open (see `Failed.open`).
     """
 
     gateway: Gateway
@@ -32,7 +32,7 @@ class Context:
     prompts: PromptLibrary | None = None
     blobs: BlobStore | None = None
     attempt: int = field(default=0, kw_only=True)
-    refused: list[Failed] | None = field(default=None, kw_only=True)
+    open_failures: list[Failed] | None = field(default=None, kw_only=True)
 
     async def ask(
         self,
@@ -61,8 +61,8 @@ class Context:
             library=self.prompts,
             looking=self.looking if request.tools else None,
         )
-        if self.refused is not None and result.value is None and result.failure.open:
-            self.refused.append(result.failure)
+        if self.open_failures is not None and result.value is None and result.failure.open:
+            self.open_failures.append(result.failure)
         return result
 
     def at_attempt(self, attempt: int) -> Self:
@@ -112,7 +112,10 @@ async def keep_looks(context: Context, looks: Sequence[Look]) -> list[str]:
 
 
 class Failure(TypedDict, total=False):
-    """The part of a state that records a failure: its kind (empty: none) and reason."""
+    """The part of a state that records a failure: its kind (empty: none) and reason.
+
+    Cognitive replay stores the reason as a value instead, since its state is checkpointed and has to stay small.
+    """
 
     failed: str
     reason: str

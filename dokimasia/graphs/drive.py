@@ -18,7 +18,10 @@ RECURSION_LIMIT = 60
 
 
 class GraphFile(Protocol):
-    """A module that defines a graph: its name, the version of its nodes and state, and the function that builds it."""
+    """A module that defines a graph: its name, the version of its nodes and state, and the function that builds it.
+
+    A module that also says `CHECKPOINTED = True` has every step stored, so that a resume continues in the middle of a walk.
+    """
 
     @property
     def NAME(self) -> str: ...

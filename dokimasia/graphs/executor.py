@@ -160,13 +160,13 @@ class LocalExecutor:
         with at_item(walk.item):
             if not walk.thread:
                 return await drive.run(graph, walk.inputs, context=walk.context)
-            refused = [] if walk.context.refused is None else walk.context.refused
-            context = replace(walk.context, refused=refused)
+            open_failures = [] if walk.context.open_failures is None else walk.context.open_failures
+            context = replace(walk.context, open_failures=open_failures)
             config: RunnableConfig = {
                 "configurable": {"thread_id": walk.thread},
                 "recursion_limit": drive.RECURSION_LIMIT,
             }
-            self._saver.open[walk.thread] = refused
+            self._saver.open[walk.thread] = open_failures
             try:
                 has_checkpoint = (
                     await self._saver.aget_tuple(config) is not None

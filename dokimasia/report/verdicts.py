@@ -25,7 +25,7 @@ def addressed_scores(answer: AnswerView) -> list[int | None]:
     """Return an answer's scores by criterion, None for those that it does not address; empty if it was not scored."""
     if answer.judgement is None:
         return []
-    judged = zip(answer.judgement.scores, answer.judgement.spoken_to, strict=True)
+    judged = zip(answer.judgement.scores, answer.judgement.addressed, strict=True)
     return [score if is_addressed else None for score, is_addressed in judged]
 
 

@@ -4,7 +4,7 @@ import asyncio
 import sys
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import JsonValue
 
@@ -42,6 +42,9 @@ from dokimasia.storage.retries import retry_failed
 from dokimasia.storage.runs import Run, RunStatus, set_status
 from dokimasia.storage.threads import live_threads
 from dokimasia.storage.usage import count_calls
+
+if TYPE_CHECKING:
+    from dokimasia.runs.work import Job
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
@@ -273,15 +276,22 @@ async def carry_out(
                     left = failed.kind
                 if left is None and method.ended is not None:
                     await method.ended(job)
-            held_open = left is None and job.held_open
-            row = await settle_status(home, run, left="budget" if held_open else left, record=not job.held_open)
-            if row.status in ("done", "waiting"):
-                await services.people.withdraw_others()
-            complete = held_open or row.status == "done"
-            outcome = await asyncio.to_thread(_result_of, method, home, row, request, complete=complete)
-            await record_end(home, run, outcome.end, outcome.why, session.settings)
+            outcome = await _finish(method, job, left)
             result.set_result(outcome)
             return outcome
+
+
+async def _finish(method: AnyMethod, job: "Job[Any]", left: FailureKind | None) -> RunResult:
+    """Settle the status of a run whose stages are done, or stopped at a failure that leaves the rest open; return its result."""
+    home, run = job.home, job.run
+    held_open = left is None and job.held_open
+    row = await settle_status(home, run, left="budget" if held_open else left, record=not job.held_open)
+    if row.status in ("done", "waiting"):
+        await job.services.people.withdraw_others()
+    complete = held_open or row.status == "done"
+    result = await asyncio.to_thread(_result_of, method, home, row, job.request, complete=complete)
+    await record_end(home, run, result.end, result.why, job.session.settings)
+    return result
 
 
 @asynccontextmanager

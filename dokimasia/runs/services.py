@@ -47,7 +47,7 @@ class Services:
     saver: "Saver"
     specs: Mapping[str, ModelSpec]
     people: QueuedPeople
-    engine: "Executor"
+    executor: "Executor"
 
 
 def default_transports(prompts: PromptLibrary | None = None) -> dict[str, Transport]:
@@ -275,7 +275,7 @@ async def open_services(
             on_event=observer.happened,
             traffic=shared.traffic,
         )
-        engine: Executor = local
+        executor: Executor = local
         if workers:
             from dokimasia.distribution.driver import DriverPorts
             from dokimasia.distribution.engine import engine_of
@@ -296,7 +296,7 @@ async def open_services(
             opened = engine_of(
                 workers, request.address, orders=orders, ports=ports, local=local, keys=sent, waiting=waiting
             )
-            engine = await unless_stopped(stop, stack.enter_async_context(opened))
+            executor = await unless_stopped(stop, stack.enter_async_context(opened))
 
         async def drain_when_asked() -> None:
             await stop.wait()
@@ -305,7 +305,7 @@ async def open_services(
         helpers = [asyncio.create_task(drain_when_asked()), asyncio.create_task(watch_home(home, stop))]
         try:
             with keeping_steps(home):
-                yield Services(gateway=gateway, store=store, saver=saver, specs=specs, people=people, engine=engine)
+                yield Services(gateway=gateway, store=store, saver=saver, specs=specs, people=people, executor=executor)
             if not home.in_place:
                 raise home_gone(home)
         except Exception as error:

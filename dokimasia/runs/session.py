@@ -74,7 +74,7 @@ class SampleEntry(NamedTuple):
 
 
 @dataclass(slots=True)
-class SampleEntries:
+class StoredSamples:
     """The samples of a data file, or of the run that is forked, without their texts and images.
 
     Attributes:
@@ -187,8 +187,10 @@ class Session:
             raise ConfigError(f"{option} names {', '.join(twice)} twice")
         return tuple(map(self.model, names))
 
-    def entries(self, request: DataRequest, *, images: bool = False, need_prompt: bool | None = None) -> SampleEntries:
-        """Read a request's data once, store each sample as it is read, and return the entries.
+    def store_samples(
+        self, request: DataRequest, *, images: bool = False, need_prompt: bool | None = None
+    ) -> StoredSamples:
+        """Read a request's data once, store each sample as it is read, and return what was stored.
 
         Memory holds no sample. Samples of a file that turns out to be bad stay stored as values of no run.
 
@@ -200,13 +202,13 @@ class Session:
         Raises:
             DataError: naming all that is wrong, by file and line.
         """
-        entries = SampleEntries()
+        stored = StoredSamples()
         waiting: list[Sample] = []
         blobs = MemoryBlobs() if self.dry else BackgroundWriter(self.opened.blobs)
 
         def take(sample: Sample) -> None:
-            if entries.first is None and (sample.images or not images):
-                entries.first = sample
+            if stored.first is None and (sample.images or not images):
+                stored.first = sample
             waiting.append(sample)
             if len(waiting) == PAGE:
                 flush()
@@ -215,22 +217,22 @@ class Session:
             if isinstance(blobs, BackgroundWriter) and self.forked is None and waiting:
                 blobs.settle()
                 keep_samples(self.opened, waiting)
-            entries.entries.extend(map(_entry, waiting))
+            stored.entries.extend(map(_entry, waiting))
             waiting.clear()
 
         with blobs if isinstance(blobs, BackgroundWriter) else nullcontext():
             if self.forked is not None:
                 for sample in load_samples(self.opened, self.forked.id):
                     take(sample)
-                entries.skipped = skipped_entries(self.forked)
+                stored.skipped = skipped_entries(self.forked)
             else:
                 data_request = request.model_copy(update={"prompt": None}) if images else request
                 needs = not images if need_prompt is None else need_prompt
-                entries.skipped = list(read_data(data_request, blobs, take, need_prompt=needs))
+                stored.skipped = list(read_data(data_request, blobs, take, need_prompt=needs))
             flush()
         if images:
-            _drop_blind(entries, request)
-        return entries
+            _drop_blind(stored, request)
+        return stored
 
     def samples(self, request: DataRequest, *, need_prompt: bool = True) -> tuple[list[Sample], list[str]]:
         """Read a request's data into memory; return its samples, and why lines were left out.
@@ -255,14 +257,14 @@ def _entry(sample: Sample) -> SampleEntry:
     return SampleEntry(place, bool(sample.images), size_of(sample))
 
 
-def _drop_blind(entries: SampleEntries, request: DataRequest) -> None:
+def _drop_blind(stored: StoredSamples, request: DataRequest) -> None:
     """Leave out samples without an image, or refuse them."""
-    blind = [entry.sample.sample_id for entry in entries.entries if not entry.has_image]
+    blind = [entry.sample.sample_id for entry in stored.entries if not entry.has_image]
     if not blind:
         return
     message = f"{request.data}: without an image there is nothing to look at: "
-    if request.on_bad_sample == "fail" or len(blind) == len(entries.entries):
+    if request.on_bad_sample == "fail" or len(blind) == len(stored.entries):
         listed = ", ".join(blind[:5]) + (", …" if len(blind) > 5 else "")
         raise DataError(f"{message}{listed}\n(--on-bad-sample skip leaves such samples out)")
-    entries.skipped += [f"{message}{name}" for name in blind]
-    entries.entries = [entry for entry in entries.entries if entry.has_image]
+    stored.skipped += [f"{message}{name}" for name in blind]
+    stored.entries = [entry for entry in stored.entries if entry.has_image]

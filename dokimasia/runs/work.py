@@ -61,7 +61,7 @@ class Stage(Generic[U]):
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """One walk through a graph, which ends in one result row.
+    """What a `graph_stage` walks through its graph, to one result row.
 
     Attributes:
         name: unique in its run.
@@ -156,7 +156,7 @@ class Job(Generic[P]):
             width=width,
             report=self.report,
             uneven=stage.uneven,
-            processes=self.services.engine.processes,
+            processes=self.services.executor.processes,
         )
 
     async def in_batches(self, items: Iterable[T], do: Callable[[list[T]], Awaitable[None]]) -> None:
@@ -194,25 +194,32 @@ class Job(Generic[P]):
         return 0 if retry is None else retry.attempt
 
     async def walk(
-        self, graph: GraphFile, inputs: Mapping[str, object], item: str, *, context: Context | None = None
+        self, graph: GraphFile, inputs: Mapping[str, object], name: str, *, context: Context | None = None
     ) -> dict[str, Any]:
-        """Walk an item through a graph and return the final state.
+        """Walk through a graph and return the final state.
 
-        An item that failed before is asked under its next attempt, unless a `context` is given. A graph that is
-        `CHECKPOINTED` continues after its last step. Any other starts anew, and the ledger answers its finished calls; its
-        steps are stored only if the request keeps them. The thread is closed when the item's row is committed.
+        A graph that is `CHECKPOINTED` continues after its last step. Any other starts anew, and the ledger answers its
+        finished calls; its steps are stored only if the request keeps them. The thread of a walk that is named after an item
+        is closed when the item's row is committed.
+
+        Args:
+            graph: the graph.
+            inputs: its inputs.
+            name: the item's name, or another name that is unique in the run where several items are walked together.
+            context: the context to walk in. By default the run's, at the item's next attempt if it failed before; a graph
+                whose inputs name the attempt needs the run's context as it is.
         """
         if context is None:
-            attempt = self.attempt(item)
+            attempt = self.attempt(name)
             context = self.context.at_attempt(attempt) if attempt else self.context
         thread = ""
         if self._keep or getattr(graph, "CHECKPOINTED", False):
             version = str(graph.VERSION)
-            thread = f"{self.run.id}/{item}/{graph.NAME}@{version}"
-            row = Thread(thread_id=thread, run_id=self.run.id, item=item, graph=graph.NAME, graph_version=version)
+            thread = f"{self.run.id}/{name}/{graph.NAME}@{version}"
+            row = Thread(thread_id=thread, run_id=self.run.id, item=name, graph=graph.NAME, graph_version=version)
             await open_thread(self.home, row)
-            self._threads[item] = thread
-        return await self.services.engine.execute(GraphRun(graph, inputs, item, context, thread))
+            self._threads[name] = thread
+        return await self.services.executor.execute(GraphRun(graph, inputs, name, context, thread))
 
     async def commit(self, *rows: ResultRow) -> None:
         """Commit result rows, count them, and close the threads of their items."""
@@ -261,12 +268,14 @@ class Job(Generic[P]):
         return Stage(self.samples(), do, items=self.progress.samples * per_sample)
 
     async def _walk_to_row(self, graph: GraphFile, sample: Sample, item: Item) -> ResultRow:
-        refused: list[Failed] = []
-        context = replace(self.context.at_attempt(self.attempt(item.name)), refused=refused)
+        open_failures: list[Failed] = []
+        context = replace(self.context.at_attempt(self.attempt(item.name)), open_failures=open_failures)
         try:
             state = await self.walk(graph, {"sample": value_id(sample), **item.inputs}, item.name, context=context)
-            if refused and state.get("failed") not in OPEN_KINDS:  # made without calls that are still open: no result
-                state = {"calls": state.get("calls"), **failed_update(to_report(refused))}
+            if (
+                open_failures and state.get("failed") not in OPEN_KINDS
+            ):  # made without calls that are still open: no result
+                state = {"calls": state.get("calls"), **failed_update(to_report(open_failures))}
         except CallFailed as failed:
             state = {"failed": failed.kind, "reason": failed.reason}
         except DokimasiaError:

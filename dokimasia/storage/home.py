@@ -14,7 +14,7 @@ from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.faults import wrap_sqlite_errors
 from dokimasia.storage.lock import WriterLock, held_since
 from dokimasia.storage.schema.migrations import SCHEMA_VERSION, applied_version, migrate, refuse_other
-from dokimasia.storage.writer import Job, Writer
+from dokimasia.storage.writer import WriteJob, Writer
 
 if TYPE_CHECKING:
     from sqlite_utils import Database
@@ -126,7 +126,7 @@ class Home:
         """
         return None if self._writer is None else (self._writer.changes, self._writer.additions)
 
-    async def write(self, job: Job[T], *, steady: bool = False) -> T:
+    async def write(self, job: WriteJob[T], *, steady: bool = False) -> T:
         """Run a job on the writing connection and return its result once it is committed; `steady`: see `storage.writer`."""
         return await self.writer.run(job, steady=steady)
 

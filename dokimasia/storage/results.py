@@ -19,7 +19,8 @@ from dokimasia.storage.values import now
 class ResultRow(Value):
     """The outcome of one work item.
 
-    `item` names it within its run, `kind` says what was done. `outcome` is `scored` (then `score` is there), `failed`
+    `item` names it within its run, `kind` says what was done; `status` is the same in every row, since only finished items have
+    one. `outcome` is `scored` (then `score` is there), `failed`
     (then `failure` is) or `made` for an item whose product has no score, such as a sample's criteria. `value_ids` are
     what a graph of a plug-in made, and in an evaluation what the judge looked at with its tools. `calls` are the keys
     of all ledger entries that it used, in order.
@@ -72,7 +73,7 @@ class RunEvent(NamedTuple):
 
 
 async def record_results(home: Home, rows: Sequence[ResultRow]) -> int:
-    """Keep results, durably on return, all or none; how many are new. An item that has a result keeps the first one.
+    """Commit results, all or none, and return how many are new; an item that has a result keeps its first.
 
     Raises:
         StorageError: they could not be written, or there is no such run.

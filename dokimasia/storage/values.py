@@ -84,7 +84,7 @@ def _judgement(judgement: CheckpointScores) -> dict[str, Any]:
         "criteria_id": judgement.criteria,
         "judge": judgement.provenance.model,
         "scores": _text(list(judgement.scores)),
-        "stated": _text(list(map(int, judgement.spoken_to))),
+        "stated": _text(list(map(int, judgement.addressed))),
         "score": judgement.score,
         **_provenance(judgement.provenance),
     }

@@ -15,7 +15,7 @@ from dokimasia.storage.connection import transaction
 from dokimasia.storage.faults import storage_error
 
 T = TypeVar("T")
-Job = Callable[[sqlite3.Connection], T]
+WriteJob = Callable[[sqlite3.Connection], T]
 """Runs statements inside the group's transaction and neither begins nor commits one; its result goes to the caller."""
 
 MAX_GROUP = 512
@@ -26,7 +26,7 @@ MAX_GROUP = 512
 class _QueuedJob:
     """A job with its waiter and its result."""
 
-    job: Job[Any]
+    job: WriteJob[Any]
     future: "asyncio.Future[Any] | Future[Any]"
     loop: asyncio.AbstractEventLoop | None
     steady: bool
@@ -64,7 +64,7 @@ class Writer:
         self._thread = threading.Thread(target=self._work, name="dokimasia-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, job: Job[T], *, steady: bool = False) -> "Future[T]":
+    def submit(self, job: WriteJob[T], *, steady: bool = False) -> "Future[T]":
         """Queue a job from synchronous code; the future's result comes after the commit.
 
         Raises:
@@ -75,7 +75,7 @@ class Writer:
         self._hand_over()
         return future
 
-    async def run(self, job: Job[T], *, steady: bool = False) -> T:
+    async def run(self, job: WriteJob[T], *, steady: bool = False) -> T:
         """Queue a job and return its result once it is committed. A caller that is cancelled does not undo the job.
 
         Raises:
@@ -97,13 +97,13 @@ class Writer:
                 self._queue.put(None)
         self._thread.join()
 
-    def _gather(self, waiting: _QueuedJob) -> _QueuedJob | None:
+    def _gather(self, queued: _QueuedJob) -> _QueuedJob | None:
         """Add a job to those to be handed over; return the previous one."""
         with self._gate:
             if self._closed:
                 raise StorageError(f"{self._path} is closed: nothing can be written after the home was closed.")
             last = self._gathered[-1] if self._gathered else None
-            self._gathered.append(waiting)
+            self._gathered.append(queued)
         return last
 
     def _hand_over(self) -> None:
@@ -115,25 +115,25 @@ class Writer:
     def _work(self) -> None:
         running = True
         while running:
-            waiting = self._queue.get()
+            batch = self._queue.get()
             group: list[_QueuedJob] = []
-            while waiting is not None:
-                group += waiting
+            while batch is not None:
+                group += batch
                 if len(group) >= MAX_GROUP:
                     break
                 try:
-                    waiting = self._queue.get_nowait()
+                    batch = self._queue.get_nowait()
                 except queue.Empty:
                     break
-            running = waiting is not None
+            running = batch is not None
             for start in range(0, len(group), MAX_GROUP):
-                some = group[start : start + MAX_GROUP]
-                self._commit(some)
-                if all(waiting.steady for waiting in some):
+                jobs = group[start : start + MAX_GROUP]
+                self._commit(jobs)
+                if all(queued.steady for queued in jobs):
                     self.additions += 1
                 else:
                     self.changes += 1
-                _acknowledge(some)
+                _acknowledge(jobs)
         self._connection.close()
 
     def _commit(self, group: list[_QueuedJob]) -> None:
@@ -141,30 +141,30 @@ class Writer:
             return
         try:
             with transaction(self._connection):
-                for waiting in group:
-                    self._run_one(waiting)
+                for queued in group:
+                    self._run_one(queued)
         except Exception as error:  # whatever the error, no waiter may be left waiting for ever
-            for waiting in group:
+            for queued in group:
                 # One exception object per waiter: a traceback grows with each raise.
-                waiting.error = waiting.error or self._translate(error)
+                queued.error = queued.error or self._translate(error)
 
     def _committed_at_once(self, group: list[_QueuedJob]) -> bool:
         """Commit the group without savepoints, which cost as much as the jobs; roll back if anything fails."""
         try:
             with transaction(self._connection):
-                for waiting in group:
-                    waiting.result = waiting.job(self._connection)
+                for queued in group:
+                    queued.result = queued.job(self._connection)
         except Exception:  # any error: the jobs run again, each with a savepoint, to find the one at fault
             return False
         return True
 
-    def _run_one(self, waiting: _QueuedJob) -> None:
+    def _run_one(self, queued: _QueuedJob) -> None:
         connection = self._connection
         connection.execute("SAVEPOINT job")
         try:
-            waiting.result = waiting.job(connection)
+            queued.result = queued.job(connection)
         except Exception as error:  # an error of a job concerns its waiter alone, never its neighbours
-            waiting.error = self._translate(error)
+            queued.error = self._translate(error)
             if not connection.in_transaction:
                 raise  # SQLite rolled back the whole transaction (a full disk): nothing of the group is stored
             connection.execute("ROLLBACK TO job")
@@ -181,11 +181,11 @@ class Writer:
 def _acknowledge(group: list[_QueuedJob]) -> None:
     """Tell every waiter, with one wake-up for each event loop."""
     by_loop: dict[asyncio.AbstractEventLoop, list[_QueuedJob]] = {}
-    for waiting in group:
-        if waiting.loop is None:
-            _resolve([waiting])
+    for queued in group:
+        if queued.loop is None:
+            _resolve([queued])
         else:
-            by_loop.setdefault(waiting.loop, []).append(waiting)
+            by_loop.setdefault(queued.loop, []).append(queued)
     for loop, waiters in by_loop.items():
         try:
             loop.call_soon_threadsafe(_resolve, waiters)
@@ -194,14 +194,14 @@ def _acknowledge(group: list[_QueuedJob]) -> None:
 
 
 def _resolve(waiters: list[_QueuedJob]) -> None:
-    for waiting in waiters:
-        future = waiting.future
+    for queued in waiters:
+        future = queued.future
         if future.done():
             continue  # cancelled by its caller
         try:
-            if waiting.error is not None:
-                future.set_exception(waiting.error)
+            if queued.error is not None:
+                future.set_exception(queued.error)
             else:
-                future.set_result(waiting.result)
+                future.set_result(queued.result)
         except (InvalidStateError, asyncio.InvalidStateError):
             continue  # cancelled between the question and the answer

@@ -150,7 +150,7 @@ async def test_the_published_protocol_does_not_tell_silence_from_error() -> None
     world = World("Final answer: 5")
     judgement = await world.store.get(CheckpointScores, (await world.walk(published=True))["judgement"])
     assert world.prompts == ["candidate", "checkpoints_published"]
-    assert (judgement.scores, judgement.stated, judgement.spoken_to) == ((4, 1), (), (True, True))
+    assert (judgement.scores, judgement.stated, judgement.addressed) == ((4, 1), (), (True, True))
 
 
 async def test_the_question_can_be_put_bare() -> None:

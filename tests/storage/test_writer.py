@@ -16,7 +16,7 @@ from dokimasia.errors import StorageError
 from dokimasia.storage.connection import connect_writer
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
-from dokimasia.storage.writer import Job, Writer
+from dokimasia.storage.writer import WriteJob, Writer
 
 KILLED = """
 import asyncio, sys
@@ -45,7 +45,7 @@ asyncio.run(main())
 """
 
 
-def insert(number: int) -> Job[int]:
+def insert(number: int) -> WriteJob[int]:
     """Return a job that inserts a number and gives it back."""
 
     def job(connection: sqlite3.Connection) -> int:
@@ -114,7 +114,7 @@ async def test_a_failing_job_fails_alone(database: Path) -> None:
         raise LookupError("mine")
 
     writer = Writer(connect_writer(database), path=database)
-    jobs: list[Job[int | None]] = [insert(1), half, insert(2), insert(2), own_fault, insert(3)]
+    jobs: list[WriteJob[int | None]] = [insert(1), half, insert(2), insert(2), own_fault, insert(3)]
     outcomes = await asyncio.gather(*(writer.run(job) for job in jobs), return_exceptions=True)
     writer.close()
     assert [type(outcome) for outcome in outcomes] == [int, StorageError, int, StorageError, LookupError, int]
@@ -226,7 +226,7 @@ async def test_what_is_queued_in_one_turn_of_the_loop_is_handed_over_once(
     writer = Writer(connect_writer(database), path=database)
     seen: list[int] = []
 
-    def job(number: int) -> Job[int]:
+    def job(number: int) -> WriteJob[int]:
         return lambda connection: seen.append(number) or insert(number)(connection)
 
     await asyncio.gather(*(writer.run(job(number)) for number in range(300)))

@@ -66,7 +66,8 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
         final = by_rule(sample, response, item["response"], tolerance=context.options.tolerance, contains=not judged)
         if final is None and judged:
             return item
-        item["final"] = await context.store.put(final or without_judge(response, item["response"]))
+        final_id = await context.store.put(final or without_judge(response, item["response"]))
+        item = {**item, "final": final_id}
         if judged or (final is not None and final.verdict != "unknown"):
             return item
         return {**item, **failed_update(failure("undecided", _why_undecided(sample, response)))}

@@ -54,12 +54,13 @@ class State(TypedDict, total=False):
     """Ids of values in the store, and the progress of the work.
 
     `contradicted`: a chain contradicted the reference; `rejected` is the id of that chain while it is sent back. `agreed`
-    says what found the chain's answer to agree with the reference (a rule's name, `judge`, or `no reference`). `chain_at`
+    says what settled that the chain's answer agrees with the reference (a rule's name, `judge`, or `no reference`). `chain_at`
     is the place in `calls`, from 1, of the call that wrote the chain. `criteria` is the id of the set, replaced after the
     second look; `drawing` is the id of the `CallKeys` of both steps, whose calls are too many for the state.
     `attempt` counts how often the item failed and was retried; each attempt is a draw of its own. `looks` are ids of what
     the solver looked at with its tools. `failed` is the kind of failure that ended the graph (empty: none), `why` the id
-    of the `Failed` with its reason, which may be long. With `chain_only` the graph ends once the chain's answer agrees.
+    of the stored `Failed` with its reason: a checkpointed state holds 512 bytes, and a reason may be longer. With
+    `chain_only` the graph ends once the chain's answer agrees.
     """
 
     failed: str
@@ -335,7 +336,7 @@ async def second_look(
     back once with the faults, and the new set is examined, too. A failed look costs no sample: the set stays as it is,
     with `checked` false.
     """
-    first = await _look(sample, chain, drawn, context, attempt)
+    first = await _examine(sample, chain, drawn, context, attempt)
     if first.left_open is not None or first.faults is None:
         return SecondLook(None if first.left_open else drawn, first.calls, first.left_open)
     if not to_send_back(first.faults):
@@ -357,7 +358,7 @@ async def second_look(
         mended = accepted(reply.value, sample.prompt, chain.answer, count=count)
     if mended is None:
         return SecondLook(_without_faults(sample, chain, drawn, first.faults, context), calls)
-    second = await _look(sample, chain, mended, context, attempt)
+    second = await _examine(sample, chain, mended, context, attempt)
     calls += second.calls
     if second.left_open is not None:
         return SecondLook(None, calls, second.left_open)
@@ -373,23 +374,23 @@ async def second_look(
     return SecondLook(_without_faults(sample, chain, mended, faults, context), calls)
 
 
-class _Look(NamedTuple):
-    """The faults that a look found (None: it failed), its calls, and the failure that leaves a call open, if any."""
+class _Examination(NamedTuple):
+    """The faults that the judge found (None: the examination failed), its calls, and a failure that leaves a call open."""
 
     faults: list[CriteriaFault] | None
     calls: list[str]
     left_open: Failed | None = None
 
 
-async def _look(
+async def _examine(
     sample: Sample, chain: ReferenceChain, criteria: CriteriaSet, context: Context, attempt: int | None
-) -> _Look:
+) -> _Examination:
     role = evaluation.examine_criteria(sample, chain, criteria.criteria)
     reply = await context.ask(role, node="judge_criteria", attempt=attempt)
     if reply.value is None:
-        return _Look(None, reply.calls, reply.failure if reply.failure.open else None)
+        return _Examination(None, reply.calls, reply.failure if reply.failure.open else None)
     most = context.options.criteria_count[1]
-    return _Look(faults_found(criteria.criteria, reply.value, most=most), reply.calls)
+    return _Examination(faults_found(criteria.criteria, reply.value, most=most), reply.calls)
 
 
 def _without_faults(

@@ -105,10 +105,10 @@ class FilterPlan(JudgedPlan):
 
 async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPlan]:
     """Validate a request, and return its plan, its estimate and its samples."""
-    entries = await asyncio.to_thread(session.entries, request, images=True)
+    stored = await asyncio.to_thread(session.store_samples, request, images=True)
     (judge,) = session.models((request.judge,), "--judge")
     plan = FilterPlan(
-        data=entries.hash,
+        data=stored.hash,
         limit=request.limit,
         seed=request.seed,
         judge=judge,
@@ -116,6 +116,6 @@ async def accept(request: FilterRequest, session: Session) -> Accepted[FilterPla
         prompts=prompts_used(session.library, ("density", "domain", "repair")),
     )
     calls: list[ExpectedCalls] = []
-    for size in entries.sizes_of_images:
+    for size in stored.sizes_of_images:
         calls.append(ExpectedCalls(judge, 2, INSTRUCTION_TOKENS + size.images_for(judge), RATING_TOKENS))
-    return entries.accepted(plan, total_estimate(calls, len(entries.entries), items=len(entries.entries)))
+    return stored.accepted(plan, total_estimate(calls, len(stored.entries), items=len(stored.entries)))

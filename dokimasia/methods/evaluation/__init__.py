@@ -1,4 +1,4 @@
-"""Evaluation by atomic criteria: cognitive replay, answers and checkpoint scores (ATOM, sections 3.2 and 3.3)."""
+"""Evaluation by atomic criteria: cognitive replay, answers and checkpoint scores (ATOM, sections 3.1 and 3.3)."""
 
 from functools import partial
 

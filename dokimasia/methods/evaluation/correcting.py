@@ -178,7 +178,7 @@ async def _change(
 
 def criterion_scores(judgement: CheckpointScores) -> list[int]:
     """Return a judgement's scores, with `NOT_STATED` for criteria that the answer does not address."""
-    pairs = zip(judgement.scores, judgement.spoken_to, strict=True)
+    pairs = zip(judgement.scores, judgement.addressed, strict=True)
     return [score if addressed else NOT_STATED for score, addressed in pairs]
 
 
@@ -228,7 +228,7 @@ async def _corrected_scores(
     )
     share, stated_score = None, None
     if judged.stated:
-        share, stated_score = addressed_score(scores, judgement.spoken_to, weights)
+        share, stated_score = addressed_score(scores, judgement.addressed, weights)
     id = await store.put(judgement)
     return {"judgement_id": id, "score": judgement.score, "stated": share, "stated_score": stated_score}
 

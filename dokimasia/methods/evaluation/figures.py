@@ -17,7 +17,7 @@ from dokimasia.domain.criterion import CriteriaSet, Defect
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, Correctness, FinalAnswer, Response, correctness_of
 from dokimasia.domain.options import Protocol
-from dokimasia.methods.evaluation.plan import Ask, EvaluationPlan
+from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle
 from dokimasia.report import figures
 from dokimasia.report.fields import (
     Bounds,
@@ -211,7 +211,7 @@ class EvaluationFigures(DataFigures):
 
     samples: Count = Field(description="samples of the run")
     judge: Judge = Field(default="", description="left out where rules alone decided")
-    ask: Ask | None = Field(description="how the question was put; null where the answers were there before")
+    ask: QuestionStyle | None = Field(description="how the question was put; null where the answers were there before")
     protocol: Protocol
     forked_from: ForkedFrom | None = Field(description="null where the run is no fork")
     criteria: CriteriaFigures | None = Field(default=None, description="left out where rules alone decided")

@@ -59,7 +59,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     judges = {step: old.judge_of(step) for step in JUDGED}
     if request.judge is not None:
         judge = session.judge(request.judge)
-        judges |= {step.name: judge for step in steps if step.asks == "judge"}
+        judges |= {step.name: judge for step in steps if step.asked_role == "judge"}
     candidates = _candidates(old, request, session, node)
     changed = {step for step in JUDGED if model_identity(judges[step]) != model_identity(old.judge_of(step))}
     if candidates != old.candidates:
@@ -70,7 +70,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
             changed.add(step.name)
         shared.difference_update(step.prompts)
     if shared:
-        changed |= {step.name for step in steps if step.asks == "judge"}
+        changed |= {step.name for step in steps if step.asked_role == "judge"}
     if not changed:
         raise InputError(_nothing_changes(old, request, node))
     rerun = steps_to_rerun({node, *changed})
@@ -109,9 +109,9 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
         }
     )
     plan = reached_now(plan, session.settings)
-    entries = session.entries(forked)
-    accepted = entries.accepted(plan, estimate(plan, entries.sizes, session.library), needs=(parent.id,))
-    accepted = await with_passports(accepted, forked, session, entries)
+    stored = session.store_samples(forked)
+    accepted = stored.accepted(plan, estimate(plan, stored.sizes, session.library), needs=(parent.id,))
+    accepted = await with_passports(accepted, forked, session, stored)
     return forked, accepted, {"steps": _steps(plan, rerun), "taken_over": len(points)}
 
 
@@ -120,9 +120,9 @@ def _steps(plan: EvaluationPlan, rerun: Collection[str]) -> list[dict[str, objec
     steps: list[dict[str, object]] = []
     for step in STEPS:
         asks: list[str] = []
-        if step.asks == "judge":
+        if step.asked_role == "judge":
             asks = [plan.judge_of(step.name).ref.name]
-        elif step.asks == "candidate":
+        elif step.asked_role == "candidate":
             asks = [spec.ref.name for spec in plan.candidates]
         steps.append({"step": step.name, "does": step.does, "again": step.name in rerun, "asks": asks})
     return steps
@@ -250,7 +250,7 @@ def reached(home: Home, run: Run, plan: EvaluationPlan, retry: Collection[Failur
     A retry may go back to any step, including one whose failure was reused.
     """
     if plan.fork is None:
-        return plan.models_for(plan.asks)
+        return plan.models_for(plan.steps_that_ask)
     points = points_of_fork(home, run.id, plan)
     items: list[str] = []
     for sample in run_samples(home, run.id):
@@ -259,7 +259,7 @@ def reached(home: Home, run: Run, plan: EvaluationPlan, retry: Collection[Failur
     steps = _steps_to_ask(items, points)
     if retry or retries(home, run.id):
         failures = any(point.row is not None and point.row.outcome == "failed" for point in points.values())
-        steps |= set(NAMES) if failures or "extract_criteria" in plan.asks else plan.asks
+        steps |= set(NAMES) if failures or "extract_criteria" in plan.steps_that_ask else plan.steps_that_ask
     return plan.models_for(steps)
 
 

@@ -15,7 +15,7 @@ from dokimasia.graphs.versions import CHECKPOINT_SCORING, COGNITIVE_REPLAY, VERS
 from dokimasia.runs.plans import AnswersPlan, model_identity, prompts_used, two_of_one_name
 from dokimasia.tools.registry import VERSION as TOOLS_VERSION
 
-Ask = Literal["show", "plain"]
+QuestionStyle = Literal["show", "plain"]
 
 
 class GraphStep(NamedTuple):
@@ -26,7 +26,7 @@ class GraphStep(NamedTuple):
 
     name: str
     does: str
-    asks: Literal["judge", "candidate", "nobody"]
+    asked_role: Literal["judge", "candidate", "nobody"]
     prompts: tuple[str, ...] = ()
     needs: tuple[str, ...] = ()
 
@@ -67,7 +67,7 @@ STEPS: tuple[GraphStep, ...] = (
 """All steps, in the order in which they run."""
 
 NAMES = tuple(step.name for step in STEPS)
-JUDGED = tuple(step.name for step in STEPS if step.asks == "judge")
+JUDGED = tuple(step.name for step in STEPS if step.asked_role == "judge")
 REPLAYED = NAMES[: NAMES.index("answer")]
 """The steps that make a sample's criteria."""
 
@@ -89,7 +89,7 @@ def from_step(name: str | None) -> tuple[GraphStep, ...]:
 
 
 def steps_to_rerun(changed: Collection[str]) -> frozenset[str]:
-    """Return the steps to run rerun when some have changed: these, and all that depend on them."""
+    """Return the steps to rerun when some have changed: these, and all that depend on them."""
     rerun: set[str] = set()
     for step in STEPS:
         if step.name in changed or rerun.intersection(step.needs):
@@ -129,7 +129,7 @@ class EvaluationPlan(AnswersPlan):
     KIND: ClassVar[str] = "score"
 
     judge: ModelSpec | None = None
-    ask: Ask = "show"
+    ask: QuestionStyle = "show"
     protocol: Protocol = "ours"
     tolerance: float = TOLERANCE
     criteria_count: tuple[int, int] = (MIN_CRITERIA, MAX_CRITERIA)
@@ -211,7 +211,7 @@ class EvaluationPlan(AnswersPlan):
         return {spec.ref.name: spec for spec in specs}
 
     @property
-    def asks(self) -> frozenset[str]:
+    def steps_that_ask(self) -> frozenset[str]:
         """The steps that ask a model: all whose results are not imported, read from a file, or reused."""
         steps = {"answer"}
         if self.judge is not None:
@@ -236,7 +236,7 @@ def prompts_of_evaluation(
     library: PromptLibrary,
     *,
     judged: bool = True,
-    ask: Ask = "show",
+    ask: QuestionStyle = "show",
     protocol: Protocol = "ours",
     structured_output: bool = False,
     tools: bool = False,

@@ -12,7 +12,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
-from dokimasia.methods.evaluation.plan import Ask, EvaluationPlan, prompts_of_evaluation
+from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle, prompts_of_evaluation
 from dokimasia.people.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
@@ -32,7 +32,7 @@ from dokimasia.runs.responses import (
     check_unchanged,
     read_answer_files,
 )
-from dokimasia.runs.session import Accepted, SampleEntries, Session
+from dokimasia.runs.session import Accepted, Session, StoredSamples
 from dokimasia.storage.criteria import load_collection
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run, RunSample
@@ -60,7 +60,7 @@ class EvaluationRequest(DataRequest):
     )
     models: Models = Field(default=(), description="The candidates, separated by commas.")
     repeats: int = Field(default=1, ge=1, le=MOST_REPEATS, description=SHARED_HELP["repeats"])
-    ask: Ask | None = Field(
+    ask: QuestionStyle | None = Field(
         default=None,
         description="How the question is put: show (say what the answer rests on, then the answer on a line of its own; "
         "the default) or plain (the bare question).",
@@ -109,17 +109,17 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         InputError: the data, the configuration or the options cannot be used.
     """
     responses = read_answer_files(request.responses)
-    entries = await asyncio.to_thread(session.entries, request)
-    uses = judge_uses(request, entries)
+    stored = await asyncio.to_thread(session.store_samples, request)
+    uses = judge_uses(request, stored)
     chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, *uses)
     request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
-    if not entries.entries:
+    if not stored.entries:
         raise DataError(f"{request.data}: no sample in it; an evaluation needs at least one line with id and prompt")
     if responses is not None:
         check_no_blind_arm(request.no_image)
-        sample_ids = {sample.sample_id for sample in entries.places}
+        sample_ids = {sample.sample_id for sample in stored.places}
         candidates, left_out = candidates_of(responses, request, models=request.models, samples=sample_ids)
-        entries.skipped += left_out
+        stored.skipped += left_out
     elif request.models:
         candidates = session.models(request.models, "--models")
     else:
@@ -127,12 +127,12 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     tools = select_tools(request.tools)
     judge = None
     if request.judge is None:
-        _check_without_judge(request, entries)
+        _check_without_judge(request, stored)
     else:
         judge = session.judge(request.judge)
     ask = request.ask or ("plain" if request.protocol == "published" else "show")
     plan = EvaluationPlan(
-        data=entries.hash,
+        data=stored.hash,
         judge=judge,
         candidates=candidates,
         repeats=request.repeats if responses is None else responses.repeats,
@@ -159,16 +159,16 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
         ),
     )
     if plan.criteria is not None:
-        _check_collection(session.opened, plan.criteria, entries.places)
-    accepted = entries.accepted(plan, estimate(plan, entries.sizes, session.library))
-    return await with_passports(replace(accepted, request=request), request, session, entries, chosen=chosen.why)
+        _check_collection(session.opened, plan.criteria, stored.places)
+    accepted = stored.accepted(plan, estimate(plan, stored.sizes, session.library))
+    return await with_passports(replace(accepted, request=request), request, session, stored, chosen=chosen.why)
 
 
-def judge_uses(request: EvaluationRequest, entries: SampleEntries) -> tuple[JudgeUse, ...]:
+def judge_uses(request: EvaluationRequest, stored: StoredSamples) -> tuple[JudgeUse, ...]:
     """Return how an evaluation uses its judge; it decides what is right only if there are reference answers."""
     published = "_published" if request.protocol == "published" else ""
     scoring = JudgeUse("scoring by checkpoints", ("checkpoints",), f"checkpoints{published}")
-    if not any(size.reference for size in entries.sizes):
+    if not any(size.reference for size in stored.sizes):
         return (scoring,)
     return scoring, JudgeUse("deciding whether an answer is right", ("right-or-wrong",), "equivalence")
 
@@ -177,14 +177,14 @@ async def with_passports(
     accepted: Accepted[EvaluationPlan],
     request: EvaluationRequest,
     session: Session,
-    entries: SampleEntries,
+    stored: StoredSamples,
     *,
     chosen: str = "",
 ) -> Accepted[EvaluationPlan]:
     """Return the acceptance with the information from its judges' passports."""
     plan = accepted.plan
     judges = () if plan.judge is None else (plan.judge_of("score"),)
-    uses = judge_uses(request, entries)
+    uses = judge_uses(request, stored)
     return await held(accepted, request, session, judges=judges, ways=uses, tools=bool(plan.tools), chosen=chosen)
 
 
@@ -256,7 +256,7 @@ def _mapped_tree(home: Home, tree: str) -> str:
     return version.id
 
 
-def _check_without_judge(request: EvaluationRequest, entries: SampleEntries) -> None:
+def _check_without_judge(request: EvaluationRequest, stored: StoredSamples) -> None:
     """Check that rules have something to decide, and that no option needs a judge."""
     options = {
         "--criteria": request.criteria,
@@ -271,7 +271,7 @@ def _check_without_judge(request: EvaluationRequest, entries: SampleEntries) -> 
                 f"{option} is for a judge, and there is none: name one with --judge, or leave {option} out"
             )
     _check_scored(request)
-    if not any(size.reference for size in entries.sizes):
+    if not any(size.reference for size in stored.sizes):
         raise ConfigError(
             f"{request.data}: no sample has a reference answer, so rules cannot decide whether an answer is right: "
             "name a judge with --judge, or add `reference_answer` to the data"
@@ -306,31 +306,31 @@ def estimate(plan: EvaluationPlan, sizes: Iterable[SampleSize], library: PromptL
 def _calls_of_sample(
     plan: EvaluationPlan, options: GraphOptions, size: SampleSize, frames: Mapping[str, int]
 ) -> Iterator[ExpectedCalls]:
-    asks = plan.asks
+    steps = plan.steps_that_ask
     published = "_published" if plan.protocol == "published" else ""
     equivalence = frames.get("equivalence", 0) + size.text + size.reference * 2
-    if "write_chain" in asks:
+    if "write_chain" in steps:
         solver = plan.judge_of("write_chain")
         sent = frames["solver"] + size.text + size.images_for(solver) + size.reference
         yield ExpectedCalls(solver, 1, sent, CHAIN_TOKENS)
         if plan.tools and size.images:
             yield from _looks(solver, sent, plan.looks)
-    if "extract_criteria" in asks:
+    if "extract_criteria" in steps:
         extractor = plan.judge_of("extract_criteria")
         sent = frames[f"criteria{published}"] + size.text + size.images_for(extractor) + CHAIN_TEXT
         yield ExpectedCalls(extractor, 1, sent, CRITERIA_TOKENS)
-    if "judge_criteria" in asks:
+    if "judge_criteria" in steps:
         sent = frames["criteria_check"] + size.text + CHAIN_TEXT + CRITERIA_TEXT
         yield ExpectedCalls(plan.judge_of("judge_criteria"), 1, sent, CHECK_TOKENS)
-    if "judge_chain" in asks and size.reference:
+    if "judge_chain" in steps and size.reference:
         yield ExpectedCalls(plan.judge_of("judge_chain"), 1, equivalence, VERDICT_TOKENS)
     for candidate in plan.candidates:
         for arm in plan.arms:
-            if "answer" in asks:
+            if "answer" in steps:
                 frame = frames["candidate_plain" if plan.ask == "plain" else "candidate"]
                 pictures = 0 if arm else size.images_for(candidate)
                 yield ExpectedCalls(candidate, plan.repeats, frame + size.text + pictures, ANSWER_TOKENS)
-            if "score" in asks:
+            if "score" in steps:
                 frame = frames[f"checkpoints{published}"]
                 yield from scoring(plan.judge_of("score"), options, size, times=plan.repeats, frame=frame)
                 if size.reference:

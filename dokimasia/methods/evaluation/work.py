@@ -158,7 +158,7 @@ class EvaluationWork:
             paths = await self._paths(str(replay.criteria_id))
             if any(paths):
                 inputs["paths"] = paths
-        name = f"score/{sample.id}/{digest('items', items)[:8]}"
+        name = f"answers/{sample.id}/{digest('items', items)[:8]}"
         return await self._job.walk(SCORING, inputs, name, context=self._job.context)
 
     async def _paths(self, criteria_id: str) -> list[str]:
@@ -172,6 +172,7 @@ class EvaluationWork:
     async def _answer_row(
         self, sample: Sample, item: AnswerItem, replay: ResultRow | None, state: AnswerState
     ) -> ResultRow:
+        """Return an answer's result row; its score is that of the stored judgement."""
         store = self._job.context.store
         fields: dict[str, Any] = {}
         if response := state.get("response"):
@@ -187,7 +188,7 @@ class EvaluationWork:
             fields["judgement_id"] = state["judgement"]
             if judgement.stated:
                 weights = (await store.get(CriteriaSet, criteria_id)).weights
-                share, score = addressed_score(judgement.scores, judgement.spoken_to, weights)
+                share, score = addressed_score(judgement.scores, judgement.addressed, weights)
                 fields |= {"stated": share, "stated_score": score}
         return self._row(
             sample,

@@ -39,7 +39,7 @@ from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, SampleSiz
 from dokimasia.runs.plans import AnyOrder, DataPlan, prompts_used
 from dokimasia.runs.requests import MOST_REPEATS, DataRequest, Models, Option
 from dokimasia.runs.responses import ResponsesFiles, check_unchanged, files_text, read_answer_files
-from dokimasia.runs.session import Accepted, SampleEntries, Session
+from dokimasia.runs.session import Accepted, Session, StoredSamples
 from dokimasia.storage.runs import Run
 
 METHODS = (
@@ -261,15 +261,15 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
     session.models(request.judges, "--judges")
     judges = tuple(map(session.judge, request.judges))
     responses = response_texts(request.responses)
-    entries = await asyncio.to_thread(session.entries, request)
-    rankings = _rankings(request, entries, responses)
+    stored = await asyncio.to_thread(session.store_samples, request)
+    rankings = _rankings(request, stored, responses)
     ranked = ranked_models(rankings.rankings)
     if not ranked:
         raise DataError(
             f"{request.rankings}: nobody ranks two responses to one sample of {request.data}, so there is no pair to compare"
         )
     plan = JudgingPlan(
-        data=entries.hash,
+        data=stored.hash,
         limit=request.limit,
         seed=request.seed,
         judges=judges,
@@ -283,9 +283,9 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         show_image=request.show_image,
         prompts=prompts_used(session.library, _prompt_names(methods, request.protocol, judges)),
     )
-    sizes = {entry.sample.sample_id: entry.size for entry in entries.entries}
+    sizes = {entry.sample.sample_id: entry.size for entry in stored.entries}
     calls = [call for sample, models in ranked.items() for call in _calls(plan, sizes[sample], len(models))]
-    accepted = entries.accepted(plan, total_estimate(calls, len(ranked), items=count_items(plan, ranked)))
+    accepted = stored.accepted(plan, total_estimate(calls, len(ranked), items=count_items(plan, ranked)))
     return Accepted(
         plan=plan,
         estimate=accepted.estimate,
@@ -293,7 +293,7 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         skipped=accepted.skipped,
         first=accepted.first,
         values=(rankings,),
-        notes={"without_rankings": sum(place.sample_id not in ranked for place in entries.places)},
+        notes={"without_rankings": sum(place.sample_id not in ranked for place in stored.places)},
     )
 
 
@@ -332,9 +332,9 @@ def response_texts(paths: Sequence[Path]) -> ResponseTexts:
     return texts
 
 
-def _rankings(request: JudgingRequest, entries: SampleEntries, responses: ResponseTexts) -> HumanRankings:
+def _rankings(request: JudgingRequest, stored: StoredSamples, responses: ResponseTexts) -> HumanRankings:
     """Return people's rankings of the judged samples; with --limit, those of later samples are ignored."""
-    samples = {place.sample_id: responses.get(place.sample_id, {}) for place in entries.places}
+    samples = {place.sample_id: responses.get(place.sample_id, {}) for place in stored.places}
     models = {model for texts in samples.values() for model in texts}
 
     def problems(ranking: GivenRanking) -> Iterator[str]:

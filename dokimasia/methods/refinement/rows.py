@@ -153,7 +153,7 @@ def _mean(values: Sequence[float]) -> float:
 
 def _stated(judgements: Sequence[CheckpointScores]) -> tuple[bool, ...]:
     """Return, for each atom, whether the answer addresses it according to all judgements."""
-    return tuple(all(column) for column in zip(*(judgement.spoken_to for judgement in judgements), strict=True))
+    return tuple(all(column) for column in zip(*(judgement.addressed for judgement in judgements), strict=True))
 
 
 def _verdict(final: FinalAnswer | None) -> Answered:

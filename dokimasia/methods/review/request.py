@@ -115,9 +115,9 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
         panel, files, dropped = without_blind(panel, request.passports, judge_use, below=request.blind_below)
         names = tuple(spec.ref.name for spec in panel)
         request = request.model_copy(update={"panel": names, "passports": files, "drop_blind": False})
-    entries = await asyncio.to_thread(session.entries, request, images=True)
+    stored = await asyncio.to_thread(session.store_samples, request, images=True)
     plan = ReviewPlan(
-        data=entries.hash,
+        data=stored.hash,
         limit=request.limit,
         seed=request.seed,
         panel=panel,
@@ -127,7 +127,7 @@ async def accept(request: ReviewRequest, session: Session) -> Accepted[ReviewPla
         protocol=request.protocol,
         prompts=prompts_used(session.library, ("describe", f"peer_review{suffix}", f"peer_vote{suffix}", "repair")),
     )
-    accepted = entries.accepted(plan, expected_calls(plan, entries.sizes_of_images, samples=len(entries.entries)))
+    accepted = stored.accepted(plan, expected_calls(plan, stored.sizes_of_images, samples=len(stored.entries)))
     accepted = replace(accepted, request=request)
     return await held(accepted, request, session, judges=panel, ways=(judge_use,), dropped=dropped)
 

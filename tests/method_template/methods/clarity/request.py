@@ -35,14 +35,14 @@ class ClarityPlan(JudgedPlan):
 
 async def accept(request: ClarityRequest, session: Session) -> Accepted[ClarityPlan]:
     """Read the data and find the judge."""
-    entries = session.entries(request)
+    stored = session.store_samples(request)
     judge = session.judge(request.judge)
     plan = ClarityPlan(
-        data=entries.hash,
+        data=stored.hash,
         limit=request.limit,
         seed=request.seed,
         judge=judge,
         prompts=prompts_used(session.library, ("clarity", "repair")),
     )
-    calls = [ExpectedCalls(judge, 1, size.text + size.images_for(judge), RATING_TOKENS) for size in entries.sizes]
-    return entries.accepted(plan, total_estimate(calls, len(entries.entries), items=len(entries.entries)))
+    calls = [ExpectedCalls(judge, 1, size.text + size.images_for(judge), RATING_TOKENS) for size in stored.sizes]
+    return stored.accepted(plan, total_estimate(calls, len(stored.entries), items=len(stored.entries)))
