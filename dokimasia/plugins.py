@@ -82,7 +82,7 @@ def load(kind: Kind, name: str) -> Any:
     try:
         loaded = point.load()
     except Exception as error:  # whatever the module raises on import, the message names its distribution
-        raise ConfigError(f"{_place(kind, point)} cannot be loaded: {_broken(error)}") from error
+        raise ConfigError(f"{_place(kind, point)} cannot be loaded: {describe_error(error)}") from error
     problem = _CHECKS[kind](point.name, loaded)
     if problem:
         raise ConfigError(f"{_place(kind, point)}: {problem}")
@@ -113,7 +113,7 @@ def transports_for(names: Collection[str]) -> Iterator[tuple[str, Any]]:
             yield name, factory()
         except Exception as error:  # a plug-in's factory may raise anything
             place = _place("transports", points_by_name[name][0])
-            raise ConfigError(f"{place}: the factory failed: {_broken(error)}") from error
+            raise ConfigError(f"{place}: the factory failed: {describe_error(error)}") from error
 
 
 def listing() -> list[Plugin]:
@@ -136,7 +136,7 @@ def _check_method(name: str, loaded: Any) -> str | None:
     for attribute in ("name", "request", "plan", "accept", "stages", "figures"):
         if getattr(loaded, attribute, None) is None:
             return f"a method is a value of dokimasia.runs.method.Method; {attribute} is missing"
-    return _alike(name, "method", loaded.name)
+    return _alike(name, "method", loaded.name) or _alike(name, "verb of its request", loaded.request.VERB)
 
 
 def _check_graph(name: str, loaded: Any) -> str | None:
@@ -184,8 +184,33 @@ def _distribution(point: EntryPoint) -> str:
     return f"{point.dist.name} {point.dist.version}" if point.dist else "an unnamed distribution"
 
 
-def _broken(error: Exception) -> str:
-    """Return the error of a plug-in's code, with its file and line; the log has the traceback."""
+def broken_plugin(error: BaseException) -> str | None:
+    """Return the message about an error that passed through a plug-in's code, or None if it passed through none.
+
+    The message names the plug-in, its distribution, and the line of its code.
+    """
+    files = {frame.filename for frame in traceback.extract_tb(error.__traceback__)}
+    for kind in GROUPS:
+        for points in entry_points_of(kind).values():
+            for point in points:
+                folder = _package_folder(point)
+                if folder is not None and any(Path(file).is_relative_to(folder) for file in files):
+                    return f"{_place(kind, point)} broke: {describe_error(error, folder)}"
+    return None
+
+
+def _package_folder(point: EntryPoint) -> Path | None:
+    """Return the folder of the package that a plug-in's code is in, or its module; None if it is not loaded, or our own."""
+    name = point.module.partition(".")[0]
+    file = getattr(sys.modules.get(name), "__file__", None)
+    if file is None or name == "dokimasia":
+        return None
+    path = Path(file)
+    return path.parent if path.name == "__init__.py" else path
+
+
+def describe_error(error: BaseException, folder: Path | None = None) -> str:
+    """Return an error of a plug-in's code, with its file and line, the last in `folder` if given; the log has the traceback."""
     logging.getLogger("dokimasia.plugins").info("a plug-in broke", exc_info=error)
     text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
     if isinstance(error, SyntaxError) and error.filename:
@@ -193,6 +218,8 @@ def _broken(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     own_frames = [frame for frame in frames if frame.filename != __file__ and not frame.filename.startswith("<frozen ")]
     own_frames = [frame for frame in own_frames if Path(frame.filename).parent.name != "importlib"]
+    if folder is not None:
+        own_frames = [frame for frame in own_frames if Path(frame.filename).is_relative_to(folder)]
     return (
         f"{text} [{own_frames[-1].filename}, line {own_frames[-1].lineno}; -v shows the traceback]"
         if own_frames

@@ -110,3 +110,97 @@ def test_the_graph_runs_from_python(acme: Path, capsys: pytest.CaptureFixture[st
     runpy.run_path(str(acme / "run_it.py"))
     lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("sim/")]
     assert [line.split()[:2] for line in lines] == [["sim/strong", "14"], ["sim/weak", "14"]]
+
+
+def change_method(folder: Path, old: str, new: str) -> None:
+    """Write the document's method anew with a mistake in it, and forget the module as it was."""
+    path = folder / "acme_checks" / "majority.py"
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+    for name in [name for name in sys.modules if name.split(".")[0] == "acme_checks"]:
+        del sys.modules[name]
+    importlib.invalidate_caches()
+
+
+VOTE = ["majority", "world.jsonl", "--models", "sim/strong,sim/weak"]
+STAGE = 'yield job.graph_stage(Graph("majority", 1, build), lambda sample: [Item(f"majority/{sample.id}")])'
+MISTAKES = {
+    "items of one sample with one name": (
+        STAGE,
+        'yield job.graph_stage(Graph("majority", 1, build), lambda sample: [Item(sample.id), Item(sample.id)])',
+        r"two items of the run are called '\S+', the later one at sample '\S+'",
+    ),
+    "items of two samples with one name": (
+        STAGE,
+        'yield job.graph_stage(Graph("majority", 1, build), lambda sample: [Item("majority")])',
+        r"two items of the run are called 'majority'",
+    ),
+    "a graph of another version": ("graphs={", 'graphs={"majority": 2} if True else {', r"version 1 is not a graph of"),
+    "a prompt that is nowhere": ('("candidate",)', '("candidates",)', r"there is no prompt called candidates"),
+    "a score that is no number": (
+        'ended["score"] = float(',
+        'ended["score"] = "yes" or float(',
+        r"the graph 'majority' ended at sample '\S+' with score='yes'",
+    ),
+    "a node that raises": (
+        "votes = {answer",
+        "votes = state['sampel'] or {answer",
+        r"broke at sample '\S+': KeyError: 'sampel' \[\S+majority.py, line \d+",
+    ),
+    "a verb of another name": (
+        'VERB: ClassVar[str] = "majority"',
+        'VERB: ClassVar[str] = "vote"',
+        r"of acme-checks 1.0: the entry point is called 'majority' and the verb of its request 'vote'",
+    ),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_a_method_is_named(acme: Path, capsys: pytest.CaptureFixture[str], mistake: str) -> None:
+    """A method that would lose results, or cannot work, ends with exit code 2 and says what to change."""
+    old, new, message = MISTAKES[mistake]
+    change_method(acme, old, new)
+    assert run(["sim", "make", "world.jsonl", "--samples", "4", "--seed", "3"]) == 0
+    assert run(VOTE) == 2
+    assert re.search(message, " ".join(capsys.readouterr().err.split())), mistake
+
+
+def test_an_error_in_a_plugin_s_figures_names_the_plugin(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What a hook of a method raises names its distribution, and the line of its code, and is no bug of the package."""
+    change_method(acme, '"right": sum(scores)', '"right": sum(scored)')
+    assert run(["sim", "make", "world.jsonl", "--samples", "4", "--seed", "3"]) == 0
+    assert run(VOTE) == 1
+    shown = " ".join(capsys.readouterr().err.split())
+    assert re.search(r"of acme-checks 1.0 broke: NameError: name 'scored' is not defined \[\S+majority.py, line", shown)
+    assert "report it" not in shown
+
+
+def test_a_run_of_an_earlier_plan_says_what_it_lacks(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A field that a plan has now, and a stored run has not, is named with the run and the way out."""
+    assert run(["sim", "make", "world.jsonl", "--samples", "4", "--seed", "3"]) == 0
+    assert run(VOTE) == 0
+    change_method(acme, "    voters: tuple[ModelSpec, ...]\n", "    voters: tuple[ModelSpec, ...]\n    depth: int\n")
+    capsys.readouterr()
+    assert run(["show", "last"]) == 2
+    shown = " ".join(capsys.readouterr().err.split())
+    assert "cannot be read by this version of the method 'majority': MajorityPlan has depth: Field required" in shown
+
+
+def test_a_method_runs_from_python(acme: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """The document's script runs the method and prints its figures."""
+    assert run(["sim", "make", "world.jsonl", "--samples", "14", "--seed", "3"]) == 0
+    capsys.readouterr()
+    runpy.run_path(str(acme / "run_majority.py"))
+    assert re.fullmatch(r"\d+(\.\d+)? of \d+ right; complete: True\n", capsys.readouterr().out)
+
+
+def test_an_item_is_about_the_model_of_its_inputs() -> None:
+    """The model of an item is the input of that name, unless it is given."""
+    from dokimasia.runs import Item
+
+    assert [item.model for item in (Item("a"), Item("b", {"model": "m"}), Item("c", {"model": "m"}, "n"))] == [
+        "",
+        "m",
+        "n",
+    ]

@@ -127,6 +127,8 @@ def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
         flag = flags_of(name, fields[name])[0]
         if first["input"] is None and fields[name].is_required():
             raise click.UsageError(f"{flag} is needed: {fields[name].description}") from None
+        if first["type"] == "too_short":
+            raise click.UsageError(f"{flag} names none; name one or more, separated by commas") from None
         if first["type"] == "string_pattern_mismatch":
             expected = " or ".join((option_of(fields[name]).metavar or "another form").split("|"))
             raise click.UsageError(f"{flag}: {first['input']!r} cannot be read; write {expected}") from None

@@ -91,7 +91,11 @@ def say_error(text: str) -> None:
 
 
 def crash_report(problem: BaseException) -> str:
-    """Return the message about an internal error: its type and text on one line, redacted."""
+    """Return the message about an error that nobody expected, redacted: a plug-in's with its place, else an internal one."""
+    from dokimasia.plugins import broken_plugin
+
+    if (broken := broken_plugin(problem)) is not None:
+        return redact(broken)
     text = " ".join(str(problem).split())[:500]
     return redact(f"internal error: {type(problem).__name__}: {text} (run again with -v for the log; please report it)")
 

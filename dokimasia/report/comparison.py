@@ -160,7 +160,7 @@ class ScoreComparison(ComparedMeans, ComparedModels):
     bounds: Bounds | None = Field(description="of the difference, whatever failed answers would have scored")
     most_changed: tuple[ChangedSample, ...]
     same_criteria: Count | None
-    same_answers: Count
+    same_answers: Count | None
     agreement: CriteriaAgreement | None
     strict_accuracy: AccuracyComparison | None = None
     stated: ShareComparison | None = None
@@ -547,7 +547,7 @@ def _remarks(pair: ScoreComparison, *, judges: str, by: str) -> Iterator[Block]:
                 f"{signed_text(bounds.low)} to {signed_text(bounds.high)}",
                 "note",
             )
-    if pair.n_paired:
+    if pair.n_paired and pair.same_answers is not None:
         of_samples, answers = f"of {pair.n_paired} samples", f"the same answers in {pair.same_answers}"
         if pair.same_criteria is None:
             yield Paragraph(f"{answers} {of_samples}", "note")

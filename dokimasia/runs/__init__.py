@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from dokimasia.runs.estimate import Estimate, ExpectedCalls, total_estimate
     from dokimasia.runs.figures import calls_and_costs, failure_counts, simulated_names
+    from dokimasia.runs.lifecycle import run_sync
     from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
     from dokimasia.runs.plans import AnyOrder, DataPlan, JudgedPlan, OutsideIdentity, RunPlan, prompts_used
     from dokimasia.runs.requests import DataRequest, Judge, Models, Option, RunRequest
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 _MODULES: dict[str, str] = {
     **dict.fromkeys(("ExpectedCalls", "Estimate", "total_estimate"), "estimate"),
     **dict.fromkeys(("failure_counts", "calls_and_costs", "simulated_names"), "figures"),
+    "run_sync": "lifecycle",
     **dict.fromkeys(("Addition", "Method", "lazy_value", "lazy_function"), "method"),
     **dict.fromkeys(("AnyOrder", "DataPlan", "JudgedPlan", "OutsideIdentity", "RunPlan", "prompts_used"), "plans"),
     **dict.fromkeys(("DataRequest", "Judge", "Models", "Option", "RunRequest"), "requests"),
@@ -50,6 +52,7 @@ __all__ = [
     "lazy_function",
     "lazy_value",
     "prompts_used",
+    "run_sync",
     "simulated_names",
     "total_estimate",
 ]

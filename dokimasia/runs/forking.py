@@ -11,6 +11,7 @@ from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.lifecycle import RunResult, carry_out, open_home
 from dokimasia.runs.method import AnyMethod, check_items
 from dokimasia.runs.observer import Observer
+from dokimasia.runs.outcome import check_measures
 from dokimasia.runs.persistence import persist_run
 from dokimasia.runs.plans import run_id
 from dokimasia.runs.preview import estimate_json
@@ -145,6 +146,7 @@ async def prepare_fork(
             )
         changed = _changed(method, parent_request, request).model_copy(update={"prompts": folders})
         accepted, preview = await method.admit(changed, session), {}
+    check_measures(method, changed)
     new = run_id(method, accepted.plan)
     if new == parent.id:
         raise InputError(_nothing_changes(parent, request))

@@ -5,11 +5,13 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
+from pydantic import ValidationError
+
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import InputError, NotFound
+from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.prompts import PromptLibrary, Rendered, default_library
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.runs.plans import RunPlan
@@ -222,10 +224,18 @@ class Method(Generic[Q, P]):
 
         Raises:
             NotFound: it is a run of another method.
+            ConfigError: the models of plan or request changed, so that they cannot be read any more.
         """
         if run.method != self.name:
             raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
-        return run.plan_as(self.plan), stored_request(self.request, run.request)
+        try:
+            return run.plan_as(self.plan), stored_request(self.request, run.request)
+        except ValidationError as error:
+            faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+            raise ConfigError(
+                f"run {run.id} cannot be read by this version of the method {self.name!r}: {error.title} has {faults}. A field "
+                "that is added needs a default, and one that is gone has to stay readable"
+            ) from error
 
     def json_figures(self, home: Home, run: Run) -> dict[str, Any]:
         """Return a run's figures as plain JSON."""

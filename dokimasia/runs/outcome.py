@@ -9,6 +9,7 @@ from dokimasia.domain.call import PEOPLE
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.errors import ConfigError, DokimasiaError, InputError, Interrupted
 from dokimasia.log import Redactor
+from dokimasia.plugins import broken_plugin
 from dokimasia.report.figures import several
 from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import AnyMethod
@@ -99,8 +100,9 @@ def outcome_of_error(problem: BaseException) -> tuple[str, str]:
     """Return how an error ends a run, and its message; the message is empty for a run that was stopped."""
     if isinstance(problem, Interrupted | asyncio.CancelledError):
         return "interrupted", ""
-    expected = isinstance(problem, DokimasiaError)
-    return "failed", str(problem) if expected else f"internal error: {type(problem).__name__}: {problem}"
+    if isinstance(problem, DokimasiaError):
+        return "failed", str(problem)
+    return "failed", broken_plugin(problem) or f"internal error: {type(problem).__name__}: {problem}"
 
 
 def why_ended(home: Home, run: Run) -> str:

@@ -254,8 +254,17 @@ def two_of_one_name(spec: ModelSpec) -> ConfigError:
 
 
 def prompts_used(library: Any, names: Any) -> dict[str, str]:
-    """Return version and hash of prompts, by name in alphabetical order."""
+    """Return version and hash of prompts, by name in alphabetical order.
+
+    Raises:
+        ConfigError: the library has none of some name.
+    """
     identities = library.identity()
+    missing = sorted(set(names) - identities.keys())
+    if missing:
+        raise ConfigError(
+            f"there is no prompt called {', '.join(missing)}; a method with prompts of its own adds their folder by `library`"
+        )
     return {name: identities[name] for name in sorted(names)}
 
 

@@ -17,6 +17,7 @@ from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.executor import GraphRun, reduced_gc
 from dokimasia.graphs.reasking import raise_worst, to_report
 from dokimasia.log import logger
+from dokimasia.plugins import describe_error
 from dokimasia.runs.observer import Observer, Progress
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.services import Services
@@ -66,12 +67,18 @@ class Item:
     Attributes:
         name: unique in its run.
         inputs: the graph's inputs, beside the sample.
-        model: the model that the item is about; empty where it is about none or several.
+        model: the model that the item is about, by which figures and reports sort its row; empty where it is about none or
+            several. By default the input `model`, if there is one.
     """
 
     name: str
     inputs: Mapping[str, object] = field(default_factory=dict[str, object])
     model: str = ""
+
+    def __post_init__(self) -> None:
+        """Take the model from the inputs."""
+        if not self.model:
+            object.__setattr__(self, "model", str(self.inputs.get("model") or ""))
 
 
 def sample_item(sample: Sample) -> list[Item]:
@@ -221,15 +228,16 @@ class Job(Generic[P]):
             self._threads[name] = thread
         return await self.services.executor.execute(GraphRun(graph, inputs, name, context, thread))
 
-    async def commit(self, *rows: ResultRow) -> None:
-        """Commit result rows, count them, and close the threads of their items."""
-        await record_results(self.home, rows)
+    async def commit(self, *rows: ResultRow) -> int:
+        """Commit result rows, count them, and close the threads of their items; return how many items had none before."""
+        count = await record_results(self.home, rows)
         for row in rows:
             self.progress.count(row.failure)
             if row.failure is not None and row.failure not in OPEN_KINDS:
                 logger(__name__).info("item failed", item=row.item, kind=row.failure, reason=row.reason)
                 self.observer.failed(row.item, row.model, row.failure, row.reason or "")
             await self.close(row.item)
+        return count
 
     async def close(self, item: str) -> None:
         """Close the thread of an item with a committed result, and delete its steps unless the request keeps them."""
@@ -254,15 +262,34 @@ class Job(Generic[P]):
         Args:
             graph: the graph.
             items: returns a sample's items; by default one.
-            per_sample: how many items a sample has.
+            per_sample: how many items a sample has, for the progress.
+
+        Raises:
+            ConfigError: the method does not name the graph, in this version, in its `graphs`. The stage raises it, too, where
+                two items have the same name.
         """
+        versions = self.run.options["versions"]
+        if isinstance(versions, dict) and versions.get(graph.NAME) != graph.VERSION:
+            raise ConfigError(
+                f"the graph {graph.NAME!r} of version {graph.VERSION} is not a graph of the method {self.run.method!r}: name "
+                f"it in the method's graphs={{{graph.NAME!r}: {graph.VERSION}}}, by which a resume knows it"
+            )
 
         async def do(sample: Sample) -> None:
+            names = set[str]()
             for number, item in enumerate(items(sample)):
                 if number % BATCH == 0:
                     await asyncio.sleep(0)  # on a resume all items may be finished, and nothing else awaits
-                if self.stored_row(item.name) is None:
-                    await self.commit(await self._walk_to_row(graph, sample, item))
+                row = self.stored_row(item.name)
+                is_new = item.name not in names and (row is None or row.sample_id == sample.id)
+                if row is None and is_new:
+                    is_new = await self.commit(await self._walk_to_row(graph, sample, item)) == 1
+                if not is_new:
+                    raise ConfigError(
+                        f"two items of the run are called {item.name!r}, the later one at sample {sample.id!r}: name items by "
+                        "their sample and all that tells them apart, such as the model"
+                    )
+                names.add(item.name)
             self.progress.samples_done += 1
 
         return Stage(self.samples(), do, items=self.progress.samples * per_sample)
@@ -281,10 +308,9 @@ class Job(Generic[P]):
         except DokimasiaError:
             raise
         except Exception as error:  # a plug-in's node may raise anything; the message names graph and sample
-            text = " ".join(str(error).split())[:300]
             raise ConfigError(
-                f"the graph {graph.NAME!r} broke at sample {sample.id!r}: {type(error).__name__}: {text}. Mend it and "
-                "resume; what is finished is kept"
+                f"the graph {graph.NAME!r} broke at sample {sample.id!r}: {describe_error(error)}. Mend it and resume; what "
+                "is finished is kept"
             ) from error
         result = state.get("result") or ()
         values = (result,) if isinstance(result, str) else tuple(result)
@@ -294,6 +320,11 @@ class Job(Generic[P]):
             raise ConfigError(
                 f"the graph {graph.NAME!r} ended at sample {sample.id!r} with failed={failed!r}; the kinds of failure are "
                 f"{', '.join(KINDS)}"
+            )
+        score = state.get("score")
+        if not failed and score is not None and not isinstance(score, int | float):
+            raise ConfigError(
+                f"the graph {graph.NAME!r} ended at sample {sample.id!r} with score={score!r}, which is no number"
             )
         return self.row(sample, item.name, **fields, **outcome_fields(state))
 

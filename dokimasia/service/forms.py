@@ -2,7 +2,7 @@
 
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any, Literal, cast, get_args, get_origin
@@ -133,9 +133,15 @@ def groups_of(method: AnyMethod) -> list[FieldGroup]:
     return [FieldGroup(title, tuple(controls[name] for name in part), bool(title)) for title, part in parts if part]
 
 
-def change_groups(request: type[Invocation], *, form: str, named: bool = False) -> list[FieldGroup]:
+def change_groups(
+    request: type[Invocation], *, form: str, named: bool = False, leave_out: Collection[str] = ()
+) -> list[FieldGroup]:
     """Return the form for changes to an existing run: prompts, limits and, if `named`, its name and tags."""
-    fields = {name: field for name, field in request.model_fields.items() if settable_over_http(name, field)}
+    fields = {
+        name: field
+        for name, field in request.model_fields.items()
+        if settable_over_http(name, field) and name not in leave_out
+    }
     labels = [name for name, field in fields.items() if option_of(field).label and named]
     limits = [name for name in Invocation.model_fields if name in fields and not option_of(fields[name]).label]
     parts = (("Prompts", ["prompts"]), ("Limits", limits), ("Name and tags", labels))

@@ -18,6 +18,7 @@ from starlette.routing import Match
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
 from dokimasia.log import Redactor, logger
 from dokimasia.operations.operation import RequestRefused
+from dokimasia.plugins import broken_plugin
 
 MEDIA_TYPE = "application/problem+json"
 ERROR_HEADER = "dokimasia-error"
@@ -131,7 +132,8 @@ def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) ->
     @app.exception_handler(Exception)
     async def internal_error(request: Request, error: Exception) -> Response:
         logger(__name__).error("internal error", path=request.url.path, exc_info=error)
-        return respond(request, HTTPStatus.INTERNAL_SERVER_ERROR, f"internal error: {type(error).__name__}")
+        detail = broken_plugin(error) or f"internal error: {type(error).__name__}"
+        return respond(request, HTTPStatus.INTERNAL_SERVER_ERROR, detail)
 
     # Within the guard, so that the reply has its headers; failures of the guard itself are answered outside of it.
     app.user_middleware.append(Middleware(ServerErrorMiddleware, handler=internal_error))

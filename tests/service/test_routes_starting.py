@@ -83,6 +83,11 @@ async def test_a_method_that_rests_on_a_run_names_it(at_work: Working) -> None:
     assert (await client.post(path, json={})).status_code == 422
     assert (await client.post(path, json={"node": "nowhere", "judge": "sim/judge-noisy"})).status_code == 422
     assert (await client.post("/api/runs/none/fork", json={"judge": "sim/judge"})).status_code == 404
+    filtered = (await client.post("/api/runs/filter", json={"data": "upload:world", "judge": "sim/judge"})).json()["id"]
+    assert (await at_work.ended(filtered))["status"] == "done"
+    asked = {"models": {"sim/judge": "sim/judge-noisy"}, "min_accuracy": 0.5}
+    refused = await client.post(f"/api/runs/{filtered}/fork", json=asked)
+    assert (refused.status_code, "--min-accuracy" in refused.text) == (422, True), refused.text
 
 
 async def test_a_run_is_stopped_gone_on_with_and_asked_anew(at_work: Working) -> None:

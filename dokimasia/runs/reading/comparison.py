@@ -399,8 +399,11 @@ def _most_changed(pairs: Sequence[ScorePair], top: int) -> tuple[ChangedSample, 
 
 def _agreement(
     first: ComparisonSide, second: ComparisonSide, pairs: Sequence[ScorePair], *, seed: int
-) -> tuple[int | None, int, CriteriaAgreement | None]:
-    """Return the numbers of pairs with the same criteria and the same answers, and the agreement of two judges on these."""
+) -> tuple[int | None, int | None, CriteriaAgreement | None]:
+    """Return the numbers of pairs with the same criteria and the same answers, and the agreement of two judges on these.
+
+    A number is None where no row of either run names criteria, or answers.
+    """
     same_criteria = same_answers = 0
     gaps: list[int] = []
     clusters: list[str] = []
@@ -419,12 +422,11 @@ def _agreement(
                 answers += 1
                 gaps += [abs(a - b) for a, b in zip(one.criteria_scores, other.criteria_scores, strict=True)]
                 clusters += [pair.first.cluster] * len(one.criteria_scores)
-    has_criteria = any(
-        answer.criteria is not None for side in (first, second) for each in side.answers.values() for answer in each
-    )
-    criteria_shared = same_criteria if has_criteria else None
+    compared = [answer for side in (first, second) for each in side.answers.values() for answer in each]
+    criteria_shared = same_criteria if any(answer.criteria is not None for answer in compared) else None
+    answers_shared = same_answers if any(answer.response is not None for answer in compared) else None
     if not gaps:
-        return criteria_shared, same_answers, None
+        return criteria_shared, answers_shared, None
     exact = [float(gap == 0) for gap in gaps]
     interval = bootstrap_interval(exact, clusters=clusters, seed=seed, bounds=(0.0, 1.0))
     agreement = CriteriaAgreement(
@@ -434,7 +436,7 @@ def _agreement(
         within_one=rounded(sum(gap <= 1 for gap in gaps) / len(gaps)),
         mean_absolute=rounded(sum(gaps) / len(gaps)),
     )
-    return criteria_shared, same_answers, agreement
+    return criteria_shared, answers_shared, agreement
 
 
 class SamplePart(NamedTuple):

@@ -56,6 +56,7 @@ def one_run(
     keep(request, row)
     at_work = row.status in AT_WORK
     drawn = None if at_work else results_of(service, row, wait=wait)
+    unmeasured = method_of(row).unmeasured
     return page(
         request,
         "results.html",
@@ -67,9 +68,9 @@ def one_run(
         faults={},
         data_root=service.data_root is not None,
         change={
-            "retry": change_groups(GoneOn, form="retry"),
-            "resume": change_groups(GoneOn, form="resume"),
-            "fork": change_groups(ForkRequest, form="fork", named=True),
+            "retry": change_groups(GoneOn, form="retry", leave_out=unmeasured),
+            "resume": change_groups(GoneOn, form="resume", leave_out=unmeasured),
+            "fork": change_groups(ForkRequest, form="fork", named=True, leave_out=unmeasured),
         },
         offers={
             name: suggestions for name, suggestions in suggestions_of(service).items() if name in ("models", "files")
