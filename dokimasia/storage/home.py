@@ -168,6 +168,17 @@ class Home:
         with wrap_sqlite_errors(self.database, "reading"):
             return connection.execute(sql, parameters).fetchall()
 
+    def all_among(self, sql: str, ids: Iterable[str], *parameters: object) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query on many ids; `{marks}` in it stands for the ids, after all other parameters.
+
+        Raises:
+            StorageError: the database is damaged or cannot be read.
+        """
+        unique_ids = list(dict.fromkeys(ids))
+        for start in range(0, len(unique_ids), PAGE):
+            some = unique_ids[start : start + PAGE]
+            yield from self.all(sql.format(marks=",".join("?" * len(some))), (*parameters, *some))
+
     def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
         """Return all rows of a query, each as a mapping from column name to value.
 

@@ -30,6 +30,7 @@ from dokimasia.report.comparison import (
     turned,
 )
 from dokimasia.report.drawing import Charts
+from dokimasia.report.fields import Interval, StrictShare
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.reading.comparison import (
@@ -644,4 +645,6 @@ def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
     value: Any = model.get(path[0]) if path else None
     if not isinstance(value, Mapping):
         return figures.NOTHING
-    return figures.strict_of(value) if "share" in value else figures.measured(value, ends=2)
+    if "share" in value:
+        return figures.strict_of(StrictShare.model_construct(**value))
+    return figures.measured(Interval.model_construct(**value), ends=2)
