@@ -1,7 +1,7 @@
 """Forks: a run repeated with another judge, model or prompt; the ledger answers the calls that did not change."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -12,7 +12,7 @@ from dokimasia.runs.lifecycle import RunResult, carry_out, open_home
 from dokimasia.runs.method import AnyMethod, check_items
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.persistence import persist_run
-from dokimasia.runs.plans import run_id
+from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.preview import estimate_json
 from dokimasia.runs.requests import Invocation, PromptFolders, RunRequest, option_of
 from dokimasia.runs.services import Stop
@@ -57,7 +57,7 @@ class PreparedFork(NamedTuple):
 
     method: AnyMethod
     request: RunRequest
-    accepted: Accepted[Any]
+    accepted: Accepted[RunPlan]
     session: Session
     preview: dict[str, object]
 
@@ -70,7 +70,7 @@ async def fork(
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
-    given: Any = None,
+    given: object = None,
     home: Home | None = None,
 ) -> RunResult:
     """Repeat a finished run with something changed, as a run of its own, and return its result.

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from pydantic import JsonValue
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
@@ -55,7 +55,7 @@ class RunResult(Value):
 
     run: str
     complete: bool
-    summary: dict[str, Any]
+    summary: JsonObject
     end: End = "complete"
     why: str = ""
 
@@ -69,7 +69,7 @@ async def run(
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
     prompts: PromptLibrary | None = None,
-    given: Any = None,
+    given: object = None,
     home: Home | None = None,
 ) -> RunResult:
     """Run a request and return its result.
@@ -166,7 +166,7 @@ def prepare_resume(
     prompts: PromptLibrary | None = None,
     retry: Collection[FailureKind] = (),
     given: object = None,
-) -> tuple[AnyMethod, Any, RunRequest, PromptLibrary]:
+) -> tuple[AnyMethod, RunPlan, RunRequest, PromptLibrary]:
     """Return method, plan, request and prompts with which an accepted run continues, without opening a home.
 
     Raises:
@@ -327,7 +327,7 @@ def models_to_reach(
     *,
     settings: Settings,
     retry: Collection[FailureKind] = (),
-) -> tuple[Any, Mapping[str, ModelSpec]]:
+) -> tuple[RunPlan, Mapping[str, ModelSpec]]:
     """Return a run's plan with the models' present configuration, and the models that it still has to call.
 
     Raises:

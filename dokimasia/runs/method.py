@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import InputError, NotFound
@@ -227,7 +227,7 @@ class Method(Generic[Q, P]):
             raise NotFound(f"run {run.id} is of kind {run.method!r}, not {self.title}")
         return run.plan_as(self.plan), stored_request(self.request, run.request)
 
-    def json_figures(self, home: Home, run: Run) -> dict[str, Any]:
+    def json_figures(self, home: Home, run: Run) -> JsonObject:
         """Return a run's figures as plain JSON."""
         return as_json(self.figures(home, run))
 

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Generic, TypeVar, get_args
 
-from dokimasia.domain.identity import value_id
+from dokimasia.domain.identity import JsonObject, value_id
 from dokimasia.domain.judgement import OPEN_KINDS, Failed, FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
@@ -117,7 +117,7 @@ class Job(Generic[P]):
     @cached_property
     def context(self) -> Context:
         """The context of the run's graphs."""
-        plan: Any = self.plan
+        plan = self.plan
         services, library = self.services, self.session.library
         return Context(services.gateway, services.store, plan.options, plan.seed, library, self.home.blobs)
 
@@ -195,7 +195,7 @@ class Job(Generic[P]):
 
     async def walk(
         self, graph: GraphFile, inputs: Mapping[str, object], item: str, *, context: Context | None = None
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Walk an item through a graph and return the final state.
 
         An item that failed before is asked under its next attempt, unless a `context` is given. A graph that is
@@ -231,10 +231,11 @@ class Job(Generic[P]):
             await delete_thread(self.services.saver, thread)
             await close_thread(self.home, thread)
 
-    def row(self, sample: Sample | None, item: str, **fields: Any) -> ResultRow:
+    def row(self, sample: Sample | None, item: str, **fields: object) -> ResultRow:
         """Return a result row of this run, by default of the method's own kind; `sample` is None for one of no sample."""
         names = {"sample_id": ""} if sample is None else {"sample_id": sample.id, "sample_digest": sample.digest}
-        return ResultRow(**{"run_id": self.run.id, "item": item, "kind": self.run.method, **names, **fields})
+        row = {"run_id": self.run.id, "item": item, "kind": self.run.method, **names, **fields}
+        return ResultRow.model_validate(row)
 
     def graph_stage(
         self, graph: GraphFile, items: Callable[[Sample], Iterable[Item]] = sample_item, *, per_sample: int = 1
@@ -289,7 +290,7 @@ class Job(Generic[P]):
         return self.row(sample, item.name, **fields, **outcome_fields(state))
 
 
-def outcome_fields(state: Mapping[str, Any]) -> dict[str, Any]:
+def outcome_fields(state: Mapping[str, Any]) -> JsonObject:
     """Return the outcome of a walk as fields of its row: `failed` with kind and reason, `scored`, or `made`."""
     if state.get("failed"):
         return {"outcome": "failed", "failure": state["failed"], "reason": str(state.get("reason", ""))[:500]}
@@ -297,7 +298,7 @@ def outcome_fields(state: Mapping[str, Any]) -> dict[str, Any]:
     return {"outcome": "made"} if score is None else {"outcome": "scored", "score": float(score)}
 
 
-async def single_stage(stage: Stage[Any]) -> AsyncIterator[Stage[Any]]:
+async def single_stage(stage: Stage[U]) -> AsyncIterator[Stage[U]]:
     """Yield one stage: the `stages` of a run that has no other."""
     yield stage
 

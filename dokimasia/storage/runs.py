@@ -73,6 +73,12 @@ class Run(Value):
         request = self.options.get("request")
         return request if isinstance(request, dict) else {}
 
+    @property
+    def versions(self) -> dict[str, JsonValue]:
+        """The versions of the method and its graphs that it was accepted with, by name; empty where there are none."""
+        versions = self.options.get("versions")
+        return versions if isinstance(versions, dict) else {}
+
 
 class RunSample(NamedTuple):
     """A sample's place in a run.

@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
@@ -188,9 +188,10 @@ def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, objec
     }
 
 
-def _sum(values: list[Any]) -> Any:
+def _sum(values: Sequence[float | None]) -> float | None:
     """Return the sum, or None if any value is unknown, since a partial cost would mislead."""
-    return None if any(value is None for value in values) else sum(values)
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 Format = Literal["jsonl", "csv", "parquet"]
@@ -286,14 +287,14 @@ class _Lines(list[str]):
         self.append(line.removesuffix("\r\n") + "\n")
 
 
-def csv_text(rows: Iterable[Iterable[Any]]) -> bytes:
+def csv_text(rows: Iterable[Iterable[object]]) -> bytes:
     """Return rows of values as UTF-8 CSV; cells with line breaks of any kind are quoted."""
     lines = _Lines()
     csv.writer(lines).writerows(map(csv_cell, row) for row in rows)
     return "".join(lines).encode()
 
 
-def csv_cell(value: Any) -> Any:
+def csv_cell(value: object) -> object:
     """Return a value as a CSV cell; texts that a spreadsheet would evaluate as formulas are guarded."""
     if value is None:
         return ""
