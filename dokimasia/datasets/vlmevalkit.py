@@ -180,9 +180,10 @@ def ratings(cases: Sequence[JudgedCase]) -> dict[str, JsonObject]:
 
 def _tallies(cases: Iterable[JudgedCase], at: Place) -> dict[str, _Tally]:
     """Return one order's tallies, overall and by task."""
-    tallies = {"overall": _Tally()}
+    overall = _Tally()
+    tallies = {"overall": overall}
     for case in cases:
-        tallies["overall"].add(case, at)
+        overall.add(case, at)
         tallies.setdefault(case.task, _Tally()).add(case, at)
     return tallies
 

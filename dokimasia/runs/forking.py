@@ -1,7 +1,7 @@
 """Forks: a run repeated with another judge, model or prompt; the ledger answers the calls that did not change."""
 
 from collections.abc import Collection, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pydantic import Field
 
@@ -70,7 +70,7 @@ async def fork(
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
-    given: object = None,
+    given: Any = None,
     home: Home | None = None,
 ) -> RunResult:
     """Repeat a finished run with something changed, as a run of its own, and return its result.

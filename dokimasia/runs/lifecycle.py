@@ -69,7 +69,7 @@ async def run(
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
     prompts: PromptLibrary | None = None,
-    given: object = None,
+    given: Any = None,
     home: Home | None = None,
 ) -> RunResult:
     """Run a request and return its result.

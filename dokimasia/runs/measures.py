@@ -179,12 +179,12 @@ def agreement_coefficient(
         value = statistic(range(n))
     except ValueError as error:
         return AgreementCoefficient(value=None, low=None, high=None, no_value=str(error))
-    ends = coefficient_limits(statistic, n, clusters)
+    coefficient = AgreementCoefficient(value=rounded(value), **coefficient_limits(statistic, n, clusters))
     ratio = _limits_of_ratio(statistic, n, clusters)
-    if ratio is not None and ends["low"] is not None and ends["high"] is not None:
-        ends["low"] = min(ends["low"], rounded(ratio.low))
-        ends["high"] = max(ends["high"], rounded(ratio.high))
-    return AgreementCoefficient(value=rounded(value), **ends)
+    if ratio is None or coefficient.low is None or coefficient.high is None:
+        return coefficient
+    wider = {"low": min(coefficient.low, rounded(ratio.low)), "high": max(coefficient.high, rounded(ratio.high))}
+    return coefficient.model_copy(update=wider)
 
 
 def _limits_of_ratio(

@@ -27,10 +27,10 @@ _DECISION = "d.item, d.number, d.who, d.at, d.action, d.text, d.difference"
 
 
 class FiledDecision(Value):
-    """A decision as a person made it, before it has a place among the others on its item; `text` is that of an edit or a reply.
+    """A person's decision before it is numbered among the others on its item; `text` is that of an edit or a reply.
 
-    `shown` is when the person was first shown a question, where that is known and could not be kept with it. `seen` is how
-    many decisions on the item the person knew of; where there are more by then, nothing is kept.
+    `shown` is the time at which the person was first shown a question, if it is known and not stored with the question.
+    `seen` is the number of decisions on the item that the person knew of; if there are more by then, nothing is stored.
     """
 
     item: CheckItem
@@ -43,7 +43,7 @@ class FiledDecision(Value):
 
 
 async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
-    """Store items that wait for a person, durably; return the number of new ones.
+    """Store items to be decided on, durably; return the number of new ones.
 
     Raises:
         StorageError: they could not be written, or there is no such run.
@@ -60,9 +60,9 @@ async def record_decision(home: Home, left: FiledDecision) -> Decision:
     """Store a decision, durably on return; repeating a person's last decision changes nothing.
 
     Raises:
-        InputError: an action that is not possible on the item, an edit that changes or leaves nothing, or a question that
-            belongs to another person, is answered already, or was withdrawn.
-        DecidedMeanwhile: there are decisions that the person had not seen.
+        InputError: the item does not allow the action, the edit changes nothing or leaves nothing, or the question belongs
+            to another person, is answered already, or was withdrawn.
+        DecidedMeanwhile: there are decisions that the person has not seen.
         StorageError: it could not be written.
     """
     item = left.item
@@ -81,17 +81,17 @@ async def record_decision(home: Home, left: FiledDecision) -> Decision:
         if item.kind != "question":
             insert_row(connection, "check_items", item_row(item))
             return _recorded(connection, left, text, changed)
-        alike = same_questions(connection, item, left.action)
-        outcomes = [
-            _recorded(connection, left.model_copy(update={"item": alike_item}), text, "") for alike_item in alike
+        questions = same_questions(connection, item, left.action)
+        decisions = [
+            _recorded(connection, left.model_copy(update={"item": question}), text, "") for question in questions
         ]
-        return outcomes[0]
+        return decisions[0]
 
     return await home.write(insert)
 
 
 def _recorded(connection: sqlite3.Connection, left: FiledDecision, text: str, changed: str) -> Decision:
-    """Insert a decision after the existing ones on its item, unless it repeats its person's last one."""
+    """Insert a decision after the others on its item, unless it repeats the person's last one; return the stored decision."""
     item = left.item
     sql = f"SELECT {_DECISION} FROM decisions d WHERE item = ? ORDER BY number"
     earlier = [Decision.model_validate(row) for row in rows_of(connection.execute(sql, (item.id,)))]
@@ -143,12 +143,13 @@ def _standings(home: Home, condition: str, parameters: tuple[str | None, ...]) -
     sql = f"SELECT {_DECISION} FROM decisions d JOIN check_items i ON i.id = d.item WHERE {condition} ORDER BY item, number"
     decisions: defaultdict[str, list[Decision]] = defaultdict(list)
     for row in home.rows(sql, parameters):
-        decisions[row["item"]].append(Decision.model_validate(row))
+        decision = Decision.model_validate(row)
+        decisions[decision.item].append(decision)
     return [Standing(item=item, decisions=tuple(decisions[item.id])) for item in items]
 
 
 def file_decision(folder: Path, left: FiledDecision) -> Path:
-    """Write a decision as a file into a home that another process writes to, durably; it is imported later.
+    """Write a decision to a file, durably, in a home that another process writes to; that process imports it later.
 
     Raises:
         StorageError: the file cannot be written.
@@ -168,7 +169,7 @@ def file_decision(folder: Path, left: FiledDecision) -> Path:
 
 
 def filed_decisions(folder: Path) -> Iterator[tuple[Path, FiledDecision]]:
-    """Yield filed decisions in the order they were made; unreadable files are skipped."""
+    """Yield filed decisions in the order of their times; unreadable files are skipped."""
     for path in sorted((folder / _LEFT).glob("*.json")):
         try:
             yield path, FiledDecision.model_validate_json(path.read_bytes())
@@ -181,9 +182,9 @@ def filed_decisions(folder: Path) -> Iterator[tuple[Path, FiledDecision]]:
 
 
 async def import_filed(home: Home) -> int:
-    """Import filed decisions as rows and remove the files; return their number.
+    """Store filed decisions as rows, and remove the files; return their number.
 
-    A file is removed only after its row is durable. A file of a deleted run, or with an invalid decision, is set aside.
+    A file is removed once its row is durable. A file of a deleted run, or with an invalid decision, is set aside.
 
     Raises:
         StorageError: they could not be written.
@@ -206,7 +207,7 @@ async def import_filed(home: Home) -> int:
 
 
 def draft_file(folder: Path, item_id: str, who: str) -> Path:
-    """Return the path of a person's draft of an item while the editor is open."""
+    """Return the path of a person's draft on an item, which exists while the editor is open."""
     return folder / _DRAFTS / f"{item_id}-{digest('who', who)[:8]}.txt"
 
 

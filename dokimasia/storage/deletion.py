@@ -10,7 +10,7 @@ _TABLES = {"results": "results", "events": "events", "threads": "threads", "samp
 
 
 class Deleted(Value):
-    """Numbers of a run's rows, by kind."""
+    """The numbers of rows that belong to a run, by kind."""
 
     run: str
     results: int
@@ -20,7 +20,7 @@ class Deleted(Value):
 
 
 def run_size(home: Home, run_id: str) -> Deleted:
-    """Return the numbers of rows that deleting a run would remove; all zero for an unknown run."""
+    """Return the numbers of rows that the deletion of a run would remove; all zero for an unknown run."""
     sql = "SELECT count(*) FROM {} WHERE run_id = ?"
     return Deleted(
         run=run_id, **{name: home.all(sql.format(table), (run_id,))[0][0] for name, table in _TABLES.items()}
@@ -30,8 +30,8 @@ def run_size(home: Home, run_id: str) -> Deleted:
 async def delete_run(home: Home, run_id: str) -> Deleted:
     """Remove a run with its results, events, threads, sample positions and decisions, in one transaction.
 
-    The ledger, images and values (samples, chains, criteria, responses, judgements) stay: other runs may share them, and
-    repeating the run needs no call. Checkpoints of the run's threads become orphans, which
+    The ledger, images and values (samples, chains, criteria, responses, judgements) stay: other runs may share them, and a
+    repetition of the run needs no calls. Checkpoints of the run's threads become orphans, which
     `dokimasia.storage.checkpoints.sweep_orphans` removes.
 
     Raises:

@@ -12,7 +12,7 @@ from dokimasia.storage.schema.rows import insert_row
 from dokimasia.storage.values import now
 
 Reduce = Callable[[bytes, int], tuple[ImageRef, bytes]]
-"""Makes an image smaller: from its bytes and the pixels of the longer side."""
+"""Returns an image reduced to a longer side of so many pixels, from its bytes."""
 
 _FIND = "SELECT sha256, media_type, width, height FROM reduced_images WHERE original = ? AND side = ?"
 
@@ -31,21 +31,21 @@ class ReducedImage(NamedTuple):
 
 
 class ReducedImages:
-    """Implements `dokimasia.domain.ports.Reducer`; for one event loop.
+    """Implements `dokimasia.domain.ports.Reducer` for one event loop.
 
     A reduced image is reused in this process and in every later one: ledger keys contain its hash, and another version
-    of the image library could write other bytes.
+    of the image library may write other bytes.
     """
 
     def __init__(self, blobs: BlobStore, reduce: Reduce, *, home: Home | None = None) -> None:
-        """Store reduced images in `blobs`, and record them in the home of these blobs, if there is one."""
+        """Store reduced images in `blobs`, and record them in the home that the blobs belong to, if any."""
         self._blobs = blobs
         self._reduce = reduce
         self._home = home
         self._made: dict[tuple[str, int], asyncio.Task[ImageRef]] = {}
 
     async def __call__(self, image: ImageRef, side: int) -> ImageRef:
-        """Return the image reduced to a longer side of that many pixels; it is stored among the blobs.
+        """Return the image reduced to a longer side of so many pixels; its bytes are stored among the blobs.
 
         Raises:
             ToolFailure: the image cannot be read.

@@ -1,4 +1,4 @@
-"""People as models: their replies enter the ledger, their open questions wait in the queue."""
+"""People as models: their replies are stored in the ledger, and their open questions wait in the queue."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,7 +20,7 @@ from dokimasia.storage.people.questions import (
 
 
 class QueuedPeople:
-    """The `People` of a home, as one run asks them; `asked` are the items of all that it asked in this invocation."""
+    """The `People` of a home for one run; `asked` has the items of all questions of this invocation."""
 
     def __init__(self, home: Home, run_id: str, specs: Mapping[str, ModelSpec]) -> None:
         self._home = home
@@ -54,10 +54,12 @@ class QueuedPeople:
         await withdraw_others(self._home, self._run, self.asked)
 
     async def _entered(self, key: str, call: Chat, label: str, decision: Decision) -> CallResult:
-        """Store a person's reply in the ledger: without tokens, with its duration, author and time."""
+        """Store a person's reply in the ledger, without tokens, but with its duration, author and time."""
         rate = self._rates.get(call.model.name)
         seconds = _seconds(get_question(self._home, decision.item).shown_at, decision.at)
-        cost = 0.0 if not rate else None if seconds is None else rate * seconds / 3600
+        cost = 0.0
+        if rate:
+            cost = None if seconds is None else rate * seconds / 3600
         reply = ChatReply(
             text=decision.text,
             finish_reason="stop",
@@ -69,7 +71,7 @@ class QueuedPeople:
 
 
 def _seconds(shown: str, answered: str) -> float | None:
-    """Return the paid time of a reply in seconds; None where the time of showing is unknown."""
+    """Return the paid time of a reply in seconds; None if it is unknown when the question was shown."""
     if not shown:
         return None
     try:

@@ -1,7 +1,7 @@
 """Browsing of a run's samples: filtered, sorted, counted and paged by the database."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import orjson
 
@@ -9,10 +9,10 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of
 
 Order = Literal["data", "low", "high", "apart"]
-"""As in the data; by the mean score, lowest or highest first; by how far apart the scores of a sample lie, farthest first."""
+"""The order of samples: as in the data, by mean score (lowest or highest first), or by the range of scores (widest first)."""
 
 ANY = "any"
-"""Stands for every kind of failure; what waits for a person has not failed, and has to be asked for by its name."""
+"""Stands for every kind of failure but `waiting`: an item that waits for a person has not failed."""
 
 _ORDERS: dict[Order, str] = {
     "data": "p.position",
@@ -27,11 +27,11 @@ _SEARCHED = " || ' ' || ".join(
 
 
 class SampleQuery(NamedTuple):
-    """Which samples of a run are wanted, and in which order; what is empty asks for nothing.
+    """The conditions on samples of a run, and their order; an empty field is no condition.
 
-    `search` holds words that all stand in the sample's name, category, question or reference, or with `answers` in one
-    answer. `model` with `arm` keeps scores, failures and verdicts to that model's. `low` and `high` bound the mean of the
-    sample's scores. `failure` is a kind, or `ANY`. `among` holds the only names that are wanted.
+    `search` has words, all of which occur in the sample's name, category, question or reference, or with `answers` in one
+    of its answers. `model` and `arm` restrict scores, failures and verdicts to those of a model. `low` and `high` bound the
+    mean of the sample's scores. `failure` is a kind, or `ANY`. `among` restricts the samples to these names.
     """
 
     search: str = ""
@@ -48,7 +48,7 @@ class SampleQuery(NamedTuple):
 
 
 class Facets(NamedTuple):
-    """What a run's samples can be filtered by: models with their arms, kinds of failure, verdicts, categories."""
+    """The values by which a run's samples can be filtered: models with arms, kinds of failure, verdicts, categories."""
 
     models: Sequence[tuple[str, str]]
     failures: Sequence[str]
@@ -57,14 +57,14 @@ class Facets(NamedTuple):
 
 
 class SamplePage(NamedTuple):
-    """Some of the wanted samples in their order, each with its place from 1, and how many there are."""
+    """A page of matching samples in order, each with its place from 1, and the number of all."""
 
     samples: Sequence[tuple[int, str]]
     total: int
 
 
 class Around(NamedTuple):
-    """A sample's place from 1 among the wanted ones, how many these are, and the names of those before and after it."""
+    """A sample's place from 1 among the matching ones, their number, and the names of the samples before and after it."""
 
     place: int
     total: int
@@ -77,7 +77,7 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
 
     Verdicts include the judge's and those corrected by people.
     """
-    corrected = (answer.now["verdict"] for answer in corrections_of(home, run_id).answers.values())
+    corrected = (str(answer.now["verdict"] or "") for answer in corrections_of(home, run_id).answers.values())
     sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
     rows = home.all(sql, (kind, run_id))
     categories = home.all(
@@ -117,7 +117,7 @@ def counted(home: Home, run_ids: Collection[str]) -> int:
     return home.all(f"SELECT count(*) FROM results WHERE run_id IN ({marks})", tuple(run_ids))[0][0]
 
 
-def _ordered(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[str, list[Any]]:
+def _ordered(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[str, list[object]]:
     """Return the beginning of a query with the matching samples as the table `ordered` (id, place, total), and its parameters."""
     of_model, model = "", []
     if query.model:
@@ -146,8 +146,8 @@ def _ordered(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[st
     return sql, [*among, *values, run_id, *parameters]
 
 
-def _counted(home: Home, run_id: str) -> tuple[str, list[Any]]:
-    """Return what puts the results as people corrected them in the place of the table; nothing where they corrected none."""
+def _counted(home: Home, run_id: str) -> tuple[str, list[object]]:
+    """Return a subquery that replaces the table `results` by corrected results, and its parameters; empty without corrections."""
     corrected = {item: answer.now for item, answer in corrections_of(home, run_id).answers.items()}
     if not corrected:
         return "", []
@@ -163,11 +163,11 @@ def _counted(home: Home, run_id: str) -> tuple[str, list[Any]]:
     )
 
 
-def _conditions(run_id: str, query: SampleQuery, of_model: str, model: Sequence[str]) -> tuple[list[str], list[Any]]:
+def _conditions(run_id: str, query: SampleQuery, of_model: str, model: Sequence[str]) -> tuple[list[str], list[object]]:
     conditions: list[str] = []
-    values: list[Any] = []
+    values: list[object] = []
 
-    def having(condition: str, *arguments: Any, source: str = "results r") -> None:
+    def having(condition: str, *arguments: object, source: str = "results r") -> None:
         conditions.append(f"p.sample_id IN (SELECT r.sample_id FROM {source} WHERE r.run_id = ? AND {condition})")
         values.extend((run_id, *arguments))
 
