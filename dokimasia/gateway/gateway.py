@@ -382,8 +382,11 @@ class ModelGateway:
     def _tell(
         self, kind: EventKind, pending: PendingCall, *, reason: str = "", number: int = 0, delay: float | None = None
     ) -> None:
-        model = pending.call.model
-        self._emit(GatewayEvent(kind, model.name, model.endpoint, pending.label, pending.key, reason, number, delay))
+        if self._on_event is not None:
+            ref = pending.call.model
+            self._on_event(
+                GatewayEvent(kind, ref.name, ref.endpoint, pending.label, pending.key, reason, number, delay)
+            )
 
     def _emit(self, event: GatewayEvent) -> None:
         if self._on_event is not None:

@@ -40,16 +40,16 @@ async def delete_run(home: Home, run_id: str) -> Deleted:
     """
 
     def remove(connection: sqlite3.Connection) -> Deleted | None:
-        checked = "(SELECT id FROM check_items WHERE run_id = ?)"
-        connection.execute(f"DELETE FROM decisions WHERE item IN {checked}", (run_id,))
-        connection.execute(f"DELETE FROM questions WHERE id IN {checked}", (run_id,))
+        items = "(SELECT id FROM check_items WHERE run_id = ?)"
+        connection.execute(f"DELETE FROM decisions WHERE item IN {items}", (run_id,))
+        connection.execute(f"DELETE FROM questions WHERE id IN {items}", (run_id,))
         connection.execute("DELETE FROM check_items WHERE run_id = ?", (run_id,))
         for table in ("queue", "spending"):
             connection.execute(f"DELETE FROM {table} WHERE id = ?", (run_id,))
         sql = "DELETE FROM {} WHERE run_id = ?"
         rows = {name: connection.execute(sql.format(table), (run_id,)).rowcount for name, table in _TABLES.items()}
-        deleted = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
-        return Deleted(run=run_id, **rows) if deleted else None
+        count = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
+        return Deleted(run=run_id, **rows) if count else None
 
     deleted = await home.write(remove)
     if deleted is None:

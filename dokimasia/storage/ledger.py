@@ -94,10 +94,10 @@ class SqliteLedger:
         Raises:
             StorageError: it could not be written.
         """
-        folded = self.folded(call)
+        stored = self.folded(call)
         reply_texts: dict[str, str] = {}
         body = fold(reply.model_dump(mode="json"), reply_texts)
-        texts = {**folded.texts, **reply_texts}
+        texts = {**stored.texts, **reply_texts}
         row = {
             "key": key,
             "kind": call.kind,
@@ -105,10 +105,10 @@ class SqliteLedger:
             "endpoint": call.model.endpoint,
             "model_name": call.model.name,
             "label": label,
-            "request": folded.request,
+            "request": stored.request,
             "reply": canonical_json(body).decode(),
             "reply_digest": reply_digest(body),
-            **_reported(reply),
+            **_reply_columns(reply),
             "cost": cost,
             "latency": None if latency is None else round(latency, 3),
             "created_at": at or now("milliseconds"),
@@ -190,7 +190,7 @@ class SqliteLedger:
         try:
             call = read_call(unfold(orjson.loads(row[0]), self._text), model_name=row[2])
         except (ValueError, KeyError, TypeError) as error:
-            raise self._damaged(key, f"its request does not read as a call ({in_brief(error)})") from error
+            raise self._damage(key, f"its request does not read as a call ({in_brief(error)})") from error
         return call, self._reply(key, row[1])
 
     def verify(self) -> Iterator[LedgerDamage]:
@@ -221,20 +221,20 @@ class SqliteLedger:
         except (ValueError, KeyError, TypeError) as error:
             yield f"the request cannot be read: {in_brief(error)}"
         try:
-            folded = orjson.loads(call.reply)
-            if reply_digest(folded) != call.reply_digest:
+            reply = orjson.loads(call.reply)
+            if reply_digest(reply) != call.reply_digest:
                 yield "the reply was changed after it was written"
-            reported = _reported(read_reply(unfold(folded, self._text)))
-            if any(getattr(call, name) != value for name, value in reported.items()):
+            columns = _reply_columns(read_reply(unfold(reply, self._text)))
+            if any(getattr(call, name) != value for name, value in columns.items()):
                 yield "its columns finish_reason, input_tokens and output_tokens differ from its reply"
         except (ValueError, KeyError, TypeError) as error:
             yield f"the reply cannot be read: {in_brief(error)}"
 
-    def _reply(self, key: str, folded: str) -> ModelReply:
+    def _reply(self, key: str, text: str) -> ModelReply:
         try:
-            return read_reply(unfold(orjson.loads(folded), self._text))
+            return read_reply(unfold(orjson.loads(text), self._text))
         except (ValueError, KeyError, TypeError) as error:
-            raise self._damaged(key, f"its reply cannot be read ({in_brief(error)})") from error
+            raise self._damage(key, f"its reply cannot be read ({in_brief(error)})") from error
 
     def _text(self, name: str) -> str:
         row = self._home.one("SELECT text FROM texts WHERE hash = ?", (name,))
@@ -242,14 +242,14 @@ class SqliteLedger:
             raise KeyError(f"text {name} is missing")
         return unpack(row[0])
 
-    def _damaged(self, key: str, fault: str) -> StorageError:
+    def _damage(self, key: str, fault: str) -> StorageError:
         return StorageError(
             f"{self._home.database}, call {key}: {fault}. Restore the home from a copy, or delete that row from "
             "`calls`, after which the call is asked, and paid for, anew."
         )
 
 
-def _reported(reply: ModelReply) -> dict[str, object]:
+def _reply_columns(reply: ModelReply) -> dict[str, object]:
     """Return the columns stored beside a reply: its finish reason and tokens."""
     return {
         "finish_reason": reply.finish_reason if reply.kind == "chat" else None,

@@ -111,11 +111,13 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     if len(matches) == 1 or (text,) in matches:
         return get_run(home, text if (text,) in matches else matches[0][0])
     if matches:
-        listed = ", ".join(id for (id,) in matches[:_CANDIDATES]) + (", …" if len(matches) > _CANDIDATES else "")
-        raise NotFound(f"{text!r} is the beginning of {len(matches)} runs: {listed}. Write more of its letters.")
+        candidates = ", ".join(id for (id,) in matches[:_CANDIDATES]) + (", …" if len(matches) > _CANDIDATES else "")
+        raise NotFound(f"{text!r} is the beginning of {len(matches)} runs: {candidates}. Write more of its letters.")
     newest = home.all(f"SELECT id, method FROM runs {NEWEST_FIRST} LIMIT ?", (_CANDIDATES,))
     if not newest:
         raise NotFound(f"no run begins with {text!r}: {home.path} has no runs yet.")
     names = labels(home)
-    listed = ", ".join(f"{names.get(id, Label()).name or id} ({method})" for id, method in newest)
-    raise NotFound(f"no run of {home.path} has the name {text!r} or begins with {text!r}. The newest are: {listed}.")
+    candidates = ", ".join(f"{names.get(id, Label()).name or id} ({method})" for id, method in newest)
+    raise NotFound(
+        f"no run of {home.path} has the name {text!r} or begins with {text!r}. The newest are: {candidates}."
+    )

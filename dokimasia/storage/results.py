@@ -179,8 +179,8 @@ async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] =
 
 def count_failed(home: Home, run_id: str, failures: Collection[FailureKind]) -> int:
     """Return the number of a run's items that failed, or lost the verdict on their final answer, in these ways."""
-    failed, values = _failed(run_id, failures)
-    return home.all(f"SELECT count(*) {failed}", values)[0][0]
+    query, values = _failure_query(run_id, failures)
+    return home.all(f"SELECT count(*) {query}", values)[0][0]
 
 
 def take_failed(connection: sqlite3.Connection, run_id: str, failures: Collection[FailureKind]) -> list[ResultRow]:
@@ -189,19 +189,19 @@ def take_failed(connection: sqlite3.Connection, run_id: str, failures: Collectio
     They include scored answers whose verdict on right or wrong failed so. The threads of the items are removed, too, so
     that none is continued that ended in the old outcome.
     """
-    failed, values = _failed(run_id, failures)
-    rows = rows_of(connection.execute(f"SELECT * {failed} ORDER BY item", values))
-    connection.execute(f"DELETE {failed}", values)
+    query, values = _failure_query(run_id, failures)
+    rows = rows_of(connection.execute(f"SELECT * {query} ORDER BY item", values))
+    connection.execute(f"DELETE {query}", values)
     connection.executemany("DELETE FROM threads WHERE run_id = :run_id AND item = :item", rows)
     return [read_result(row) for row in rows]
 
 
-def _failed(run_id: str, failures: Collection[FailureKind]) -> tuple[str, tuple[str, ...]]:
+def _failure_query(run_id: str, failures: Collection[FailureKind]) -> tuple[str, tuple[str, ...]]:
     """Return the end of a query for results that failed, or lost their verdict, in these ways, and its parameters."""
     marks = ",".join("?" * len(failures))
-    lost = f"(SELECT json_extract(body, '$.failure') FROM objects WHERE id = final_id) IN ({marks})"
-    failed = f"outcome = 'failed' AND failure IN ({marks}) OR outcome = 'scored' AND verdict = 'unknown' AND {lost}"
-    return f"FROM results WHERE run_id = ? AND ({failed})", (run_id, *failures, *failures)
+    verdict_failure = f"(SELECT json_extract(body, '$.failure') FROM objects WHERE id = final_id) IN ({marks})"
+    condition = f"outcome = 'failed' AND failure IN ({marks}) OR outcome = 'scored' AND verdict = 'unknown' AND {verdict_failure}"
+    return f"FROM results WHERE run_id = ? AND ({condition})", (run_id, *failures, *failures)
 
 
 async def record_event(home: Home, run_id: str, kind: str, data: JsonObject | None = None) -> None:

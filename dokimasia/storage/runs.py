@@ -102,8 +102,8 @@ class RunSample(NamedTuple):
 async def create_run(home: Home, run: Run) -> tuple[Run, bool]:
     """Store an accepted run, durably; return it, and whether it is new. An existing run of that id stays as it is."""
     created_at = now()
-    stored = {"options": canonical_json(run.options).decode(), "created_at": created_at, "updated_at": created_at}
-    row = run.model_dump(mode="json") | stored
+    columns = {"options": canonical_json(run.options).decode(), "created_at": created_at, "updated_at": created_at}
+    row = run.model_dump(mode="json") | columns
 
     def insert(connection: sqlite3.Connection) -> bool:
         return insert_row(connection, "runs", row) > 0
@@ -132,8 +132,8 @@ async def note_run(home: Home, run: Run, notes: Mapping[str, object]) -> None:
     Raises:
         StorageError: they could not be written.
     """
-    changed = {"options": canonical_json({**run.options, **notes}).decode(), "updated_at": now()}
-    await home.write(lambda connection: change_row(connection, "runs", run.id, changed))
+    changes = {"options": canonical_json({**run.options, **notes}).decode(), "updated_at": now()}
+    await home.write(lambda connection: change_row(connection, "runs", run.id, changes))
 
 
 def get_run(home: Home, run_id: str) -> Run:
@@ -279,8 +279,8 @@ def response_texts(home: Home, run_id: str) -> Iterator[tuple[str, str]]:
 def _of_judgements(home: Home, run_id: str, column: str) -> list[tuple[str, str]]:
     sql = f"SELECT j.id, j.{column} FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
     answers = corrections_of(home, run_id).answers.values()
-    corrected = [str(id) for answer in answers if (id := answer.now["judgement_id"])]
-    by_people = home.all_among(f"SELECT id, {column} FROM judgements WHERE id IN ({{marks}})", corrected)
+    judgement_ids = [str(id) for answer in answers if (id := answer.now["judgement_id"])]
+    by_people = home.all_among(f"SELECT id, {column} FROM judgements WHERE id IN ({{marks}})", judgement_ids)
     return [*home.all(sql, (run_id,)), *by_people]
 
 

@@ -119,9 +119,10 @@ async def leave_queue(home: Home, run_id: str, *, status: RunStatus | None = Non
 def queue(home: Home) -> list[Queued]:
     """Return the runs in the queue, in order."""
     rows = home.rows("SELECT * FROM queue ORDER BY number")
-    filled = [{name: value for name, value in without_seal(row).items() if value is not None} for row in rows]
+    filled_rows = [{name: value for name, value in without_seal(row).items() if value is not None} for row in rows]
     return [
-        Queued.model_validate(row | {name: orjson.loads(row[name]) for name in ("changes", "retry")}) for row in filled
+        Queued.model_validate(row | {name: orjson.loads(row[name]) for name in ("changes", "retry")})
+        for row in filled_rows
     ]
 
 

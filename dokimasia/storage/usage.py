@@ -65,13 +65,13 @@ def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], LedgerUsage]
     return {
         (kind, model, arm): LedgerUsage(
             calls,
-            sent,
-            received,
+            input_tokens,
+            output_tokens,
             unknown,
-            None if unpriced else (nano or 0) / NANO,
-            (nano or 0) / NANO if unpriced else 0.0,
+            None if n_unpriced else (nano or 0) / NANO,
+            (nano or 0) / NANO if n_unpriced else 0.0,
         )
-        for kind, model, arm, calls, sent, received, unknown, nano, unpriced in home.all(sql, (run_id,))
+        for kind, model, arm, calls, input_tokens, output_tokens, unknown, nano, n_unpriced in home.all(sql, (run_id,))
     }
 
 
@@ -90,15 +90,15 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
         WHERE s.run_id = ? AND s.position >= ? AND s.position < ? AND r.kind = 'score'
         ORDER BY s.position, r.model, r.arm, r.repeat
     """
-    corrected = None if as_judged else corrections_of(home, run_id)
+    corrections = None if as_judged else corrections_of(home, run_id)
     [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
     for start in range(0, end, PAGE):
         for row in home.all(sql, (run_id, start, start + PAGE)):
             answer = ScoredAnswer(*row[1:-3])
-            if corrected:
-                if answer.sample_id in corrected.left_out:
+            if corrections:
+                if answer.sample_id in corrections.left_out:
                     continue
-                correction = corrected.of(*row[-3:])
+                correction = corrections.of(*row[-3:])
                 if correction is not None:
                     answer = answer._replace(
                         **{name: correction.now[name] for name in COUNTED if name in answer._fields}
@@ -142,9 +142,9 @@ def reached_counts(home: Home, run_ids: Iterable[str]) -> dict[str, ReachedCount
         "sum(failure IS 'waiting') FROM results WHERE run_id IN ({marks}) GROUP BY run_id",
         ids,
     )
-    reached = {run_id: ReachedCounts(count) for run_id, count in samples.items()}
-    reached |= {run_id: ReachedCounts(samples.get(run_id, 0), *counts) for run_id, *counts in rows}
-    return reached
+    by_run = {run_id: ReachedCounts(count) for run_id, count in samples.items()}
+    by_run |= {run_id: ReachedCounts(samples.get(run_id, 0), *counts) for run_id, *counts in rows}
+    return by_run
 
 
 def count_items(home: Home, run_id: str) -> tuple[int, int]:

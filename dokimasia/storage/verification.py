@@ -65,15 +65,15 @@ def verify_home(home: Home) -> Iterator[Check]:
         "results": _results,
         "rows": _rows,
     }
-    reported: set[tuple[str, str]] = set()
+    damage_places: set[tuple[str, str]] = set()
     for name, part in parts.items():
         tally, damages = CheckTally(), list[LedgerDamage]()
         try:
             damages.extend(part(home, tally))
         except StorageError as error:
             damages.append(LedgerDamage("database", home.database.name, f"the check broke off: {error}"))
-        damages = [damage for damage in damages if name != "rows" or (damage.where, damage.key) not in reported]
-        reported.update((damage.where, damage.key) for damage in damages)
+        damages = [damage for damage in damages if name != "rows" or (damage.where, damage.key) not in damage_places]
+        damage_places.update((damage.where, damage.key) for damage in damages)
         yield Check(name, tally.checked, tuple(damages))
 
 
@@ -85,13 +85,13 @@ def _database(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
 
 
 def _integrity(path: Path) -> list[str]:
-    done = "opened"
+    action = "opened"
     try:
         with closing(connect_reader(path)) as connection:
-            done = "read"
+            action = "read"
             return [str(row[0]) for row in connection.execute("PRAGMA integrity_check(100)")]
     except sqlite3.Error as error:
-        return [f"cannot be {done}: {in_brief(error)}"]
+        return [f"cannot be {action}: {in_brief(error)}"]
 
 
 def _foreign_keys(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
@@ -162,9 +162,9 @@ def _fault_of_value(row: Row, type_: type[Value] | None) -> str:
     fields = orjson.loads(row["body"]) | lifted
     if digest(type_.stored_name() if type_ else row["type"], fields) != row["id"]:
         return "it no longer has the id that it is kept under"
-    expected = row_of(type_.model_validate(fields)) if type_ else {}
-    changed = [column for column, value in expected.items() if (row | lifted)[column] != value]
-    return f"its columns differ from its body: {', '.join(changed)}" if changed else ""
+    expected_row = row_of(type_.model_validate(fields)) if type_ else {}
+    columns = [column for column, value in expected_row.items() if (row | lifted)[column] != value]
+    return f"its columns differ from its body: {', '.join(columns)}" if columns else ""
 
 
 def _results(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
@@ -199,12 +199,12 @@ def _faults(
     for column, table in _REFERENCES.items():
         if row[column] is not None and row[column] not in ids[column]:
             yield f"its {column} {row[column]} is not in {table}"
-    lost = [id for id in result.value_ids if id not in values]
-    if lost:
-        yield f"{len(lost)} of its values are not there, such as {lost[0]}"
-    missing = [key for key in result.calls if key not in calls]
-    if missing:
-        yield f"{len(missing)} of its calls are not in the ledger, such as {missing[0]}"
+    missing_values = [id for id in result.value_ids if id not in values]
+    if missing_values:
+        yield f"{len(missing_values)} of its values are not there, such as {missing_values[0]}"
+    missing_calls = [key for key in result.calls if key not in calls]
+    if missing_calls:
+        yield f"{len(missing_calls)} of its calls are not in the ledger, such as {missing_calls[0]}"
     if result.judgement_id in scores and scores[result.judgement_id] != result.score:
         yield f"its score {result.score} is not that of its judgement, {scores[result.judgement_id]}"
 

@@ -37,8 +37,8 @@ class Recent(Generic[K, V]):
             self._entries[key] = value, size
             self._size += size
             while self._size > self._most:
-                _, (_, dropped) = self._entries.popitem(last=False)
-                self._size -= dropped
+                _, (_, freed) = self._entries.popitem(last=False)
+                self._size -= freed
 
     def drop(self, key: K) -> None:
         """Remove a value, if cached."""

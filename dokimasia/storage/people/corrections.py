@@ -63,17 +63,17 @@ class Corrections(NamedTuple):
         correction = self.answers.get(item)
         if correction is None:
             return None
-        judged = correction.was["judgement_id"], correction.was["final_id"]
-        return correction if judged == (judgement_id, final_id) else None
+        judged_ids = correction.was["judgement_id"], correction.was["final_id"]
+        return correction if judged_ids == (judgement_id, final_id) else None
 
 
 def correction_events(home: Home, run_id: str) -> list[Correction]:
     """Return all corrections in a run, in the order they were made."""
     sql = "SELECT at, data FROM events WHERE run_id = ? AND kind = ? ORDER BY id"
-    return _numbered(home.all(sql, (run_id, CORRECTED)))
+    return _read_corrections(home.all(sql, (run_id, CORRECTED)))
 
 
-def _numbered(rows: Iterable[tuple[str, str]]) -> list[Correction]:
+def _read_corrections(rows: Iterable[tuple[str, str]]) -> list[Correction]:
     count: dict[tuple[str, str], int] = {}
     corrections: list[Correction] = []
     for at, data in rows:

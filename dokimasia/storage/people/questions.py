@@ -82,7 +82,7 @@ async def keep_question(home: Home, item: CheckItem, call: Chat, aid: Aid) -> No
         **aid.model_dump(),
         "asked_at": now("milliseconds"),
     }
-    packed = [(name, pack(text)) for name, text in texts.items()]
+    text_rows = [(name, pack(text)) for name, text in texts.items()]
 
     def insert(connection: sqlite3.Connection) -> None:
         sql = "SELECT coalesce(max(position), -1) + 1 FROM check_items WHERE run_id = ? AND kind = 'question'"
@@ -90,7 +90,7 @@ async def keep_question(home: Home, item: CheckItem, call: Chat, aid: Aid) -> No
         insert_row(connection, "check_items", item_row(item.model_copy(update={"position": place})))
         if not insert_row(connection, "questions", row):
             change_row(connection, "questions", item.id, {"withdrawn_at": None})
-        connection.executemany("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", packed)
+        connection.executemany("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", text_rows)
 
     await home.write(insert)
 
@@ -256,14 +256,14 @@ def refusal_of(connection: sqlite3.Connection, item: CheckItem, action: Action, 
         return f"question {item.id} is not there any more: run {item.run}, which asked it, was deleted"
     paid = connection.execute("SELECT 1 FROM calls WHERE key = ?", (item.subject,)).fetchone()
     used_at, withdrawn_at = row
-    answered = last is not None and last.action == "reply"
+    has_reply = last is not None and last.action == "reply"
     if used_at or paid:
         return f"question {item.id} is answered, and a run rests on the answer already"
     if withdrawn_at:
         return f"question {item.id} was withdrawn: run {item.run} does not ask it any more"
-    if action == "reply" and answered:
+    if action == "reply" and has_reply:
         return f"question {item.id} was answered at {last.at if last else ''}: take that back first to answer otherwise"
-    if action == "undo" and not answered:
+    if action == "undo" and not has_reply:
         return f"question {item.id} has no answer that could be taken back"
     return ""
 

@@ -77,27 +77,27 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
 
     Verdicts include the judge's and those corrected by people.
     """
-    corrected = (str(answer.now["verdict"] or "") for answer in corrections_of(home, run_id).answers.values())
+    verdicts = (str(answer.now["verdict"] or "") for answer in corrections_of(home, run_id).answers.values())
     sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
     rows = home.all(sql, (kind, run_id))
     categories = home.all(
         "SELECT DISTINCT s.category FROM run_samples p JOIN samples s ON s.id = p.sample WHERE p.run_id = ?", (run_id,)
     )
     return Facets(
-        sorted({(model, arm) for shown, model, arm, _, _ in rows if shown and model}),
+        sorted({(model, arm) for of_kind, model, arm, _, _ in rows if of_kind and model}),
         sorted({failure for *_, failure, _ in rows if failure}),
-        sorted({verdict for verdict in (*(verdict for *_, verdict in rows), *corrected) if verdict}),
+        sorted({verdict for verdict in (*(verdict for *_, verdict in rows), *verdicts) if verdict}),
         sorted({category for (category,) in categories if category}),
     )
 
 
 def find_samples(home: Home, run_id: str, kind: str, query: SampleQuery, *, limit: int, offset: int = 0) -> SamplePage:
     """Return a page of a run's matching samples; scores are those of results of a kind."""
-    ordered, values = _ordered(home, run_id, kind, query)
-    sql = f"{ordered} SELECT place, id, total FROM ordered WHERE place > ? ORDER BY place LIMIT ?"
+    query_start, values = _matching_samples(home, run_id, kind, query)
+    sql = f"{query_start} SELECT place, id, total FROM ordered WHERE place > ? ORDER BY place LIMIT ?"
     rows = home.all(sql, (*values, offset, limit))
     if not rows and offset:
-        return SamplePage((), home.all(f"{ordered} SELECT count(*) FROM ordered", values)[0][0])
+        return SamplePage((), home.all(f"{query_start} SELECT count(*) FROM ordered", values)[0][0])
     if not rows:
         return SamplePage((), 0)
     return SamplePage([(place, id) for place, id, _ in rows], rows[0][2])
@@ -105,26 +105,26 @@ def find_samples(home: Home, run_id: str, kind: str, query: SampleQuery, *, limi
 
 def sample_around(home: Home, run_id: str, kind: str, query: SampleQuery, sample_id: str) -> Around | None:
     """Return a sample's position among the matching ones; None where it does not match."""
-    ordered, values = _ordered(home, run_id, kind, query)
-    sql = f"{ordered} SELECT place, total, before, after FROM ordered WHERE id = ?"
+    query_start, values = _matching_samples(home, run_id, kind, query)
+    sql = f"{query_start} SELECT place, total, before, after FROM ordered WHERE id = ?"
     row = home.one(sql, (*values, sample_id))
     return None if row is None else Around(*row)
 
 
-def counted(home: Home, run_ids: Collection[str]) -> int:
+def count_results(home: Home, run_ids: Collection[str]) -> int:
     """Return the number of results of runs."""
     marks = ", ".join("?" * len(run_ids))
     return home.all(f"SELECT count(*) FROM results WHERE run_id IN ({marks})", tuple(run_ids))[0][0]
 
 
-def _ordered(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[str, list[object]]:
+def _matching_samples(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[str, list[object]]:
     """Return the beginning of a query with the matching samples as the table `ordered` (id, place, total), and its parameters."""
     of_model, model = "", []
     if query.model:
         of_model, model = " AND {0}model = ? AND {0}arm = ?", [query.model, query.arm]
-    scored = query.order != "data" or query.low is not None or query.high is not None
+    by_score = query.order != "data" or query.low is not None or query.high is not None
     scores, join, values = "", "", []
-    if scored:
+    if by_score:
         # Next to a model's plain answers, those of its arms, such as the one without the image, do not count.
         plain = "(arm = '' OR NOT EXISTS (SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND arm = ''))"
         only, of = (of_model.format(""), model) if query.model else (f" AND {plain}", [run_id, kind])
@@ -134,11 +134,11 @@ def _ordered(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[st
         )
         join, values = "LEFT JOIN of_sample o ON o.sample_id = p.sample_id ", [run_id, kind, *of]
     conditions, parameters = _conditions(run_id, query, of_model, model)
-    counted, among = _counted(home, run_id)
+    results, among = _corrected_results(home, run_id)
     if query.category or (query.search.strip() and not query.answers):
         join += "JOIN samples s ON s.id = p.sample "
     sql = (
-        f"WITH {counted}{scores}ordered AS "
+        f"WITH {results}{scores}ordered AS "
         "(SELECT p.sample_id AS id, row_number() OVER byorder AS place, count(*) OVER () AS total, "
         f"lag(p.sample_id) OVER byorder AS before, lead(p.sample_id) OVER byorder AS after FROM run_samples p {join}"
         f"WHERE {' AND '.join(['p.run_id = ?', *conditions])} WINDOW byorder AS (ORDER BY {_ORDERS[query.order]}))"
@@ -146,10 +146,10 @@ def _ordered(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[st
     return sql, [*among, *values, run_id, *parameters]
 
 
-def _counted(home: Home, run_id: str) -> tuple[str, list[object]]:
+def _corrected_results(home: Home, run_id: str) -> tuple[str, list[object]]:
     """Return a subquery that replaces the table `results` by corrected results, and its parameters; empty without corrections."""
-    corrected = {item: answer.now for item, answer in corrections_of(home, run_id).answers.items()}
-    if not corrected:
+    columns_by_item = {item: answer.now for item, answer in corrections_of(home, run_id).answers.items()}
+    if not columns_by_item:
         return "", []
     columns = ", ".join(
         f"CASE WHEN c.key IS NULL THEN r.{name} ELSE json_extract(c.value, '$.{name}') END AS {name}"
@@ -159,7 +159,7 @@ def _counted(home: Home, run_id: str) -> tuple[str, list[object]]:
     return (
         f"results AS (SELECT {plain}, {columns} FROM main.results r LEFT JOIN json_each(?) c ON c.key = r.item "
         "WHERE r.run_id = ?), ",
-        [orjson.dumps(corrected).decode(), run_id],
+        [orjson.dumps(columns_by_item).decode(), run_id],
     )
 
 

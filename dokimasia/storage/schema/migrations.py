@@ -38,10 +38,8 @@ CREATE TABLE IF NOT EXISTS _migrations (
 
 def applied_version(connection: sqlite3.Connection) -> int:
     """Return the number of the last migration of a database; 0 if there is none."""
-    migrated = connection.execute(
-        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_migrations'"
-    ).fetchone()
-    if migrated is None:
+    table = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_migrations'").fetchone()
+    if table is None:
         return 0
     return connection.execute("SELECT coalesce(max(number), 0) FROM _migrations").fetchone()[0]
 

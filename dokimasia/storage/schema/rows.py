@@ -23,8 +23,8 @@ def insert_rows(connection: sqlite3.Connection, table: str, rows: Iterable[Row],
 
 def insert_row(connection: sqlite3.Connection, table: str, row: Row, *, target: str = "") -> int:
     """Insert one row, as `insert_rows` does."""
-    sealed = {**row, SEAL: row_digest(table, row)}
-    return connection.execute(insert_statement(table, sealed, target=target), tuple(sealed.values())).rowcount
+    sealed_row = {**row, SEAL: row_digest(table, row)}
+    return connection.execute(insert_statement(table, sealed_row, target=target), tuple(sealed_row.values())).rowcount
 
 
 def change_row(connection: sqlite3.Connection, table: str, id: str, changes: Row) -> int:

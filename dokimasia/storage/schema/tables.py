@@ -65,10 +65,10 @@ def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
 
     A column whose type is in capitals, or missing, must hold a value.
     """
-    declared = [column.partition(":")[::2] for column in columns.split()]
-    types = {column: _MAY_BE_EMPTY.get(type_, type_ or "TEXT") for column, type_ in declared}
-    required = {column for column, type_ in types.items() if isinstance(type_, str)}
-    db.table(name).create(types, not_null=required, **options)
+    pairs = [column.partition(":")[::2] for column in columns.split()]
+    types = {column: _MAY_BE_EMPTY.get(type_, type_ or "TEXT") for column, type_ in pairs}
+    not_null = {column for column, type_ in types.items() if isinstance(type_, str)}
+    db.table(name).create(types, not_null=not_null, **options)
 
 
 def _index(db: "Database", table: str, *columns: str, unique: bool = False) -> None:

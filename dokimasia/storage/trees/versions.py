@@ -78,13 +78,13 @@ async def create_tree(home: Home, name: str, *, run_id: str = "", source: str = 
         insert_row(connection, "trees", row)
 
     await home.write(insert)
-    created = next(tree for tree in list_trees(home) if tree.name == name)
-    if created.run_id != run_id:
+    info = next(tree for tree in list_trees(home) if tree.name == name)
+    if info.run_id != run_id:
         raise ConfigError(
-            f"there is a tree {name!r} already, grown by run {created.run_id or '(none)'}: take another --name, or "
+            f"there is a tree {name!r} already, grown by run {info.run_id or '(none)'}: take another --name, or "
             f"grow it on with --onto {name}"
         )
-    return created
+    return info
 
 
 async def keep_criteria(home: Home, tree: str, criteria: Iterable[TreeCriterion]) -> None:
@@ -222,8 +222,8 @@ def resolve_tree(home: Home, text: str) -> StoredVersion:
     if len({version.id for version in matches}) == 1:
         return matches[0]
     if matches:
-        listed = ", ".join(dict.fromkeys(version.id for version in matches[:_SHOWN]))
-        raise NotFound(f"{text!r} is the beginning of {len(matches)} versions: {listed}. Write more of its letters.")
+        ids = ", ".join(dict.fromkeys(version.id for version in matches[:_SHOWN]))
+        raise NotFound(f"{text!r} is the beginning of {len(matches)} versions: {ids}. Write more of its letters.")
     if not trees:
         raise NotFound(f"{home.path} has no tree yet: grow one with dokimasia tree grow RUN --judge NAME")
     names = ", ".join(tree.name for tree in trees[:_SHOWN])
