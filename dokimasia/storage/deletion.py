@@ -10,7 +10,7 @@ _TABLES = {"results": "results", "events": "events", "threads": "threads", "samp
 
 
 class Deleted(Value):
-    """The numbers of rows that belong to a run, by kind."""
+    """Numbers of a run's rows, by kind."""
 
     run: str
     results: int
