@@ -127,12 +127,12 @@ def _weak(
     """Yield each model's weak nodes with the planted skill there and elsewhere."""
     from dokimasia.report import figures
     from dokimasia.report.blocks import Cell, Column, Paragraph, Span, Table
-    from dokimasia.report.fields import as_json as plain
+    from dokimasia.report.fields import Interval
 
     rows: list[list[Cell]] = []
     for name, weakness in weaknesses.items():
         for row in weakness.weak:
-            measured = figures.measured(plain(row), digits=0)
+            measured = figures.measured(Interval.model_construct(**dict(row)), digits=0)
             planted = planted_at(name, row.node)
             difference = figures.signed_text(row.difference, 0)
             skills = f"{planted.here:.2f}, {planted.elsewhere:.2f}"

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, NamedTuple
 
 import orjson
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator
@@ -25,6 +25,7 @@ from dokimasia.datasets.lines import (
 )
 from dokimasia.datasets.tables import read_records
 from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, AnnotationUnit, kind_of
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 
 UNNAMED = ""
@@ -188,13 +189,13 @@ class GivenRanking(NamedTuple):
     line: int
 
 
-def _model_scores(fields: Mapping[str, Any]) -> dict[str, float]:
+def _model_scores(fields: Mapping[str, object]) -> dict[str, float]:
     """Return a line's ranking or scores as a score for each model."""
     if ("ranking" in fields) == ("scores" in fields):
         several = "both a ranking and scores" if "scores" in fields else "neither a ranking nor scores"
         raise row_error(f"it has {several}; {_FORMS}")
     scores: dict[str, float] = {}
-    for name, score in _ranked(fields["ranking"]) if "ranking" in fields else _scored(fields["scores"]):
+    for name, score in _ranked(fields.get("ranking")) if "ranking" in fields else _scored(fields.get("scores")):
         if not isinstance(name, str) or not name.strip():
             raise row_error(f"{name!r} is no name of a model")
         if name in scores:
@@ -203,20 +204,20 @@ def _model_scores(fields: Mapping[str, Any]) -> dict[str, float]:
     return scores
 
 
-def _ranked(value: Any) -> Iterator[tuple[Any, float]]:
-    groups = cast("list[Any]", value) if isinstance(value, list) else []
+def _ranked(value: object) -> Iterator[tuple[object, float]]:
+    groups = value if isinstance(value, list) else []
     if not groups:
         raise row_error(f"'ranking' is no list of groups of models; {_FORMS}")
     for position, group in enumerate(groups):
-        names = cast("list[Any]", group) if isinstance(group, list) else []
+        names = group if isinstance(group, list) else []
         if not names:
             raise row_error(f"group {position + 1} of 'ranking' is no list of models; {_FORMS}")
         for name in names:
             yield name, float(-position)
 
 
-def _scored(value: Any) -> Iterator[tuple[Any, float]]:
-    scores = cast("dict[str, Any]", value) if isinstance(value, dict) else {}
+def _scored(value: object) -> Iterator[tuple[object, float]]:
+    scores = value if isinstance(value, dict) else {}
     if not scores:
         raise row_error(f"'scores' is no object of models and numbers; {_FORMS}")
     for name, score in scores.items():
@@ -372,11 +373,11 @@ def read_ratings(path: Path) -> list[RatedModel]:
     return ratings
 
 
-def _rating_rows(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+def _rating_rows(text: str, path: Path) -> Iterator[tuple[int, JsonObject]]:
     if path.suffix.lower() == ".csv":
         reader = csv.DictReader(io.StringIO(text, newline=""))
         for row in reader:
-            yield reader.line_num, cast("dict[str, Any]", row)
+            yield reader.line_num, row
         return
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip():
@@ -387,4 +388,4 @@ def _rating_rows(text: str, path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             raise DataError(f"{path}, line {number}: not JSON ({error})") from None
         if not isinstance(row, dict):
             raise DataError(f"{path}, line {number}: not an object with model and rating")
-        yield number, cast("dict[str, Any]", row)
+        yield number, row

@@ -7,12 +7,13 @@ import string
 import warnings
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dokimasia.datasets.creation import creative_fault
 from dokimasia.datasets.images import Earlier
 from dokimasia.datasets.lines import Problem, Row, RowFault, problem_at
 from dokimasia.datasets.tables import read_cells, repeated_column, wrong_width
+from dokimasia.domain.identity import JsonObject
 
 LONGEST_INDEX = 64
 """Characters of a text in `image` that may be the index of an earlier row; longer ones are images (as in VLMEvalKit)."""
@@ -49,15 +50,16 @@ class Columns(NamedTuple):
     @property
     def names(self) -> dict[str, str]:
         """The file's names for the fields that messages may mention."""
+        choices = self.choices or "choices"
+        if self.letters:
+            choices = f"{self.letters[0]} to {self.letters[-1]}"
         names = {
             "id": self.id,
             "prompt": self.prompt,
             "reference_answer": self.answer,
-            "choices": self.choices or "choices",
+            "choices": choices,
             "reference_answers": self.answers,
         }
-        if self.letters:
-            names["choices"] = f"{self.letters[0]} to {self.letters[-1]}"
         return {field: name for field, name in names.items() if name is not None}
 
     def used(self) -> set[str]:
@@ -163,7 +165,7 @@ def _tsv_row(number: int, cells: Mapping[str, str], columns: Columns) -> Row:
     return row
 
 
-def row_of(line: int, values: Mapping[str, Any], columns: Columns, *, unit: str, images: Sequence[Any]) -> Row:
+def row_of(line: int, values: Mapping[str, object], columns: Columns, *, unit: str, images: Sequence[object]) -> Row:
     """Return a table's row as a sample's fields.
 
     Args:
@@ -174,14 +176,14 @@ def row_of(line: int, values: Mapping[str, Any], columns: Columns, *, unit: str,
         images: the values of the image columns, in order.
     """
 
-    def cell(column: str | None) -> Any:
+    def cell(column: str | None) -> object:
         return values.get(column or "")
 
     faults: list[RowFault] = []
     if images:
         values = {name: value for name, value in values.items() if name != "image_path"}
     choices = _choices(values, columns, faults)
-    fields: dict[str, Any] = {
+    fields: JsonObject = {
         "id": cell(columns.id),
         "reference_answer": _answer(cell(columns.answer), choices, columns, faults),
         "category": cell(columns.category),
@@ -190,14 +192,15 @@ def row_of(line: int, values: Mapping[str, Any], columns: Columns, *, unit: str,
     prompt, hint, accepted = cell(columns.prompt), cell(columns.hint), cell(columns.answers)
     if isinstance(prompt, str) and isinstance(hint, str) and prompt.strip() and hint.strip():
         prompt = with_hint(prompt, hint)
-    if prompt is not None:
-        fields["prompt"] = prompt
-    if choices:
-        fields["choices"] = choices
-    if accepted is not None:
-        fields["reference_answers"] = as_list(accepted) if isinstance(accepted, str) else accepted
-    if images:
-        fields["images"] = images
+    if isinstance(accepted, str):
+        accepted = as_list(accepted)
+    optional = {
+        "prompt": prompt,
+        "choices": choices or None,
+        "reference_answers": accepted,
+        "images": images or None,
+    }
+    fields |= {name: value for name, value in optional.items() if value is not None}
     return Row(line, fields, unit, columns.names, tuple(faults))
 
 
@@ -224,7 +227,7 @@ def as_list(text: str) -> list[str]:
     return [text]
 
 
-def _literal(text: str) -> Any:
+def _literal(text: str) -> object:
     """Return the value of a Python literal (no code is evaluated), or None if the text is not one."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of backslashes in the file's strings
@@ -245,21 +248,21 @@ def _image_columns(header: Iterable[str]) -> tuple[str, ...]:
     return ("image_path",) if "image_path" in names else ()
 
 
-def _number_as_text(value: Any) -> Any:
+def _number_as_text(value: object) -> object:
     return str(value) if type(value) in (int, float) else value
 
 
-def _choices(values: Mapping[str, Any], columns: Columns, faults: list[RowFault]) -> list[Any]:
+def _choices(values: Mapping[str, object], columns: Columns, faults: list[RowFault]) -> list[object]:
     if columns.choices is not None:
-        options = values.get(columns.choices)
-        if isinstance(options, str):
-            options = as_list(options)
-        if options is None:
+        value = values.get(columns.choices)
+        if isinstance(value, str):
+            value = as_list(value)
+        if value is None:
             return []
-        if not isinstance(options, list):
-            return [options]
-        return [_number_as_text(option) for option in options]
-    options = []
+        if not isinstance(value, list):
+            return [value]
+        return [_number_as_text(option) for option in value]
+    options: list[object] = []
     for position, letter in enumerate(columns.letters):
         value = values.get(letter)
         if value is None:
@@ -273,7 +276,7 @@ def _choices(values: Mapping[str, Any], columns: Columns, faults: list[RowFault]
     return options
 
 
-def _answer(answer: Any, choices: list[Any], columns: Columns, faults: list[RowFault]) -> Any:
+def _answer(answer: object, choices: list[object], columns: Columns, faults: list[RowFault]) -> object:
     """Return an answer as a text: an option's letter, or its number from 0, becomes the option's text."""
     if columns.answer_is_text or answer is None:
         return answer
@@ -303,19 +306,21 @@ def _answer(answer: Any, choices: list[Any], columns: Columns, faults: list[RowF
     return None
 
 
-def _meta(values: Mapping[str, Any], columns: Columns, faults: list[RowFault]) -> dict[str, Any]:
+def _meta(values: Mapping[str, object], columns: Columns, faults: list[RowFault]) -> JsonObject:
     used = columns.used()
     others = {name: value for name, value in values.items() if name not in used}
-    if not isinstance(others.get("meta"), dict):
+    own = others.get("meta")
+    if not isinstance(own, dict):
         return others
-    meta = {name: value for name, value in others.pop("meta").items() if value is not None}
+    del others["meta"]
+    meta = {name: value for name, value in own.items() if value is not None}
     if repeated := sorted(meta.keys() & others.keys()):
         faults.append(RowFault("field", f"{repeated[0]!r} stands both in 'meta' and beside it; keep one"))
         return {}
     return {**meta, **others}
 
 
-def suggestion(fields: Mapping[str, Any], known: Collection[str]) -> str:
+def suggestion(fields: Mapping[str, object], known: Collection[str]) -> str:
     """Return a hint on a row's unknown fields, and on the fields that they may stand for; empty if there are none.
 
     Examples:

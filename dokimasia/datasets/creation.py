@@ -5,10 +5,13 @@ import json
 import re
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from dokimasia.datasets.lines import RowError
 from dokimasia.domain.duel import criteria_in, ground_truth_in, task_in
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 
 REFERENCE = "reference_answer_by_gpt4o"
@@ -88,7 +91,7 @@ _CATEGORY_OF = {task: category for category, tasks in CATEGORIES.items() for tas
 class CreativeCase(NamedTuple):
     """The additions of a creative case to a sample: `meta` with normalised criteria, the category, the reference answer."""
 
-    meta: dict[str, Any]
+    meta: JsonObject
     category: str | None = None
     reference: str | None = None
 
@@ -105,7 +108,7 @@ def creative_fault(header: Sequence[str]) -> str | None:
     return f"the header has no column {' and no column '.join(map(repr, missing))}, which a Creation-MMBench table has"
 
 
-def as_case(meta: Mapping[str, Any], where: str) -> CreativeCase:
+def as_case(meta: Mapping[str, object], where: str) -> CreativeCase:
     """Return the fields of a creative case as those of a sample; the `meta` of other samples is unchanged.
 
     A case has `criteria` and, beside it, `task_name` or `reference_answer_by_gpt4o`.
@@ -113,9 +116,10 @@ def as_case(meta: Mapping[str, Any], where: str) -> CreativeCase:
     Raises:
         RowError: the criteria cannot be read; the message begins with `where`.
     """
-    if not isinstance(meta.get("criteria"), str | dict) or not {"task_name", REFERENCE} & meta.keys():
+    criteria = meta.get("criteria")
+    if not isinstance(criteria, str | dict) or not {"task_name", REFERENCE} & meta.keys():
         return CreativeCase(dict(meta))
-    fields = {**meta, "criteria": _criteria(meta["criteria"], where)}
+    fields = {**meta, "criteria": _criteria(criteria, where)}
     reference = fields.pop(REFERENCE, None)
     if reference is not None and not isinstance(reference, str):
         raise RowError("field", f"{where}: the field '{REFERENCE}' is no text")
@@ -123,7 +127,7 @@ def as_case(meta: Mapping[str, Any], where: str) -> CreativeCase:
     return CreativeCase(fields, category_of(task) if isinstance(task, str) else None, reference or None)
 
 
-def check_case(meta: Mapping[str, Any], where: str) -> None:
+def check_case(meta: Mapping[str, JsonValue], where: str) -> None:
     """Check the fields of a creative case in `meta`: its criteria, its task, and its ground truth.
 
     Raises:
@@ -138,7 +142,7 @@ def check_case(meta: Mapping[str, Any], where: str) -> None:
             raise RowError("criteria" if read is criteria_in else "field", f"{where}: {problem}") from None
 
 
-def _criteria(value: str | dict[str, Any], where: str) -> dict[str, str]:
+def _criteria(value: str | JsonObject, where: str) -> dict[str, str]:
     """Return criteria as `subjective` and `factuality`; those without a letter or digit are left out."""
     criteria = _literal(value.strip(), where) if isinstance(value, str) else value
     if isinstance(criteria, str):
@@ -154,7 +158,7 @@ def _criteria(value: str | dict[str, Any], where: str) -> dict[str, str]:
     return {name: "\n\n".join(parts) for name, parts in texts.items() if parts}
 
 
-def _literal(text: str, where: str) -> str | dict[Any, Any]:
+def _literal(text: str, where: str) -> str | JsonObject:
     """Return the object or string of a cell that holds a literal, else the cell itself; nothing is evaluated."""
     if len(text) > MAX_CRITERIA:
         raise RowError(
@@ -167,7 +171,7 @@ def _literal(text: str, where: str) -> str | dict[Any, Any]:
     return value if isinstance(value, str | dict) else text
 
 
-def _python_literal(text: str, where: str) -> Any:
+def _python_literal(text: str, where: str) -> object:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of backslashes in the file's strings

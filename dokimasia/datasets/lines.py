@@ -5,12 +5,13 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Annotated, Any, LiteralString, NamedTuple, NoReturn, TypeVar
+from typing import Annotated, LiteralString, NamedTuple, NoReturn, TypeVar
 
 import orjson
 from pydantic import BaseModel, ConfigDict, Field, PlainValidator, ValidationError
 from pydantic_core import PydanticCustomError
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError, NotFound
 
 MAX_LINE_BYTES = 256 * 2**20
@@ -58,7 +59,7 @@ class Row(NamedTuple):
     """
 
     line: int
-    fields: dict[str, Any]
+    fields: JsonObject
     unit: str = "line"
     names: Mapping[str, str] = {}
     faults: tuple[tuple[str, str], ...] = ()
@@ -147,7 +148,7 @@ def row_error(text: str, kind: LiteralString = "field") -> PydanticCustomError:
 
 
 def parse_row(
-    model: type[M], fields: Mapping[str, Any], *, names: Mapping[str, str] | None = None, context: object = None
+    model: type[M], fields: Mapping[str, object], *, names: Mapping[str, str] | None = None, context: object = None
 ) -> M | list[RowFault]:
     """Return a row's fields as a model, or all their faults in the order of the model's fields.
 
@@ -273,7 +274,7 @@ def _row(path: Path, number: int, raw: bytes) -> Row | Problem:
     return Row(number, value)
 
 
-def _strict_json(raw: bytes) -> Any:
+def _strict_json(raw: bytes) -> object:
     value = json.loads(raw.decode(), parse_constant=_no_constant, parse_float=_finite, object_pairs_hook=_no_duplicates)
     try:
         orjson.dumps(value)
@@ -297,8 +298,8 @@ def _finite(digits: str) -> float:
     return value
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
+def _no_duplicates(pairs: list[tuple[str, object]]) -> JsonObject:
+    fields: JsonObject = {}
     for name, value in pairs:
         if name in fields:
             raise ValueError(f"the field '{name[:60]}' stands twice in one object")

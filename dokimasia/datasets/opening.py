@@ -4,12 +4,12 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Literal, NamedTuple, Unpack
 
 from dokimasia.datasets.formats import FOLDER, Reader, format_of
 from dokimasia.datasets.lines import Problem, message_of, read_rows
 from dokimasia.datasets.samples import ReadingOptions, samples_of
-from dokimasia.domain.identity import digest
+from dokimasia.domain.identity import JsonObject, digest
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
 
@@ -136,7 +136,7 @@ def check(path: Path, **how: Unpack[ReadingOptions]) -> DataReport:
         if isinstance(sample, Problem):
             problems.append(sample)
             continue
-        content: list[Any] = [fingerprint, sample.id, sample.digest, sample.category, sample.meta]
+        content: list[object] = [fingerprint, sample.id, sample.digest, sample.category, sample.meta]
         fingerprint = digest("data/1", content)
         counted.update(
             samples=1,
@@ -163,7 +163,7 @@ def check(path: Path, **how: Unpack[ReadingOptions]) -> DataReport:
     )
 
 
-def plain_report(data: Path, name: str, report: DataReport) -> dict[str, Any]:
+def plain_report(data: Path, name: str, report: DataReport) -> JsonObject:
     """Return the result of one pass over a data set, ready for JSON."""
     counts = report._asdict()
     remarks = counts.pop("remarks")

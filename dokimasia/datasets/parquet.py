@@ -7,16 +7,17 @@ import math
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dokimasia.datasets.columns import Columns, as_list, columns_of, row_of
-from dokimasia.datasets.images import Embedded, ImageValue
+from dokimasia.datasets.images import Embedded
 from dokimasia.datasets.lines import Problem, Row, problem_at
 from dokimasia.datasets.tables import repeated_column
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError, DataError, NotFound
 
 if TYPE_CHECKING:
-    from pyarrow import Schema
+    from pyarrow import Scalar, Schema
     from pyarrow.parquet import ParquetFile
 
 PANDAS_INDEX = "__index_level_0__"
@@ -84,7 +85,7 @@ def _opened(path: Path) -> "Iterator[ParquetFile]":
 
 def _records(
     path: Path, file: "ParquetFile", columns: list[str] | None = None
-) -> Iterator[tuple[int, dict[str, Any]] | Problem]:
+) -> "Iterator[tuple[int, dict[str, Scalar]] | Problem]":
     """Yield the number of each row and its cells by column; a last problem if reading ends before the file does."""
     import pyarrow
 
@@ -100,9 +101,9 @@ def _records(
         yield problem_at(path, number + 1, wrong, "syntax", unit="row")
 
 
-def _values(path: Path, number: int, cells: dict[str, Any], images: Collection[str] = ()) -> dict[str, Any] | Problem:
+def _values(path: Path, number: int, cells: "dict[str, Scalar]", images: Collection[str] = ()) -> JsonObject | Problem:
     """Return the values of cells, those of image columns unchanged; or the problem of one."""
-    values: dict[str, Any] = {}
+    values: JsonObject = {}
     for name, cell in cells.items():
         try:
             value = cell.as_py()
@@ -114,12 +115,12 @@ def _values(path: Path, number: int, cells: dict[str, Any], images: Collection[s
     return values
 
 
-def _row(path: Path, number: int, cells: dict[str, Any], columns: Columns) -> Row | Problem:
+def _row(path: Path, number: int, cells: "dict[str, Scalar]", columns: Columns) -> Row | Problem:
     cells.pop(PANDAS_INDEX, None)
     values = _values(path, number, cells, columns.images)
     if isinstance(values, Problem):
         return values
-    images: list[Any] = []
+    images: list[object] = []
     for name in columns.images:
         images += _images(values.pop(name))
     filled = {name: value for name, value in values.items() if not _blank(value)}
@@ -132,13 +133,13 @@ def _row(path: Path, number: int, cells: dict[str, Any], columns: Columns) -> Ro
 def _declared_images(schema: "Schema") -> list[str] | None:
     """Return the columns that the file's Hugging Face metadata declares as images, in order; None without any."""
     try:
-        features: Any = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
+        features = json.loads((schema.metadata or {})[b"huggingface"])["info"]["features"]
         return [name for name in schema.names if _is_image(features.get(name))] or None
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError):
         return None
 
 
-def _is_image(feature: Any) -> bool:
+def _is_image(feature: object) -> bool:
     if isinstance(feature, list):
         return len(feature) == 1 and _is_image(feature[0])
     if not isinstance(feature, dict):
@@ -148,7 +149,7 @@ def _is_image(feature: Any) -> bool:
     )
 
 
-def _images(value: Any) -> list[ImageValue | Any]:
+def _images(value: object) -> list[object]:
     """Return the images of a cell: bytes, a path, {bytes, path}, or a list of these."""
     if value is None:
         return []
@@ -166,7 +167,7 @@ def _images(value: Any) -> list[ImageValue | Any]:
     return [value]
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return a cell as a JSON value: dates as ISO text, bytes as their hash, NaN as missing."""
     if value is None or isinstance(value, bool | int | str):
         return value
@@ -185,7 +186,7 @@ def _plain(value: Any) -> Any:
     return str(value)
 
 
-def _blank(value: Any) -> bool:
+def _blank(value: object) -> bool:
     return value is None or (isinstance(value, str) and not value.strip())
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple, Unpack, get_args
+from typing import NamedTuple, Unpack, get_args
 
 from pydantic import ValidationError
 
@@ -11,6 +11,7 @@ from dokimasia.datasets.lines import FileProblems, Problem, Row, digits_of, loca
 from dokimasia.datasets.samples import FIELDS as SAMPLE_FIELDS
 from dokimasia.datasets.samples import ReadingOptions, samples_of
 from dokimasia.domain.blindspots import LABELS, Label, Perturbed, Task
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import DataError
 
@@ -125,9 +126,9 @@ def _sample_rows(lines: Sequence["_PerturbationLine"]) -> tuple[list[Row], list[
 
 
 def _read_samples(rows: list[Row], path: Path, how: ReadingOptions, problems: list[Problem]) -> dict[str, Sample]:
-    options: Any = {name: value for name, value in how.items() if name not in ("limit", "prompt", "need_prompt")}
+    options: ReadingOptions = {**how, "limit": None, "prompt": None, "need_prompt": False}
     samples: dict[str, Sample] = {}
-    for sample in samples_of(rows, path, need_prompt=False, **options):
+    for sample in samples_of(rows, path, **options):
         if isinstance(sample, Sample):
             samples[sample.id] = sample
         elif sample.line:
@@ -165,7 +166,7 @@ class _PerturbationLine:
             self.faults.append(f"there is no field {', '.join(map(repr, unknown))}; keep other things in 'meta'")
 
     @property
-    def sample_fields(self) -> dict[str, Any]:
+    def sample_fields(self) -> JsonObject:
         """The fields of the line's sample; for text-to-image its image is the gold image."""
         fields = {name: value for name, value in self.row.fields.items() if name in SAMPLE_FIELDS}
         fields["id"] = self.sample
@@ -176,7 +177,8 @@ class _PerturbationLine:
     def read(self, sample: Sample | None, images: ImageSource) -> GivenPerturbation | None:
         """Return the line's perturbation, or None after adding to `faults`."""
         labels = tuple(self._labels())
-        texts = {name: self._text(name) for name in ("gold", "perturbed", "description", "instruction", "by")}
+        gold, perturbed = self._text("gold"), self._text("perturbed")
+        details = {name: self._text(name) for name in ("description", "instruction", "by")}
         refs: dict[str, ImageRef] = {}
         if self.task == "image-to-text":
             self._need("gold", "perturbed", without=("gold_image", "perturbed_image"))
@@ -186,16 +188,23 @@ class _PerturbationLine:
             self._need("prompt", "gold_image", "perturbed_image", without=("image", "images", "gold", "perturbed"))
             for name in ("gold_image", "perturbed_image"):
                 self._image(name, images, refs)
-        if texts["gold"] and texts["gold"].split() == texts["perturbed"].split():
+        if gold and gold.split() == perturbed.split():
             self.faults.append("'gold' and 'perturbed' are the same: nothing was changed")
         if len(refs) > 1 and len({ref.sha256 for ref in refs.values()}) == 1:
             self.faults.append("'gold_image' and 'perturbed_image' are the same: nothing was changed")
         if self.faults or sample is None or self.task is None:
             return None
-        parts: dict[str, Any] = {**texts, **refs}
         try:
             item = Perturbed(
-                sample=sample.digest, sample_id=sample.id, task=self.task, dimension=self.dimension, **parts
+                sample=sample.digest,
+                sample_id=sample.id,
+                task=self.task,
+                dimension=self.dimension,
+                gold=gold,
+                perturbed=perturbed,
+                gold_image=refs.get("gold_image"),
+                perturbed_image=refs.get("perturbed_image"),
+                **details,
             )
         except ValidationError as error:
             self.faults.append(error.errors()[0]["msg"])
@@ -227,7 +236,7 @@ class _PerturbationLine:
 
     def _labels(self) -> Iterator[PersonLabel]:
         fields = self.row.fields
-        entries: Any = fields.get("labels")
+        entries = fields.get("labels")
         if entries is not None and (fields.get("label") is not None or fields.get("annotator") is not None):
             self.faults.append("both 'label' and 'labels' are given; keep one")
         if entries is None:
@@ -296,15 +305,16 @@ def read_edited(
 
 def _edited_faults(row: Row, samples: Mapping[str, Sample], dimensions: Collection[str]) -> list[str]:
     fields = row.fields
+    sample_id, dimension = fields.get("id"), fields.get("dimension")
     faults = [f"the field {name!r} is no text" for name in EDITED_FIELDS if not isinstance(fields.get(name, ""), str)]
     faults += [f"the field {name!r} is missing" for name in _NEEDED_OF_EDITED if not fields.get(name)]
     for name in fields:
         if name not in EDITED_FIELDS:
             faults.append(f"there is no field {name!r}; there are {', '.join(EDITED_FIELDS)}")
-    if not faults and fields["id"] not in samples:
-        faults.append(f"the data have no sample {fields['id']!r}")
-    if not faults and fields["dimension"] not in dimensions:
-        faults.append(f"{fields['dimension']!r} is no dimension that is asked for: {', '.join(dimensions)}")
+    if not faults and sample_id not in samples:
+        faults.append(f"the data have no sample {sample_id!r}")
+    if not faults and dimension not in dimensions:
+        faults.append(f"{dimension!r} is no dimension that is asked for: {', '.join(dimensions)}")
     return faults
 
 

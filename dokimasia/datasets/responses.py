@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote, unquote
 from zipfile import BadZipFile, ZipFile
 
@@ -27,6 +27,7 @@ from dokimasia.datasets.lines import (
 )
 from dokimasia.datasets.parquet import read_columns
 from dokimasia.datasets.tables import read_cells, read_csv, repeated_column, wrong_width
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError, DataError, NotFound
 
 FIELDS = ("id", "model", "response", "repeat", "arm", "outcome", "simulated")
@@ -157,19 +158,20 @@ def _as_response(row: Row, path: Path, name: str | None) -> Row:
         DataError: the row's model is another than `name`.
     """
     fields = row.fields
+    model = fields.get("model") or name
     if "prediction" in fields and "response" not in fields:
-        prediction = fields["prediction"]
-        model = fields.get("model") or name or _model_of(path)
+        prediction = fields.get("prediction")
+        model = model or _model_of(path)
         id = fields.get("id", fields.get("index"))
         response = "" if prediction is None else prediction
         if not isinstance(response, str):
             response = json.dumps(response)
         fields = {**fields, "id": id, "model": model, "response": response}
     elif name is not None:
-        fields = {**fields, "model": fields.get("model") or name}
-    if name is not None and fields["model"] != name:
+        fields = {**fields, "model": model}
+    if name is not None and model != name:
         raise DataError(
-            f"{location(path, row.line, row.unit)}: it is {fields['model']}'s answer, and not {name}'s; leave the name out"
+            f"{location(path, row.line, row.unit)}: it is {model}'s answer, and not {name}'s; leave the name out"
         )
     return row._replace(fields=fields)
 
@@ -240,9 +242,9 @@ def _json(path: Path) -> Iterator[Row | Problem]:
             yield problem_at(path, number, "not a JSON object", "syntax", unit="entry")
 
 
-def _by_column(path: Path, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+def _by_column(path: Path, columns: JsonObject) -> list[JsonObject]:
     """Return rows from columns, each of which is a list, or an object by row."""
-    rows: dict[str, dict[str, Any]] = {}
+    rows: dict[str, JsonObject] = {}
     for name, column in columns.items():
         if isinstance(column, list):
             column = dict(enumerate(column))
@@ -253,7 +255,9 @@ def _by_column(path: Path, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
     return list(rows.values())
 
 
-def _rows(path: Path, records: Iterable[tuple[int, Sequence[Any]] | Problem], *, unit: str) -> Iterator[Row | Problem]:
+def _rows(
+    path: Path, records: Iterable[tuple[int, Sequence[object]] | Problem], *, unit: str
+) -> Iterator[Row | Problem]:
     """Yield the rows of a table whose first row names the columns."""
     header: list[str] | None = None
     for record in records:
@@ -288,7 +292,7 @@ def _header_fault(header: Sequence[str]) -> str | None:
     return None
 
 
-def _plain(cell: Any) -> Any:
+def _plain(cell: object) -> object:
     """Return a cell's value: integral numbers as int, empty cells as None, and values other than text or number as text."""
     if isinstance(cell, float) and cell.is_integer():
         return int(cell)

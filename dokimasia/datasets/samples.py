@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple, TypedDict, cast
+from typing import Annotated, NamedTuple, TypedDict, cast
 
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
@@ -20,6 +20,7 @@ from dokimasia.datasets.lines import (
     location,
     parse_row,
 )
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import DataError
@@ -105,7 +106,7 @@ def _optional_text(value: object) -> str | None:
     return text
 
 
-def _choices(value: Any) -> tuple[str, ...]:
+def _choices(value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list) or not all(isinstance(choice, str) and choice.strip() for choice in value):
@@ -115,7 +116,7 @@ def _choices(value: Any) -> tuple[str, ...]:
     return tuple(value)
 
 
-def _accepted_answers(value: Any) -> tuple[str, ...]:
+def _accepted_answers(value: object) -> tuple[str, ...]:
     if value is None:
         return ()
     if not isinstance(value, list):
@@ -136,7 +137,7 @@ OptionalText = Annotated[str | None, PlainValidator(_optional_text)]
 class _Prompting(NamedTuple):
     """The context of a prompt: the row's fields, the default prompt, and whether a prompt is required."""
 
-    fields: dict[str, Any]
+    fields: JsonObject
     default: str | None
     needed: bool
 
@@ -192,7 +193,7 @@ class _Maker:
         if isinstance(parsed, list):
             faults += parsed
         errors += [RowError(kind, f"{where}: {text}") for kind, text in faults]
-        meta: dict[str, Any] = {}
+        meta: JsonObject = {}
         with _collecting(errors):
             meta = _meta(row, where)
         case = CreativeCase(meta)
@@ -269,7 +270,7 @@ def _id(row: Row, where: str) -> str:
     raise RowError("id", f"{subject} is missing, empty, or no text")
 
 
-def _meta(row: Row, where: str) -> dict[str, Any]:
+def _meta(row: Row, where: str) -> JsonObject:
     """Return `meta` with all unknown fields, except for `image_path` (the images' names) if the row has images."""
     meta = row.fields.get("meta")
     if meta is None:

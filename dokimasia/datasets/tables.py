@@ -123,7 +123,7 @@ def repeated_column(header: Sequence[str], inside: str = "header") -> str | None
     return f"the column {repeated[0]!r} stands twice in the {inside}" if repeated else None
 
 
-def wrong_width(path: Path, number: int, cells: Sequence[Any], header: Sequence[str], delimiter: str) -> Problem:
+def wrong_width(path: Path, number: int, cells: Sequence[object], header: Sequence[str], delimiter: str) -> Problem:
     """Return the problem of a row that has more or fewer cells than the header."""
     counts = f"{len(cells)} cells where the header has {len(header)} columns"
     return problem_at(path, number, f"{counts}; is a {delimiter} too few or too many, or a quote?", "columns")

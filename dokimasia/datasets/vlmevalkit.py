@@ -7,12 +7,13 @@ In `MODEL_Creation_MMBench_score.csv` A is the baseline's answer and B the model
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dokimasia.datasets.creation import CATEGORIES, category_of
 from dokimasia.datasets.lines import Problem, Row, location
 from dokimasia.datasets.tables import read_csv
 from dokimasia.domain.duel import HIGHEST, LOWEST, REWARD, Place
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 
 COLUMNS = (
@@ -133,22 +134,21 @@ class _Tally:
     def __add__(self, other: "_Tally") -> "_Tally":
         return _Tally(*(getattr(self, name.name) + getattr(other, name.name) for name in fields(self)))
 
-    def rating(self) -> dict[str, Any]:
+    def rating(self) -> JsonObject:
         """Return the rating, without parts that have no valid score."""
-        rating: dict[str, Any] = {"sub_parse_ok": self.sub_valid / (self.sub_valid + self.sub_missing)}
+        rating: JsonObject = {"sub_parse_ok": self.sub_valid / (self.sub_valid + self.sub_missing)}
         if self.sub_valid:
-            rating["sub_dist"] = {
-                str(verdict): self.sub_score.count(verdict) / self.sub_valid for verdict in range(-2, 3)
-            }
-            rating["sub_reward"] = REWARD * sum(self.sub_score) / self.sub_valid
+            distribution = {str(verdict): self.sub_score.count(verdict) / self.sub_valid for verdict in range(-2, 3)}
+            reward = REWARD * sum(self.sub_score) / self.sub_valid
+            rating |= {"sub_dist": distribution, "sub_reward": reward}
         if judged := self.obj_valid + self.obj_missing:
             rating["obj_parse_ok"] = self.obj_valid / judged
         if self.obj_valid:
-            rating["obj_score"] = sum(self.obj_score) / self.obj_valid
-            rating["obj_ref_score"] = sum(self.obj_ref_score) / self.obj_valid
+            score, reference = sum(self.obj_score) / self.obj_valid, sum(self.obj_ref_score) / self.obj_valid
+            rating |= {"obj_score": score, "obj_ref_score": reference}
         return rating
 
-    def merged_rating(self) -> dict[str, Any]:
+    def merged_rating(self) -> JsonObject:
         """Return the rating of both orders together, under the names of a merged rating."""
         rating = {_MERGED_NAMES[name]: value for name, value in self.rating().items()}
         if self.sub_valid:
@@ -156,9 +156,9 @@ class _Tally:
         return rating
 
 
-def ratings(cases: Sequence[JudgedCase]) -> dict[str, dict[str, Any]]:
+def ratings(cases: Sequence[JudgedCase]) -> dict[str, JsonObject]:
     """Return the ratings by the endings of their files: of each order, and merged."""
-    files: dict[str, dict[str, Any]] = {}
+    files: dict[str, JsonObject] = {}
     orders: dict[Place, dict[str, _Tally]] = {}
     for at, ending in ENDINGS.items():
         tallies = orders[at] = _tallies(cases, at)
@@ -180,15 +180,16 @@ def ratings(cases: Sequence[JudgedCase]) -> dict[str, dict[str, Any]]:
 
 def _tallies(cases: Iterable[JudgedCase], at: Place) -> dict[str, _Tally]:
     """Return one order's tallies, overall and by task."""
-    tallies = {"overall": _Tally()}
+    overall = _Tally()
+    tallies = {"overall": overall}
     for case in cases:
-        tallies["overall"].add(case, at)
+        overall.add(case, at)
         tallies.setdefault(case.task, _Tally()).add(case, at)
     return tallies
 
 
-def _merged_raw(tallies: Mapping[str, _Tally]) -> dict[str, dict[str, Any]]:
-    raw: dict[str, dict[str, Any]] = {}
+def _merged_raw(tallies: Mapping[str, _Tally]) -> dict[str, JsonObject]:
+    raw: dict[str, JsonObject] = {}
     for name, tally in tallies.items():
         parts = asdict(tally)
         raw[name] = {_FACTUALITY_NAMES.get(part, part): value for part, value in parts.items()}
@@ -253,18 +254,21 @@ def _table(path: Path, at: Place) -> dict[str, _ScoresRow]:
     return rows
 
 
+_SCORE_COLUMNS = ("task_name", "subjective_score", "objective_score")
+
+
 def _row(row: Row, where: str, at: Place) -> _ScoresRow:
-    for name in ("task_name", "subjective_score", "objective_score"):
+    for name in _SCORE_COLUMNS:
         if name not in row.fields:
             raise DataError(f"{where}: there is no column {name!r}")
     cells = {name: cell or "" for name, cell in row.fields.items()}
-    preference = cells["subjective_score"].strip()
+    task, preference, text = (cells[name] for name in _SCORE_COLUMNS)
+    preference, text = preference.strip(), text.strip()
     if preference and preference not in _READ:
         raise DataError(f"{where}: {preference[:20]!r} is no verdict such as A>>B")
     verdict = _READ.get(preference)
     if verdict is not None and at == "second":
         verdict = -verdict
-    text = cells["objective_score"].strip()
     scores: tuple[float, float] | None = None
     if text not in ("", NOT_APPLICABLE):
         try:
@@ -275,7 +279,7 @@ def _row(row: Row, where: str, at: Place) -> _ScoresRow:
             raise DataError(f"{where}: {text[:20]!r} lies outside the scale of {LOWEST:g} to {HIGHEST:g}")
         scores = _turned((a, b), at)
     answers = (cells.get("reference_answer_by_gpt4o", ""), cells.get("prediction", ""))
-    return _ScoresRow(cells["task_name"], verdict, scores, text != NOT_APPLICABLE, *answers)
+    return _ScoresRow(task, verdict, scores, text != NOT_APPLICABLE, *answers)
 
 
 def _turned(scores: tuple[float, float], at: Place) -> tuple[float, float]:

@@ -1,7 +1,7 @@
 """Persistent HTTP connections shared by both transports: no redirects, no cookies, replies of limited length."""
 
 import asyncio
-from typing import Any
+from ssl import SSLContext
 
 import aiohttp
 
@@ -20,7 +20,7 @@ class Connections:
         """Store the settings; connections are opened on first use."""
         self._sessions: dict[asyncio.AbstractEventLoop, aiohttp.ClientSession] = {}
 
-    def session(self, *, ssl: Any = True) -> aiohttp.ClientSession:
+    def session(self, *, ssl: SSLContext | bool = True) -> aiohttp.ClientSession:
         """Return this event loop's session; `ssl` configures certificate checks of a new one."""
         loop = asyncio.get_running_loop()
         session = self._sessions.get(loop)

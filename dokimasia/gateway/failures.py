@@ -3,8 +3,8 @@
 import email.utils
 import re
 import time
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from dokimasia.errors import AttemptKind, TransportError
 from dokimasia.log import forms_of
@@ -125,7 +125,7 @@ def cut(text: str, most: int) -> str:
     return f"{head[:space] if space > most // 2 else head}…".replace(",…", ", …")
 
 
-def retry_after(headers: Any, *, now: float | None = None) -> float | None:
+def retry_after(headers: Mapping[str, str], *, now: float | None = None) -> float | None:
     """Return the seconds that a response's headers ask to wait: `Retry-After` in seconds or as a date, or the
     `retry-after-ms` that some endpoints send; None if they ask nothing readable."""
     for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):

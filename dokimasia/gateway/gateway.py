@@ -4,16 +4,16 @@ import asyncio
 import functools
 import random
 import time
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from dataclasses import asdict
 
 from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelReply, ModelSpec, call_key
 from dokimasia.domain.ports import BlobStore, Ledger, People, Reducer, Transport
 from dokimasia.domain.question import Aid
 from dokimasia.errors import CallFailed, ConfigError, Interrupted, ToolFailure, TransportError
 from dokimasia.gateway.budget import Budget, Reservation
-from dokimasia.gateway.events import EventKind, GatewayEvent, GatewayStats
+from dokimasia.gateway.events import EventKind, GatewayCounts, GatewayEvent, GatewayStats
 from dokimasia.gateway.images import with_reduced_images
 from dokimasia.gateway.limiter import Clock, Report, Sleep
 from dokimasia.gateway.pricing import cost_of_reply, estimate_usage, forecast_cost
@@ -98,7 +98,7 @@ class ModelGateway:
         self._traffic.join(self._limit_changed)
         self._routes = Routes(specs, transports=self._transports, api_keys=keys, traffic=self._traffic)
         self._pending_calls: dict[str, PendingCall] = {}
-        self._tally: defaultdict[str, Any] = defaultdict(int)  # the counts of GatewayStats by name
+        self._counts = GatewayCounts()
         self._draining = False
 
     async def ask(self, call: ModelCall, *, label: str = "", aid: Aid | None = None) -> CallResult:
@@ -157,19 +157,19 @@ class ModelGateway:
                 "api_error", f"{name}: a person answers questions, and cannot be asked for this: {call.kind}"
             )
         answer = await self._people.ask(key, call, label=label, aid=aid)
-        event: dict[str, Any] = {"model": name, "endpoint": call.model.endpoint, "label": label, "key": key}
+        event = GatewayEvent("cached", name, call.model.endpoint, label, key)
         if answer is None:
-            self._tally["waiting"] += 1
-            self._emit("waiting", **event, reason="the question waits")
+            self._counts.waiting += 1
+            self._emit(event._replace(kind="waiting", reason="the question waits"))
             raise CallFailed("waiting", f"{name}: the question waits for an answer")
         if answer.cached:
-            self._tally["cached"] += 1
+            self._counts.cached += 1
         else:
             self._budget.pay(answer.cost or 0.0)
-            self._tally["answered"] += 1
-            self._tally["cost"] += answer.cost or 0.0
-            self._tally["cost_unknown"] += answer.cost is None
-        self._emit("cached" if answer.cached else "answered", **event)
+            self._counts.answered += 1
+            self._counts.cost += answer.cost or 0.0
+            self._counts.cost_unknown += answer.cost is None
+        self._emit(event if answer.cached else event._replace(kind="answered"))
         return answer
 
     async def drain(self) -> None:
@@ -179,7 +179,7 @@ class ModelGateway:
         """
         if not self._draining:
             self._draining = True
-            self._emit("draining", reason="no new call is started")
+            self._emit(GatewayEvent("draining", reason="no new call is started"))
         await self._end(only_idle=True)
 
     async def abort(self) -> None:
@@ -204,7 +204,7 @@ class ModelGateway:
         """Return what was done so far and what is under way."""
         limits = self._routes.limits()
         under_way = Counter(pending.call.model.endpoint for pending in self._pending_calls.values() if pending.has_slot)
-        return GatewayStats(**self._tally, in_flight={name: under_way[name] for name in limits}, limits=limits)
+        return GatewayStats(**asdict(self._counts), in_flight={name: under_way[name] for name in limits}, limits=limits)
 
     def uneven(self, models: Iterable[str]) -> bool:
         """Whether one of these models could take more requests at once while those to another have to wait.
@@ -239,7 +239,7 @@ class ModelGateway:
             return failed
         committed = await self._ledger.get(pending.key)
         if committed is not None:
-            self._tally["cached"] += 1
+            self._counts.cached += 1
             self._tell("cached", pending)
             return committed
         route = pending.route = self._routes.to(pending.call.model.name)
@@ -287,7 +287,7 @@ class ModelGateway:
                 return self._refuse(pending, pending.refusal)
             pending.idle, pending.has_slot = False, True
             reservation.sent()
-            self._tally["sent"] += 1
+            self._counts.sent += 1
             self._tell("sent", pending, number=number)
             started, paced = self._clock(), route.pacing.limited
             result = await send_once(pending.call, route, blobs=self._blobs, clean=self._clean)
@@ -321,7 +321,7 @@ class ModelGateway:
         return (forecast.input_tokens or 0) + (forecast.output_tokens or 0), forecast_cost(call, forecast, route.price)
 
     async def _record(self, pending: PendingCall, failure: TransportError) -> TransportError:
-        self._tally["failed_tries"] += 1
+        self._counts.failed_tries += 1
         await self._ledger.attempt(
             pending.key,
             pending.call,
@@ -342,13 +342,13 @@ class ModelGateway:
         if spent is not None:
             route.pacing.correct(spent - reservation.tokens)
         await self._ledger.commit(pending.key, pending.call, reply, cost=cost, label=pending.label, latency=latency)
-        tally = self._tally
-        tally["answered"] += 1
-        tally["input_tokens"] += usage.input_tokens or 0
-        tally["output_tokens"] += usage.output_tokens or 0
-        tally["usage_unknown"] += not usage.known
-        tally["cost"] += cost or 0.0
-        tally["cost_unknown"] += cost is None
+        counts = self._counts
+        counts.answered += 1
+        counts.input_tokens += usage.input_tokens or 0
+        counts.output_tokens += usage.output_tokens or 0
+        counts.usage_unknown += not usage.known
+        counts.cost += cost or 0.0
+        counts.cost_unknown += cost is None
         self._tell("answered", pending)
         return CallResult(key=pending.key, reply=reply, cost=cost)
 
@@ -379,16 +379,21 @@ class ModelGateway:
         kind = "context_overflow" if failure.kind == "context_overflow" else "api_error"
         return CallFailed(kind, reason, last=failure)
 
-    def _tell(self, kind: EventKind, pending: PendingCall, **fields: Any) -> None:
-        model = pending.call.model
-        self._emit(kind, model=model.name, endpoint=model.endpoint, label=pending.label, key=pending.key, **fields)
-
-    def _emit(self, kind: EventKind, **fields: Any) -> None:
+    def _tell(
+        self, kind: EventKind, pending: PendingCall, *, reason: str = "", number: int = 0, delay: float | None = None
+    ) -> None:
         if self._on_event is not None:
-            self._on_event(GatewayEvent(kind=kind, **fields))
+            ref = pending.call.model
+            self._on_event(
+                GatewayEvent(kind, ref.name, ref.endpoint, pending.label, pending.key, reason, number, delay)
+            )
+
+    def _emit(self, event: GatewayEvent) -> None:
+        if self._on_event is not None:
+            self._on_event(event)
 
     def _limit_changed(self, endpoint: str, limit: int, reason: str) -> None:
-        self._emit("limit", endpoint=endpoint, limit=limit, reason=reason)
+        self._emit(GatewayEvent("limit", endpoint=endpoint, limit=limit, reason=reason))
 
 
 def _interrupted(call: ModelCall) -> Interrupted:

@@ -22,6 +22,7 @@ from dokimasia.domain.call import (
     ModelSpec,
     Usage,
 )
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.ports import BlobStore, ImageReader
 from dokimasia.errors import DataError, TransportError
 from dokimasia.gateway.failures import LONGEST_MESSAGE, LONGEST_SAID, broken, cut, scrub
@@ -133,7 +134,7 @@ NOT_EXTRA = frozenset(
 """Names that `Sampling.extra` cannot set: what the call says already, and what the gateway owns."""
 
 
-def chat_messages(messages: tuple[Message, ...], image_urls: Mapping[str, Any]) -> list[dict[str, Any]]:
+def chat_messages(messages: tuple[Message, ...], image_urls: Mapping[str, object]) -> list[JsonObject]:
     """Return the messages as plain data, parts in order.
 
     Args:
@@ -143,7 +144,7 @@ def chat_messages(messages: tuple[Message, ...], image_urls: Mapping[str, Any]) 
     return [_message(message, image_urls) for message in messages]
 
 
-def chat_fields(call: Chat, spec: ModelSpec) -> dict[str, Any]:
+def chat_fields(call: Chat, spec: ModelSpec) -> JsonObject:
     """Return the request's fields beside model and messages: sampling, the repeat index as `seed`, schema and tools.
 
     The schema goes along where the model's configuration says that its endpoint takes one. What the call says itself
@@ -156,7 +157,7 @@ def chat_fields(call: Chat, spec: ModelSpec) -> dict[str, Any]:
         "max_tokens": sampling.max_tokens,
         "reasoning_effort": sampling.reasoning_effort,
     }
-    fields: dict[str, Any] = {name: value for name, value in sampling.extra.items() if name not in NOT_EXTRA}
+    fields: JsonObject = {name: value for name, value in sampling.extra.items() if name not in NOT_EXTRA}
     fields |= {name: value for name, value in chosen.items() if value is not None}
     fields["seed"] = call.repeat
     if call.output_schema is not None and "json_schema" in spec.capabilities:
@@ -166,14 +167,14 @@ def chat_fields(call: Chat, spec: ModelSpec) -> dict[str, Any]:
     return fields
 
 
-def response_format(schema: dict[str, JsonValue]) -> dict[str, Any]:
+def response_format(schema: dict[str, JsonValue]) -> JsonObject:
     """Return the `response_format` of a JSON schema; strict where the schema is closed as strict mode demands."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "_", str(schema.get("title") or "reply"))[:64]
     return {"type": "json_schema", "json_schema": {"name": name, "schema": schema, "strict": _is_closed(schema)}}
 
 
-def _message(message: Message, image_urls: Mapping[str, Any]) -> dict[str, Any]:
-    body: dict[str, Any] = {"role": message.role, "content": _content(message, image_urls)}
+def _message(message: Message, image_urls: Mapping[str, object]) -> JsonObject:
+    body: JsonObject = {"role": message.role, "content": _content(message, image_urls)}
     if message.tool_call_id is not None:
         body["tool_call_id"] = message.tool_call_id
     if message.tool_calls:
@@ -185,7 +186,7 @@ def _message(message: Message, image_urls: Mapping[str, Any]) -> dict[str, Any]:
     return body
 
 
-def _content(message: Message, image_urls: Mapping[str, Any]) -> str | list[Any]:
+def _content(message: Message, image_urls: Mapping[str, object]) -> str | list[object]:
     if not message.images:
         return message.text
     return [
@@ -231,7 +232,7 @@ class ImageReply(NamedTuple):
     usage: Usage
 
 
-def edit_fields(call: ImageEdit, spec: ModelSpec) -> dict[str, Any]:
+def edit_fields(call: ImageEdit, spec: ModelSpec) -> JsonObject:
     """Return what a request says beside model, image and prompt: the call's `extra`, the form of the reply, the repeat index.
 
     The image is asked for inline, as an address is never fetched; a provider of another format is not told so. The repeat
@@ -246,7 +247,7 @@ def edit_fields(call: ImageEdit, spec: ModelSpec) -> dict[str, Any]:
     return fields
 
 
-def sent_image(data: Mapping[str, Any]) -> ImageReply:
+def sent_image(data: Mapping[str, object]) -> ImageReply:
     """Return the image that a reply's body holds.
 
     Raises:
@@ -275,7 +276,7 @@ def sent_image(data: Mapping[str, Any]) -> ImageReply:
     return ImageReply(image, _usage(data.get("usage")))
 
 
-def refusal_of(status: int, error: Any, api_key: str | None) -> ImageEditReply | None:
+def refusal_of(status: int, error: object, api_key: str | None) -> ImageEditReply | None:
     """Return an error as the provider's refusal to edit the image so; None where it is any other error.
 
     Args:
@@ -328,7 +329,7 @@ def _at_openai(spec: ModelSpec) -> bool:
     return not slash or prefix in _OPENAI_PREFIXES
 
 
-def _usage(reported: Any) -> Usage:
+def _usage(reported: object) -> Usage:
     """Return the tokens by their names for images, or by those for chats, which some servers send."""
     if not isinstance(reported, Mapping):
         return Usage()

@@ -2,7 +2,9 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Literal
+
+from dokimasia.domain.identity import JsonObject
 
 Tone = Literal["", "strong", "muted", "good", "bad", "code", "struck", "cited"]
 Place = Literal["page", "terminal"]
@@ -84,10 +86,10 @@ class Chart:
     of variants. Only the page draws charts; a Markdown document has the table.
     """
 
-    figure: Mapping[str, Any]
+    figure: JsonObject
     about: str
     picks: str = ""
-    variants: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    variants: Mapping[str, JsonObject] = field(default_factory=dict[str, JsonObject])
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Fold:
     """
 
     title: str
-    blocks: Sequence["Block"]
+    blocks: "Sequence[Block]"
     id: str = ""
 
 
@@ -137,7 +139,7 @@ class Only:
     """Blocks that are drawn in one place only."""
 
     place: Place
-    blocks: Sequence["Block"]
+    blocks: "Sequence[Block]"
 
 
 Block = Paragraph | Table | Facts | Bullets | Chart | Fold | Browser | Image | Texts | Only

@@ -1,8 +1,9 @@
 """Plotly figures: intervals, categories, repeats, costs, heat maps and scatter plots, in colours for both themes."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.report.labels import label, short_labels, ticks
 
 PALETTE = ("#3f7fd9", "#d9782d", "#2f9e6e", "#b25cc4", "#cf4a4a", "#1f9aa8", "#8a7a1f", "#7d8590")
@@ -15,7 +16,8 @@ BAR_HEIGHT = 34
 FRAME = 84
 SCALE = [1.0, 5.0]
 
-Figure = dict[str, Any]
+Figure = JsonObject
+"""A Plotly figure, or a part of one."""
 
 KEYED: Figure = {
     "showlegend": True,
@@ -274,7 +276,7 @@ def _measured(points: Sequence[Point], bars: Figure) -> Figure:
     }
 
 
-def _line(across: tuple[float, float], down: tuple[Any, Any], **look: Any) -> Figure:
+def _line(across: tuple[float, float], down: tuple[str | float, str | float], **look: object) -> Figure:
     """Return a line that is drawn above the grid and below the dots."""
     return {"type": "line", "x0": across[0], "x1": across[1], "y0": down[0], "y1": down[1], "layer": "between", **look}
 

@@ -1,7 +1,7 @@
 """The comparison of two runs, or of two models of a run, as blocks: what `diff` prints."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple, TypeVar
 
 from pydantic import Field, JsonValue
 
@@ -384,18 +384,15 @@ def _scoreless(comparison: RunComparison) -> list[str]:
 
 def _unpaired(comparison: RunComparison) -> Iterator[tuple[str, list[str]]]:
     """Yield the models that are in one run only, and those in both runs that were not requested, each with a title."""
-    unpaired = {"first": comparison.unpaired.first, "second": comparison.unpaired.second}
-    paired = {
-        "first": {pair.first_model for pair in comparison.pairs},
-        "second": {pair.second_model for pair in comparison.pairs},
+    first, second = comparison.unpaired.first, comparison.unpaired.second
+    in_first = {*first, *(pair.first_model for pair in comparison.pairs)}
+    in_second = {*second, *(pair.second_model for pair in comparison.pairs)}
+    models = {
+        "only in first": [model for model in first if model not in in_second],
+        "only in second": [model for model in second if model not in in_first],
+        "not compared": [model for model in first if model in second],
     }
-    for name, other_side in (("first", "second"), ("second", "first")):
-        if only_here := [
-            model for model in unpaired[name] if model not in paired[other_side] and model not in unpaired[other_side]
-        ]:
-            yield f"only in {name}", only_here
-    if unchosen := [model for model in unpaired["first"] if model in unpaired["second"]]:
-        yield "not compared", unchosen
+    yield from ((title, names) for title, names in models.items() if names)
 
 
 def _contents(pair: ContentComparison, *, changed: bool) -> Iterator[Block]:
@@ -570,5 +567,5 @@ def _p_text(value: float, exact: bool) -> str:
     return f"{value:.3f}" if value >= 0.001 else f"{value:.1g}"
 
 
-def _plain(value: Any) -> str:
+def _plain(value: object) -> str:
     return "–" if value is None else str(value)

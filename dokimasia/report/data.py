@@ -6,6 +6,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, JsonValue
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.report.blocks import Block, Section
 from dokimasia.report.figures import several
 
@@ -27,7 +28,7 @@ class ModelFacts:
     name: str
     model: str
     endpoint: str
-    sampling: Mapping[str, Any]
+    sampling: JsonObject
     steps: tuple[str, ...] = ()
 
 
@@ -143,16 +144,16 @@ class ReportData:
 
     drawing: "Drawing"
     facts: RunFacts
-    summary: Mapping[str, Any]
+    summary: JsonObject
     figures: BaseModel | None = None
-    planted: Mapping[str, Any] | None = None
-    differences: Sequence[BaseModel | Mapping[str, Any]] = ()
-    repeats: Mapping[str, Sequence[BaseModel | Mapping[str, Any]]] = field(
-        default_factory=dict[str, Sequence[BaseModel | Mapping[str, Any]]]
+    planted: JsonObject | None = None
+    differences: Sequence[BaseModel | JsonObject] = ()
+    repeats: Mapping[str, Sequence[BaseModel | JsonObject]] = field(
+        default_factory=dict[str, Sequence[BaseModel | JsonObject]]
     )
     reasons: Mapping[str, str] = field(default_factory=dict[str, str])
     selection: Selection = Selection(failed=0, failed_shown=0, others=0, others_shown=0, seed=0)
-    samples: Sequence[Mapping[str, Any]] = ()
+    samples: "Views" = ()
     pictures: Mapping[str, Picture] = field(default_factory=dict[str, Picture])
     added: Mapping[str, "Added"] = field(default_factory=dict[str, "Added"])
 
@@ -174,10 +175,10 @@ class ReportData:
 
     def ranked(self) -> list[str]:
         """Return the models by mean score, best first; those without a score come last, by strict accuracy."""
-        models: Mapping[str, Any] = self.summary["models"]
+        models = self.summary["models"]
 
         def key(name: str) -> tuple[float, float]:
-            accuracy: Mapping[str, Any] = models[name].get("strict_accuracy") or {}
+            accuracy = models[name].get("strict_accuracy") or {}
             return (models[name]["score"] or {"mean": 0})["mean"], accuracy.get("share") or 0
 
         return sorted(models, key=lambda name: (*(-value for value in key(name)), name))
@@ -221,7 +222,7 @@ class Clip(NamedTuple):
 class Added(NamedTuple):
     """An addition of another method to a page: its data, and the section that draws them."""
 
-    value: Any
+    value: object
     section: SectionMaker
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Generic, Protocol, TypeVar, Union, get_args, 
 
 from pydantic import BaseModel, Field
 
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.report.blocks import Cell
 
@@ -69,6 +69,15 @@ class Used(Value):
     calls: Calls
     cost: Cost
     cost_known: CostKnown = None
+
+
+class PassportUsed(Value):
+    """What was known of a judge before it was used."""
+
+    judge: str = Field(description="the judge's name")
+    sha256: str | None = Field(description="of its passport; null where none was given")
+    warnings: tuple[str, ...] = Field(description="what the passport says against using it so")
+    chosen: str | None = Field(default=None, description="why it was chosen as judge; absent where it was named")
 
 
 class Bounds(Value):
@@ -186,7 +195,7 @@ class ScoredCounts(Protocol):
         ...
 
 
-def as_json(figures: RunFigures) -> dict[str, Any]:
+def as_json(figures: RunFigures) -> JsonObject:
     """Return figures as plain JSON; fields with their default are left out."""
     if isinstance(figures, BaseModel):
         return figures.model_dump(mode="json", by_alias=True, exclude_defaults=True)
@@ -243,7 +252,7 @@ def display_of(model: type[BaseModel], path: Iterable[str]) -> Display | None:
     Raises:
         AttributeError: there is no such field.
     """
-    inside: Any = model
+    inside: object = model
     display: Display | None = None
     for name in path:
         display = None
@@ -259,7 +268,7 @@ def display_of(model: type[BaseModel], path: Iterable[str]) -> Display | None:
     return display
 
 
-def _without_null(annotation: Any) -> Any:
+def _without_null(annotation: object) -> object:
     """Return the type of a field's value when it is not null."""
     if get_origin(annotation) is Annotated:
         return _without_null(get_args(annotation)[0])

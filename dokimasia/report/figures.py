@@ -1,18 +1,12 @@
 """Figures as text: scores, intervals, shares, costs and p-values, each with its JSON pointer in `show --json`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
-
-from pydantic import BaseModel
+from typing import NamedTuple, TypeVar
 
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.report.blocks import Cell, Column, Span, Tone
 from dokimasia.report.fields import CountedRate, Interval, Limited, ScoredCounts, Share, StrictShare, Used, pointer
 
-Figures = Mapping[str, Any]
-"""Figures as plain JSON, for methods whose figures are not models."""
-
-M = TypeVar("M", bound=BaseModel)
 Name = TypeVar("Name", bound=str)
 
 NOTHING = Span("–", "muted")
@@ -38,16 +32,9 @@ class Ends(NamedTuple):
     no_interval: str | None = None
 
 
-def ends_of(measured: Limited | Figures) -> Ends:
+def ends_of(measured: Limited) -> Ends:
     """Return the ends of an interval, a rate or bounds."""
-    if isinstance(measured, Mapping):
-        return Ends(measured["low"], measured["high"], measured.get("no_interval"))
     return Ends(measured.low, measured.high, getattr(measured, "no_interval", None))
-
-
-def _typed(model: type[M], figures: M | Figures) -> M:
-    """Return figures as their model; JSON is not validated."""
-    return model.model_construct(**figures) if isinstance(figures, Mapping) else figures
 
 
 def score(value: float | None, place: str = "", *, tone: Tone = "strong", tinted: bool = False) -> Span:
@@ -58,7 +45,7 @@ def score(value: float | None, place: str = "", *, tone: Tone = "strong", tinted
     return Span(f"{value:.2f}", tone, place, value, heat)
 
 
-def interval(measured: Limited | Figures | None, place: str = "", *, signed: bool = False, digits: int = 2) -> Cell:
+def interval(measured: Limited | None, place: str = "", *, signed: bool = False, digits: int = 2) -> Cell:
     """Return the two ends (`low`, `high`) of an interval or of bounds, or the reason why there are none."""
     if measured is None:
         return NOTHING
@@ -74,13 +61,13 @@ def _end_text(end: float, digits: int, *, signed: bool) -> str:
     return signed_text(end, digits) if signed else f"{end:.{digits}f}"
 
 
-def no_interval(measured: Limited | Figures) -> Span:
+def no_interval(measured: Limited) -> Span:
     """Return the replacement for a missing interval: its reason, if there is one."""
     reason = ends_of(measured).no_interval
     return Span(f"{NO_INTERVAL}{reason}", "muted") if reason else NOTHING
 
 
-def limits_text(measured: Limited | Figures, write: Callable[[float], str], between: str = "–") -> str:
+def limits_text(measured: Limited, write: Callable[[float], str], between: str = "–") -> str:
     """Return the ends of an interval as text, as `0.20–0.41`, or the reason why there are none."""
     ends = ends_of(measured)
     if ends.low is None or ends.high is None:
@@ -88,7 +75,7 @@ def limits_text(measured: Limited | Figures, write: Callable[[float], str], betw
     return f"{write(ends.low).replace('-', MINUS)}{between}{write(ends.high).replace('-', MINUS)}"
 
 
-def bracketed(measured: Limited | Figures, write: Callable[[float], str]) -> str:
+def bracketed(measured: Limited, write: Callable[[float], str]) -> str:
     """Return the ends of an interval in brackets, as ` [0.20, 0.41]`; empty without ends and reason."""
     ends = ends_of(measured)
     unknown = ends.low is None and not ends.no_interval
@@ -144,10 +131,9 @@ def cost(value: float | None, place: str = "", *, known: float | None = None) ->
     return Span(f"${value:,.2f}" if value >= 1 or value == 0 else f"${value:,.4f}", "", place, value)
 
 
-def cost_of(results: Used | Figures, place: str = "") -> Span:
+def cost_of(results: Used, place: str = "") -> Span:
     """Return the cost of results."""
-    spent = _typed(Used, results)
-    return cost(spent.cost, f"{place}/cost" if place else "", known=spent.cost_known)
+    return cost(results.cost, f"{place}/cost" if place else "", known=results.cost_known)
 
 
 def cost_text(value: float | None, known: float | None = None) -> str:
@@ -165,9 +151,9 @@ def in_words(names: Sequence[str]) -> str:
     return " and ".join(part for part in (", ".join(names[:-1]), names[-1]) if part)
 
 
-def used(results: Used | Figures) -> str:
+def used(results: Used) -> str:
     """Return the usage of results in words: calls and US dollars."""
-    return f"{several(_typed(Used, results).calls, 'call')}, cost {cost_of(results).text}"
+    return f"{several(results.calls, 'call')}, cost {cost_of(results).text}"
 
 
 def p_value(value: float | None, place: str = "") -> Span:
@@ -178,13 +164,9 @@ def p_value(value: float | None, place: str = "") -> Span:
     return Span(text, "strong" if value <= SURE else "", place, value)
 
 
-def scored_of(counts: ScoredCounts | Figures, place: str) -> Cell:
+def scored_of(counts: ScoredCounts, place: str) -> Cell:
     """Return the number of scored answers, of all answers."""
-    if isinstance(counts, Mapping):
-        scored, answers = counts["answers_scored"], counts["answers"]
-    else:
-        scored, answers = counts.answers_scored, counts.answers
-    return (count(scored, f"{place}/answers_scored"), "/", count(answers, f"{place}/answers"))
+    return (count(counts.answers_scored, f"{place}/answers_scored"), "/", count(counts.answers, f"{place}/answers"))
 
 
 def failures(kinds: Mapping[Name, int], place: str) -> Cell:
@@ -211,10 +193,10 @@ def kinds_of_failures(models: Mapping[str, Mapping[FailureKind, int]], things: s
         closed = {kind: number for kind, number in kinds.items() if kind not in OPEN_KINDS}
         if closed:
             failed.append(f"{name} {counts(closed)}")
-        if kinds.get("budget"):
-            unpaid.append(f"{name} {kinds['budget']:,}")
-        if kinds.get("waiting"):
-            waiting.append(f"{name} {kinds['waiting']:,}")
+        if n_unpaid := kinds.get("budget"):
+            unpaid.append(f"{name} {n_unpaid:,}")
+        if n_waiting := kinds.get("waiting"):
+            waiting.append(f"{name} {n_waiting:,}")
     sentences: list[str] = []
     if failed:
         sentences.append(f"Failed {things}: {'; '.join(failed)}.")
@@ -228,66 +210,60 @@ def kinds_of_failures(models: Mapping[str, Mapping[FailureKind, int]], things: s
     return " ".join(sentences)
 
 
-def measured(
-    figure: Interval | Figures | None, place: str = "", *, digits: int = 2, ends: int = 0, signed: bool = False
-) -> Cell:
+def measured(figure: Interval | None, place: str = "", *, digits: int = 2, ends: int = 0, signed: bool = False) -> Cell:
     """Return a mean with its interval in brackets (with `ends` decimals); a difference is `signed`."""
     if figure is None:
         return NOTHING
-    mean = _typed(Interval, figure).mean
+    mean = figure.mean
     text = _end_text(mean, digits, signed=signed).replace("-", MINUS)
     limits = bracketed(figure, lambda end: _end_text(end, ends, signed=signed))
     return (Span(text, "strong", f"{place}/mean" if place else "", mean), Span(limits, "muted"))
 
 
-def share_of(figure: CountedRate | Figures, place: str = "") -> Cell:
+def share_of(figure: CountedRate, place: str = "") -> Cell:
     """Return a share of trials with its interval, as `12 of 30, 40 % [23, 59]`."""
-    trials = _typed(CountedRate, figure)
-    if trials.share is None:
-        return f"{trials.k} of {trials.n}"
+    if figure.share is None:
+        return f"{figure.k} of {figure.n}"
     limits = bracketed(figure, lambda end: f"{100 * end:.0f}")
-    return (f"{trials.k} of {trials.n}, ", share(trials.share, place and f"{place}/share"), Span(limits, "muted"))
+    return (f"{figure.k} of {figure.n}, ", share(figure.share, place and f"{place}/share"), Span(limits, "muted"))
 
 
-def right_of(figure: CountedRate | Figures, place: str = "") -> Cell:
+def right_of(figure: CountedRate, place: str = "") -> Cell:
     """Return a share of trials in short form, as `40 % [23, 59]`."""
-    trials = _typed(CountedRate, figure)
-    if trials.share is None:
+    if figure.share is None:
         return NOTHING
     limits = bracketed(figure, lambda end: f"{100 * end:.0f}").replace(" ", "\u00a0")
-    return (share(trials.share, place and f"{place}/share"), Span(limits, "muted"))
+    return (share(figure.share, place and f"{place}/share"), Span(limits, "muted"))
 
 
-def strict_of(figure: StrictShare | Figures, place: str = "") -> Cell:
+def strict_of(figure: StrictShare, place: str = "") -> Cell:
     """Return a strict accuracy in short form, as `70 % [48, 85], up to 100 %`."""
-    if not _typed(StrictShare, figure).n_undecided:
+    if not figure.n_undecided:
         return right_of(figure, place)
     pieces = right_of(figure, place)
     return (*(pieces if isinstance(pieces, tuple) else (pieces,)), ", up to\u00a0", upper_of(figure, place))
 
 
-def upper_of(figure: StrictShare | Figures, place: str = "") -> Span:
+def upper_of(figure: StrictShare, place: str = "") -> Span:
     """Return the strict accuracy if all undecided answers were right."""
-    return share(_typed(StrictShare, figure).upper, place and f"{place}/upper")
+    return share(figure.upper, place and f"{place}/upper")
 
 
-def undecided_of(figure: StrictShare | Figures, place: str = "") -> Cell:
+def undecided_of(figure: StrictShare, place: str = "") -> Cell:
     """Return the number of undecided answers, and the strict accuracy if they were right, as `6, up to 100 %`."""
-    undecided = _typed(StrictShare, figure).n_undecided
+    undecided = figure.n_undecided
     cell = count(undecided, place and f"{place}/n_undecided")
     return (cell, ", up to\u00a0", upper_of(figure, place)) if undecided else cell
 
 
-def percent_bounds(figure: Share | StrictShare | Figures | None) -> Cell:
+def percent_bounds(figure: Share | StrictShare | None) -> Cell:
     """Return the bounds of a share: if none, or all, of the unknown trials were hits."""
-    bounds = figure["bounds"] if isinstance(figure, Mapping) else figure and figure.bounds
-    if bounds is None:
+    if figure is None or figure.bounds is None:
         return NOTHING
-    ends = ends_of(bounds)
-    return f"{100 * (ends.low or 0):.0f} – {100 * (ends.high or 0):.0f} %"
+    return f"{100 * figure.bounds.low:.0f} – {100 * figure.bounds.high:.0f} %"
 
 
-def bar(score: Interval | Figures | None) -> Cell:
+def bar(score: Interval | None) -> Cell:
     """Return an interval and its mean on the scale from 1 to 5, drawn with characters."""
     if score is None:
         return ""
@@ -297,7 +273,7 @@ def bar(score: Interval | Figures | None) -> Cell:
         return min(BAR_WIDTH - 1, max(0, round(share * (BAR_WIDTH - 1))))
 
     ends = ends_of(score)
-    mean = column(_typed(Interval, score).mean)
+    mean = column(score.mean)
     low = mean if ends.low is None else column(ends.low)
     high = mean if ends.high is None else column(ends.high)
     before, after = "━" * (mean - low), "━" * (high - mean)

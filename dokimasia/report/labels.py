@@ -2,8 +2,8 @@
 
 import html
 from collections.abc import Sequence
-from typing import Any
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.report.figures import MINUS
 
 TICK = 40
@@ -50,7 +50,7 @@ def short_labels(names: Sequence[str], most: int = TICK) -> list[str]:
     return [label(name) for name in shortened_names(names, most)]
 
 
-def ticks(names: Sequence[str], most: int = TICK) -> dict[str, Any]:
+def ticks(names: Sequence[str], most: int = TICK) -> JsonObject:
     """Return the properties of an axis whose categories are full names (`label`), labelled by shortened names."""
     different = list(dict.fromkeys(names))
     return {

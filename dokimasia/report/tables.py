@@ -148,7 +148,7 @@ def cell(row: TableRow[M], *path: str, write: Writer | None = None) -> Cell:
     return _written(value, pointer, write or (display and display.write))
 
 
-def format_value(value: Any, pointer: str = "") -> Cell:
+def format_value(value: object, pointer: str = "") -> Cell:
     """Return a value as a cell, by its type: interval, bounds, share, counts by kind, count, other number, text."""
     match value:
         case None:
@@ -179,7 +179,7 @@ def points_of(rows: Sequence[TableRow[M]], *path: str) -> list[Point]:
     return points
 
 
-def _written(value: Any, pointer: str, write: Writer | None) -> Cell:
+def _written(value: object, pointer: str, write: Writer | None) -> Cell:
     return format_value(value, pointer) if write is None else write(value, pointer)
 
 

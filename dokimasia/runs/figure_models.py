@@ -4,13 +4,13 @@ A field that has a default is left out where there is nothing to say; every othe
 """
 
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import Field
 
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.errors import ConfigError, NotFound
-from dokimasia.report.fields import Count
+from dokimasia.report.fields import Count, PassportUsed
 from dokimasia.runs.catalogue import OWN, method_named, own_method, plugin_methods
 from dokimasia.runs.method import AnyMethod
 from dokimasia.storage.runs import RunStatus
@@ -29,15 +29,6 @@ class Heading(Value):
     run: str = Field(description="the run's id")
     status: RunStatus
     simulated: tuple[str, ...] = Field(description="names of its models that are simulated")
-
-
-class PassportUsed(Value):
-    """What was known of a judge before it was used."""
-
-    judge: str = Field(description="the judge's name")
-    sha256: str | None = Field(description="of its passport; null where none was given")
-    warnings: tuple[str, ...] = Field(description="what the passport says against using it so")
-    chosen: str | None = Field(default=None, description="why it was chosen as judge; absent where it was named")
 
 
 class DataFigures(Heading):
@@ -60,7 +51,7 @@ def methods_with_schema() -> list[AnyMethod]:
     return [method for method in methods if method.shape is not None]
 
 
-def figures_schema(method: AnyMethod) -> dict[str, Any]:
+def figures_schema(method: AnyMethod) -> JsonObject:
     """Return the JSON schema of what `--json` prints of a run of a method.
 
     Raises:

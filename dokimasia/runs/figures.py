@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable
-from typing import Any, NotRequired, TypedDict
+from typing import NotRequired, TypedDict
 
 from pydantic import JsonValue
 
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import JsonObject
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.requests import LIMITS
 from dokimasia.storage.excerpts import rows_of
@@ -29,21 +30,19 @@ class UsedFields(CostFields):
     calls: int
 
 
-def heading(run: Run, plan: RunPlan) -> dict[str, Any]:
+def heading(run: Run, plan: RunPlan) -> JsonObject:
     """Return the fields of `DataFigures` without the open items, and the judge's name.
 
     `passports` is present if the run was given any.
     """
-    judged: dict[str, object] = {"judge": plan.judge_name} if plan.judge_name else {}
-    if passports := run.options.get("passports"):
-        judged["passports"] = passports
+    judged = {"judge": plan.judge_name, "passports": run.options.get("passports")}
     return {
         "run": run.id,
         "status": run.status,
         "seed": run.seed,
-        "skipped": run.options["skipped"],
+        "skipped": run.texts("skipped"),
         "simulated": simulated_names(plan.models.values()),
-        **judged,
+        **{name: value for name, value in judged.items() if value},
     }
 
 
@@ -102,7 +101,7 @@ def counts_by_name(names: Iterable[str] | Iterable[int]) -> dict[str, int]:
     return {str(name): count for name, count in sorted(Counter(names).items())}
 
 
-def limits_of(run: Run) -> dict[str, Any]:
+def limits_of(run: Run) -> JsonObject:
     """Return a run's limits on spending, by field of its request; None means no limit."""
     return {name: run.request.get(name) for name in LIMITS}
 

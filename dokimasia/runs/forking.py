@@ -13,7 +13,7 @@ from dokimasia.runs.method import AnyMethod, check_items
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.outcome import check_measures
 from dokimasia.runs.persistence import persist_run
-from dokimasia.runs.plans import run_id
+from dokimasia.runs.plans import RunPlan, run_id
 from dokimasia.runs.preview import estimate_json
 from dokimasia.runs.requests import Invocation, PromptFolders, RunRequest, option_of
 from dokimasia.runs.services import Stop
@@ -58,7 +58,7 @@ class PreparedFork(NamedTuple):
 
     method: AnyMethod
     request: RunRequest
-    accepted: Accepted[Any]
+    accepted: Accepted[RunPlan]
     session: Session
     preview: dict[str, object]
 

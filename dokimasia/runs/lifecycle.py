@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import JsonValue
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
@@ -58,7 +58,7 @@ class RunResult(Value):
 
     run: str
     complete: bool
-    summary: dict[str, Any]
+    summary: JsonObject
     end: End = "complete"
     why: str = ""
 
@@ -169,7 +169,7 @@ def prepare_resume(
     prompts: PromptLibrary | None = None,
     retry: Collection[FailureKind] = (),
     given: object = None,
-) -> tuple[AnyMethod, Any, RunRequest, PromptLibrary]:
+) -> tuple[AnyMethod, RunPlan, RunRequest, PromptLibrary]:
     """Return method, plan, request and prompts with which an accepted run continues, without opening a home.
 
     Raises:
@@ -337,7 +337,7 @@ def models_to_reach(
     *,
     settings: Settings,
     retry: Collection[FailureKind] = (),
-) -> tuple[Any, Mapping[str, ModelSpec]]:
+) -> tuple[RunPlan, Mapping[str, ModelSpec]]:
     """Return a run's plan with the models' present configuration, and the models that it still has to call.
 
     Raises:

@@ -179,12 +179,12 @@ def agreement_coefficient(
         value = statistic(range(n))
     except ValueError as error:
         return AgreementCoefficient(value=None, low=None, high=None, no_value=str(error))
-    ends = coefficient_limits(statistic, n, clusters)
+    coefficient = AgreementCoefficient(value=rounded(value), **coefficient_limits(statistic, n, clusters))
     ratio = _limits_of_ratio(statistic, n, clusters)
-    if ratio is not None and ends["low"] is not None and ends["high"] is not None:
-        ends["low"] = min(ends["low"], rounded(ratio.low))
-        ends["high"] = max(ends["high"], rounded(ratio.high))
-    return AgreementCoefficient(value=rounded(value), **ends)
+    if ratio is None or coefficient.low is None or coefficient.high is None:
+        return coefficient
+    wider = {"low": min(coefficient.low, rounded(ratio.low)), "high": max(coefficient.high, rounded(ratio.high))}
+    return coefficient.model_copy(update=wider)
 
 
 def _limits_of_ratio(
@@ -280,11 +280,11 @@ def used_by_all(parts: Iterable[Used]) -> Used:
     """Return what all parts used together; the cost is unknown where that of any part is."""
     listed = list(parts)
     cost = costs((part.cost for part in listed), (part.cost_known for part in listed))
-    return Used(calls=sum(part.calls for part in listed), cost=cost["cost"], cost_known=cost.get("cost_known"))
+    return Used(calls=sum(part.calls for part in listed), **cost)
 
 
 def used_by_calls(calls: Iterable[CallFigures]) -> Used:
     """Return what calls used; the cost is unknown where that of any call is."""
     listed = list(calls)
     cost = costs(call.cost for call in listed)
-    return Used(calls=len(listed), cost=cost["cost"], cost_known=cost.get("cost_known"))
+    return Used(calls=len(listed), **cost)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, InputError, NotFound
@@ -237,7 +237,7 @@ class Method(Generic[Q, P]):
                 "that is added needs a default, and one that is gone has to stay readable"
             ) from error
 
-    def json_figures(self, home: Home, run: Run) -> dict[str, Any]:
+    def json_figures(self, home: Home, run: Run) -> JsonObject:
         """Return a run's figures as plain JSON."""
         return as_json(self.figures(home, run))
 

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any, Literal
 
 from dokimasia.domain.call import PEOPLE
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.errors import ConfigError, DokimasiaError, InputError, Interrupted
 from dokimasia.log import Redactor
@@ -45,9 +46,7 @@ def check_measures(method: AnyMethod, request: Invocation) -> None:
             raise ConfigError(f"--min-{name}: {method.title} gives its models no {name}")
 
 
-def outcome_of(
-    method: AnyMethod, home: Home, run: Run, request: Invocation, figures: Mapping[str, Any]
-) -> tuple[End, str]:
+def outcome_of(method: AnyMethod, home: Home, run: Run, request: Invocation, figures: JsonObject) -> tuple[End, str]:
     """Return how a finished run ended, and a sentence that says why if it is not `complete`."""
     why = _too_many(home, run, request.max_failures)
     if why:
@@ -113,8 +112,8 @@ def why_ended(home: Home, run: Run) -> str:
 
 def describe_limits(home: Home, run: Run) -> list[str]:
     """Return a text for each limit on a run's spending: what is spent, and the limit."""
-    limits, spent = limits_of(run), spent_by(home, run.id)
-    cost, calls, tokens = limits["max_cost"], limits["max_calls"], limits["max_tokens"]
+    spent = spent_by(home, run.id)
+    cost, calls, tokens = limits_of(run).values()
     parts = [] if cost is None else [f"${spent.cost:.4g} of at most ${cost:g}"]
     parts += [] if calls is None else [f"{spent.calls:,} of at most {several(calls, 'request')}"]
     return parts + ([] if tokens is None else [f"{spent.tokens:,} of at most {several(tokens, 'token')}"])
@@ -166,7 +165,7 @@ def _thresholds(request: Invocation) -> dict[str, float | None]:
     return {"score": request.min_score, "accuracy": request.min_accuracy}
 
 
-def _measured(method: AnyMethod, figures: Mapping[str, Any], name: str) -> dict[str, float | None]:
+def _measured(method: AnyMethod, figures: JsonObject, name: str) -> dict[str, float | None]:
     """Return a measure of each model, None if it has none; arms without the image are left out."""
     steps = method.measures[name]
     sighted = {
@@ -175,7 +174,7 @@ def _measured(method: AnyMethod, figures: Mapping[str, Any], name: str) -> dict[
     return {model: _at(figures_of_model, steps) for model, figures_of_model in sighted.items()}
 
 
-def _at(figures: Mapping[str, Any], steps: Sequence[str]) -> float | None:
+def _at(figures: JsonObject, steps: Sequence[str]) -> float | None:
     value: Any = figures
     for step in steps:
         value = None if value is None else value[step]

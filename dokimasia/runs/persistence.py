@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import orjson
 from pydantic import JsonValue
@@ -12,7 +12,7 @@ from dokimasia.domain.identity import Value, value_id
 from dokimasia.errors import ConfigError, InputError, NotFound
 from dokimasia.runs.figures import limits_of
 from dokimasia.runs.method import AnyMethod, Method
-from dokimasia.runs.plans import RunPlan, run_id
+from dokimasia.runs.plans import RunPlan, VersionedMethod, run_id
 from dokimasia.runs.requests import DataRequest, Invocation, RunRequest
 from dokimasia.runs.services import check_prices, check_workers, is_at_work, share_services
 from dokimasia.runs.session import Accepted, hash_of
@@ -38,7 +38,7 @@ P = TypeVar("P", bound=RunPlan)
 
 
 async def persist_run(
-    method: Method[Q, P], home: Home, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any
+    method: Method[Q, P], home: Home, request: Q, accepted: Accepted[P], *, command: str = "", **more: object
 ) -> tuple[Run, bool]:
     """Store an accepted run: its row with plan and request, its samples and values.
 
@@ -78,7 +78,9 @@ async def persist_run(
     return row, new
 
 
-def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: Any) -> Run:
+def run_row(
+    method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *, command: str = "", **more: object
+) -> Run:
     """Return the row of an accepted run; its options have the plan and the request from which it can continue."""
     places = [(place.sample_id, place.value_id) for place in accepted.places]
     stored_as = accepted.request or request
@@ -109,7 +111,7 @@ def run_row(method: Method[Q, P], plan: P, request: Q, accepted: Accepted[P], *,
     )
 
 
-def next_fresh(method: Method[Any, P], home: Home, plan: P) -> P:
+def next_fresh(method: VersionedMethod, home: Home, plan: P) -> P:
     """Return the plan with the first `fresh` count for which the home has no run."""
     while True:
         plan = plan.model_copy(update={"fresh": plan.fresh + 1})
@@ -123,8 +125,7 @@ async def keep_limits(home: Home, run: Run, request: Invocation) -> Run:
     """Store a request's limits on spending with its run if they differ from before; return the run."""
     if limits_of(run) == request.spending_limits:
         return run
-    stored_request: Any = run.options["request"]
-    await note_run(home, run, {"request": {**stored_request, **request.spending_limits}})
+    await note_run(home, run, {"request": {**run.request, **request.spending_limits}})
     return get_run(home, run.id)
 
 
@@ -166,12 +167,12 @@ def check_versions(method: AnyMethod, run: Run, plan: RunPlan) -> None:
         ConfigError: they are not; the message names what changed.
     """
     now: dict[str, int] = {"method": method.version, **method.graphs_of(plan)}
-    before: Any = run.options["versions"]
     for name, version in now.items():
-        if before.get(name) != version:
+        before = run.versions.get(name)
+        if before != version:
             subject = f"the method {method.name!r}" if name == "method" else f"the graph {name!r}"
             raise ConfigError(
-                f"run {run.id} was accepted with version {before.get(name)} of {subject}, which is at version {version} now: "
+                f"run {run.id} was accepted with version {before} of {subject}, which is at version {version} now: "
                 "give its command anew; the ledger answers what did not change"
             )
 

@@ -1,8 +1,8 @@
 """Plans, which decide a run's results, and the run's id, which is a hash of its plan."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import product
-from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, TypedDict
+from typing import Annotated, Any, ClassVar, NamedTuple, Protocol, Self, TypedDict, TypeVar
 
 from pydantic import JsonValue
 
@@ -12,8 +12,10 @@ from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError
+from dokimasia.prompts import PromptLibrary
 from dokimasia.settings import Settings, resolve_model
 
+P = TypeVar("P", bound="RunPlan")
 RUN_ID_LENGTH = 16
 
 SIMULATED = "sim/"
@@ -69,7 +71,7 @@ class RunPlan(Value):
         models = self.models
         return GraphOptions(judge=self.judge_name or next(iter(models)), models=models)
 
-    def map_models(self, change: Any) -> Self:
+    def map_models(self, change: Callable[[ModelSpec], ModelSpec]) -> Self:
         """Return the plan with every model replaced by what `change` makes of it."""
         return self.model_copy(update={name: _mapped(getattr(self, name), change) for name in type(self).model_fields})
 
@@ -117,7 +119,7 @@ class AnswersPlan(DataPlan):
         """How many answers there are to a sample."""
         return len(self.candidates) * len(self.arms) * self.repeats
 
-    def items(self, sample_id: str) -> Iterator["AnswerItem"]:
+    def items(self, sample_id: str) -> "Iterator[AnswerItem]":
         """Yield the answers to one sample that are asked for and judged, in a fixed order."""
         for candidate, arm in product(self.candidates, self.arms):
             for repeat in range(self.repeats):
@@ -153,10 +155,10 @@ def identity(plan: Value) -> dict[str, JsonValue]:
     for name, field in type(plan).model_fields.items():
         if any(mark is OutsideIdentity or isinstance(mark, OutsideIdentity) for mark in field.metadata):
             continue
-        value = _identified(getattr(plan, name))
+        value = getattr(plan, name)
         if any(mark is AnyOrder or isinstance(mark, AnyOrder) for mark in field.metadata):
-            value = sorted(value, key=lambda model: model["name"])
-        hashed[name] = value
+            value = sorted(value, key=lambda spec: spec.ref.name)
+        hashed[name] = _identified(value)
     return hashed
 
 
@@ -199,7 +201,7 @@ def model_identity(spec: ModelSpec, *, schemas: bool = True) -> dict[str, JsonVa
     return hashed | ({"structured_output": True} if schemas and takes_schema(spec) else {})
 
 
-def reached_now(plan: Any, settings: Settings) -> Any:
+def reached_now(plan: P, settings: Settings) -> P:
     """Return the plan with the present configuration of each model that is still the same.
 
     The name in the run, sampling, capabilities and largest image stay as accepted, since they decide what is asked.
@@ -253,22 +255,23 @@ def two_of_one_name(spec: ModelSpec) -> ConfigError:
     )
 
 
-def prompts_used(library: Any, names: Any) -> dict[str, str]:
+def prompts_used(library: PromptLibrary, names: Iterable[str]) -> dict[str, str]:
     """Return version and hash of prompts, by name in alphabetical order.
 
     Raises:
         ConfigError: the library has none of some name.
     """
     identities = library.identity()
+    names = sorted(names)
     missing = sorted(set(names) - identities.keys())
     if missing:
         raise ConfigError(
             f"there is no prompt called {', '.join(missing)}; a method with prompts of its own adds their folder by `library`"
         )
-    return {name: identities[name] for name in sorted(names)}
+    return {name: identities[name] for name in names}
 
 
-def _mapped(value: Any, change: Any) -> Any:
+def _mapped(value: object, change: Callable[[ModelSpec], ModelSpec]) -> object:
     if isinstance(value, ModelSpec):
         return change(value)
     if isinstance(value, tuple):
@@ -278,7 +281,7 @@ def _mapped(value: Any, change: Any) -> Any:
     return value
 
 
-def _identified(value: Any) -> Any:
+def _identified(value: Any) -> JsonValue:
     if isinstance(value, ModelSpec):
         return model_identity(value)
     if isinstance(value, Value):

@@ -6,6 +6,7 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError, NotFound
 from dokimasia.gateway.litellm.transport import missing_keys
 from dokimasia.gateway.routes import chosen_transport_name
@@ -93,7 +94,7 @@ def _begun(settings: Settings, id: str) -> dict[str, object]:
     return {}
 
 
-def estimate_json(accepted: Accepted[Any]) -> dict[str, Any]:
+def estimate_json(accepted: Accepted[RunPlan]) -> JsonObject:
     """Return an estimate, ready for JSON, with the largest side of images in pixels of the models that limit it."""
     estimate = accepted.estimate
     sides = {

@@ -1,7 +1,7 @@
 """Stopping a run: on request, when a model cannot be reached, or when its home is gone."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import Awaitable
 from typing import Any, TypeVar
 
 from dokimasia.domain.call import CallResult, ModelCall
@@ -131,7 +131,7 @@ class FailFastGateway(ModelGateway):
                 waiter.set_result(None)
 
 
-async def unless_stopped(stop: Stop, work: Coroutine[Any, Any, T]) -> T:
+async def unless_stopped(stop: Stop, work: Awaitable[T]) -> T:
     """Return the result of long work without model calls, which is cancelled when the run is asked to stop.
 
     Raises:

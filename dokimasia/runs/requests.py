@@ -11,7 +11,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, get_args, 
 from pydantic import AfterValidator, Field, JsonValue, ValidationError, WithJsonSchema
 from pydantic.fields import FieldInfo
 
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.plugins import prompt_folder
 from dokimasia.storage.naming import LAST
@@ -108,13 +108,13 @@ def option_of(field: FieldInfo) -> Option:
 
 def kind_of(field: FieldInfo) -> Any:
     """Return the type of a field's values without None and without annotations."""
-    kind: Any = field.annotation
+    kind = field.annotation
     if get_origin(kind) in (Union, types.UnionType):
         kind = next(option for option in get_args(kind) if option is not types.NoneType)
     return get_args(kind)[0] if get_origin(kind) is Annotated else kind
 
 
-def bounds_of(field: FieldInfo) -> dict[str, Any]:
+def bounds_of(field: FieldInfo) -> JsonObject:
     """Return the bounds of a field's numbers by `ge`, `gt`, `le` and `lt`."""
     return {
         name: getattr(constraint, name)
@@ -371,11 +371,11 @@ def _dashed(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def _as_word(value: Any) -> str:
+def _as_word(value: object) -> str:
     return value.name if isinstance(value, Path) else str(value)
 
 
-def _option_words(flag: str, value: Any, *, repeated: bool) -> list[str]:
+def _option_words(flag: str, value: object, *, repeated: bool) -> list[str]:
     if isinstance(value, bool):
         return [flag if value else f"--no-{flag.removeprefix('--')}"]
     if isinstance(value, dict):

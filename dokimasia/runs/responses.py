@@ -3,7 +3,7 @@
 import hashlib
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator
 
@@ -20,7 +20,7 @@ from dokimasia.runs.plans import AnswerItem
 from dokimasia.runs.requests import DataRequest, Option
 
 
-def _files(files: Any) -> Any:
+def _files(files: object) -> object:
     """Return one file, or none, as the files that a request names."""
     return () if files is None else (files,) if isinstance(files, str | Path) else files
 

@@ -1,7 +1,7 @@
 """The composition root: transports, gateway, ledger, store and checkpoints, put together for one run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -286,7 +286,7 @@ async def open_services(
             orders = WorkerConfig(library, specs, driver_models, observer.steps is not None, transports_for_models)
             sent = keys if settings.worker_keys == "sent" else None
 
-            async def waiting(work: Coroutine[Any, Any, None]) -> None:
+            async def waiting(work: Awaitable[None]) -> None:
                 observer.starting(workers, request.address)
                 try:
                     await unless_stopped(stop, work)

@@ -24,13 +24,14 @@ from dokimasia.storage.memory import MemoryBlobs
 from dokimasia.storage.runs import Run, RunSample, keep_samples, load_samples
 
 P = TypeVar("P", bound=RunPlan)
+P_co = TypeVar("P_co", bound=RunPlan, covariant=True)
 
 PAGE = 500
 """Samples that are kept in one transaction while a data file is read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Accepted(Generic[P]):
+class Accepted(Generic[P_co]):
     """An accepted request: everything that it names was read and checked, and nothing was sent.
 
     Attributes:
@@ -50,7 +51,7 @@ class Accepted(Generic[P]):
             another run later, are replaced by what they mean.
     """
 
-    plan: P
+    plan: P_co
     estimate: Estimate
     data_name: str = ""
     data_hash: str = ""

@@ -8,7 +8,7 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, Generic, TypeVar, get_args
 
-from dokimasia.domain.identity import value_id
+from dokimasia.domain.identity import JsonObject, value_id
 from dokimasia.domain.judgement import OPEN_KINDS, Failed, FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed, ConfigError, DokimasiaError
@@ -124,7 +124,7 @@ class Job(Generic[P]):
     @cached_property
     def context(self) -> Context:
         """The context of the run's graphs."""
-        plan: Any = self.plan
+        plan = self.plan
         services, library = self.services, self.session.library
         return Context(services.gateway, services.store, plan.options, plan.seed, library, self.home.blobs)
 
@@ -202,7 +202,7 @@ class Job(Generic[P]):
 
     async def walk(
         self, graph: GraphFile, inputs: Mapping[str, object], name: str, *, context: Context | None = None
-    ) -> dict[str, Any]:
+    ) -> JsonObject:
         """Walk through a graph and return the final state.
 
         A graph that is `CHECKPOINTED` continues after its last step. Any other starts anew, and the ledger answers its
@@ -246,10 +246,11 @@ class Job(Generic[P]):
             await delete_thread(self.services.saver, thread)
             await close_thread(self.home, thread)
 
-    def row(self, sample: Sample | None, item: str, **fields: Any) -> ResultRow:
+    def row(self, sample: Sample | None, item: str, **fields: object) -> ResultRow:
         """Return a result row of this run, by default of the method's own kind; `sample` is None for one of no sample."""
         names = {"sample_id": ""} if sample is None else {"sample_id": sample.id, "sample_digest": sample.digest}
-        return ResultRow(**{"run_id": self.run.id, "item": item, "kind": self.run.method, **names, **fields})
+        row = {"run_id": self.run.id, "item": item, "kind": self.run.method, **names, **fields}
+        return ResultRow.model_validate(row)
 
     def graph_stage(
         self, graph: GraphFile, items: Callable[[Sample], Iterable[Item]] = sample_item, *, per_sample: int = 1
@@ -268,8 +269,7 @@ class Job(Generic[P]):
             ConfigError: the method does not name the graph, in this version, in its `graphs`. The stage raises it, too, where
                 two items have the same name.
         """
-        versions = self.run.options["versions"]
-        if isinstance(versions, dict) and versions.get(graph.NAME) != graph.VERSION:
+        if self.run.versions.get(graph.NAME) != graph.VERSION:
             raise ConfigError(
                 f"the graph {graph.NAME!r} of version {graph.VERSION} is not a graph of the method {self.run.method!r}: name "
                 f"it in the method's graphs={{{graph.NAME!r}: {graph.VERSION}}}, by which a resume knows it"
@@ -329,7 +329,7 @@ class Job(Generic[P]):
         return self.row(sample, item.name, **fields, **outcome_fields(state))
 
 
-def outcome_fields(state: Mapping[str, Any]) -> dict[str, Any]:
+def outcome_fields(state: Mapping[str, Any]) -> JsonObject:
     """Return the outcome of a walk as fields of its row: `failed` with kind and reason, `scored`, or `made`."""
     if state.get("failed"):
         return {"outcome": "failed", "failure": state["failed"], "reason": str(state.get("reason", ""))[:500]}
@@ -337,7 +337,7 @@ def outcome_fields(state: Mapping[str, Any]) -> dict[str, Any]:
     return {"outcome": "made"} if score is None else {"outcome": "scored", "score": float(score)}
 
 
-async def single_stage(stage: Stage[Any]) -> AsyncIterator[Stage[Any]]:
+async def single_stage(stage: Stage[U]) -> AsyncIterator[Stage[U]]:
     """Yield one stage: the `stages` of a run that has no other."""
     yield stage
 

@@ -23,32 +23,32 @@ from dokimasia.storage.faults import checkpoints_error
 from dokimasia.storage.home import Home
 
 GONE_TOGETHER = 64
-"""So many threads are deleted by one commit."""
+"""Number of threads that one commit deletes."""
 
 
 class Saver(SqliteSaver):
     """LangGraph's saver, whose asynchronous methods write in the event loop's own thread.
 
-    A step is some hundred bytes in a write-ahead log, which is written in less time than two hops to another thread take
-    (`AsyncSqliteSaver` makes four to six a step).
+    Writing a step, some hundred bytes in a write-ahead log, takes less time than two hops to another thread, and
+    `AsyncSqliteSaver` makes four to six hops a step.
 
-    Threads are deleted in batches of `GONE_TOGETHER` and at the end, which costs one commit per batch. Readers do not see
-    a thread that waits for deletion; after a kill `sweep_orphans` deletes what is left.
+    Threads are deleted in batches of `GONE_TOGETHER` and at the end, with one commit per batch. Readers do not see a
+    thread that waits for deletion; after a kill, `sweep_orphans` deletes the remaining ones.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, serde: SerializerProtocol) -> None:
-        """Store steps through a connection, which stays open."""
+        """Store steps through a connection, which the caller closes."""
         super().__init__(connection, serde=serde)
         self._gone: set[str] = set()
 
     @contextmanager
     def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:
-        """Yield a cursor; its writes are committed together, or rolled back where an error is raised."""
+        """Yield a cursor; its writes are committed together, or rolled back on an error."""
         with self.lock, self.conn, closing(self.conn.cursor()) as cursor:
             yield cursor
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the step that a configuration names, or a thread's last."""
+        """Return the step that a configuration names, or the last step of its thread."""
         self._settle(config)
         return self.get_tuple(config)
 
@@ -56,7 +56,7 @@ class Saver(SqliteSaver):
         self,
         config: RunnableConfig | None,
         *,
-        filter: dict[str, Any] | None = None,
+        filter: dict[str, object] | None = None,
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
@@ -67,7 +67,7 @@ class Saver(SqliteSaver):
     async def listed(
         self,
         config: RunnableConfig | None,
-        filter: dict[str, Any] | None,
+        filter: dict[str, object] | None,
         before: RunnableConfig | None,
         limit: int | None,
     ) -> list[CheckpointTuple]:
@@ -82,12 +82,12 @@ class Saver(SqliteSaver):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Keep a step."""
+        """Store a step."""
         self._settle(config)
         return self.put(config, checkpoint, metadata, new_versions)
 
     async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+        self, config: RunnableConfig, writes: Sequence[tuple[str, object]], task_id: str, task_path: str = ""
     ) -> None:
         """Store the writes of a task."""
         self._settle(config)
@@ -113,11 +113,11 @@ class Saver(SqliteSaver):
 
 
 KEPT_ELSEWHERE = ("aget_tuple", "listed", "aput", "aput_writes", "adelete_thread")
-"""What a `RemoteSaver` asks for."""
+"""The methods of a `Saver` that a `RemoteSaver` may call."""
 
 
 class RemoteSaver(BaseCheckpointSaver[str]):
-    """A saver for a process without the home: calls the methods of a `Saver` by name."""
+    """A saver for a process without the home; it calls the methods of a `Saver` by name."""
 
     def __init__(self, ask: Callable[..., Awaitable[Any]]) -> None:
         """Call methods through a function that takes a method's name and its arguments."""
@@ -125,18 +125,18 @@ class RemoteSaver(BaseCheckpointSaver[str]):
         self._ask = ask
 
     def get_next_version(self, current: str | None, channel: None) -> str:
-        """Return the next version of a channel, as a `Saver` numbers them."""
+        """Return the next version of a channel, numbered as by a `Saver`."""
         return SqliteSaver.get_next_version(cast("SqliteSaver", self), current, channel)
 
     async def aget_tuple(self, config: RunnableConfig) -> CheckpointTuple | None:
-        """Return the step that a configuration names, or a thread's last."""
+        """Return the step that a configuration names, or the last step of its thread."""
         return await self._ask("aget_tuple", _plain_config(config))
 
     async def alist(
         self,
         config: RunnableConfig | None,
         *,
-        filter: dict[str, Any] | None = None,
+        filter: dict[str, object] | None = None,
         before: RunnableConfig | None = None,
         limit: int | None = None,
     ) -> AsyncIterator[CheckpointTuple]:
@@ -153,11 +153,11 @@ class RemoteSaver(BaseCheckpointSaver[str]):
         metadata: CheckpointMetadata,
         new_versions: ChannelVersions,
     ) -> RunnableConfig:
-        """Keep a step."""
+        """Store a step."""
         return await self._ask("aput", _plain_config(config), checkpoint, metadata, new_versions)
 
     async def aput_writes(
-        self, config: RunnableConfig, writes: Sequence[tuple[str, Any]], task_id: str, task_path: str = ""
+        self, config: RunnableConfig, writes: Sequence[tuple[str, object]], task_id: str, task_path: str = ""
     ) -> None:
         """Store the writes of a task."""
         await self._ask("aput_writes", _plain_config(config), list(writes), task_id, task_path)
@@ -175,14 +175,14 @@ def _plain_config(config: RunnableConfig) -> RunnableConfig:
 
 @asynccontextmanager
 async def open_saver(home: Home) -> AsyncIterator[Saver]:
-    """Yield the saver of a home that is open for writing; closed at the end.
+    """Yield the saver of a home that is open for writing, and close it at the end.
 
-    The serializer knows LangGraph's own types and plain values only. Another type that a checkpoint names is never
-    imported or built, and pickled data is refused, so that write access to the file does not allow running code.
+    The serializer knows only LangGraph's own types and plain values. It never imports or builds another type that a
+    checkpoint names, and refuses pickled data, so that write access to the file does not allow running code.
 
     Raises:
-        StorageError: the home is open for reading only, or its checkpoints are damaged or cannot be written, at
-            first or while they are in use.
+        StorageError: the home is open for reading only, or its checkpoints are damaged or cannot be written; also raised
+            inside the block.
     """
     if not home.is_writing:
         raise StorageError(f"{home.path} is open for reading only: checkpoints need it open with write=True.")
@@ -204,7 +204,7 @@ async def open_saver(home: Home) -> AsyncIterator[Saver]:
 
 @contextmanager
 def keeping_steps(home: Home, *, doing: str = "keeping the steps of unfinished items") -> Iterator[None]:
-    """Raise SQLite's errors inside LangGraph as StorageError; the home's own reads and writes raise theirs."""
+    """Raise SQLite's errors inside LangGraph as StorageError; the home's reads and writes raise it themselves."""
     try:
         yield
     except sqlite3.Error as error:
@@ -217,10 +217,10 @@ async def delete_thread(saver: Saver, thread_id: str) -> None:
 
 
 async def sweep_orphans(saver: Saver, live_thread_ids: Collection[str]) -> int:
-    """Delete the steps of every thread that is not live, such as those left by a kill between commit and deletion.
+    """Delete the steps of all threads that are not live, such as those left by a kill between commit and deletion.
 
     Returns:
-        How many threads were deleted.
+        The number of deleted threads.
     """
     with saver.cursor() as cursor:
         rows = cursor.execute("SELECT thread_id FROM checkpoints UNION SELECT thread_id FROM writes").fetchall()

@@ -21,14 +21,18 @@ JOURNAL_SIZE_LIMIT = 64 * 1024 * 1024
 """Bytes to which the write-ahead log is cut back after a checkpoint."""
 
 SAFE_AND_SMALL = ("synchronous=NORMAL", f"journal_size_limit={JOURNAL_SIZE_LIMIT}")
-"""What every connection that writes is set to, beside the log itself."""
+"""Settings of every connection that writes, besides the write-ahead log."""
 
 PAGE_SIZE = 8192
-"""Bytes of a page: prompts, samples and answers of one to three thousand bytes leave little of it empty."""
+"""Bytes of a page; prompts, samples and answers of one to three thousand bytes leave little of a page empty."""
 
 
-def rows_of(cursor: sqlite3.Cursor) -> list[dict[str, Any]]:
-    """Return the rows of a query, each as a mapping from column name to value."""
+Row = dict[str, Any]
+"""A row: the values of its columns by name, each of its column's type."""
+
+
+def rows_of(cursor: sqlite3.Cursor) -> list[Row]:
+    """Return the rows of a query with the names of their columns."""
     names = [column[0] for column in cursor.description]
     return [dict(zip(names, row, strict=True)) for row in cursor]
 
@@ -58,12 +62,12 @@ def _open_connection(target: Path | str, *, uri: bool = False) -> Iterator[sqlit
 
 
 def _enter_wal(connection: sqlite3.Connection) -> None:
-    """Switch the database to a write-ahead log; waits where another process is switching it at this moment.
+    """Switch the database to a write-ahead log; wait if another process is switching it.
 
-    SQLite answers "locked" to that switch at once, without regard to the busy timeout, so this function waits.
+    SQLite answers "locked" to that switch at once, whatever the busy timeout, so this function does the waiting.
 
     Raises:
-        sqlite3.OperationalError: if the database stays locked for `BUSY_TIMEOUT` seconds, or cannot be written.
+        sqlite3.OperationalError: the database stays locked for `BUSY_TIMEOUT` seconds, or cannot be written.
     """
     deadline = time.monotonic() + BUSY_TIMEOUT
     while True:
@@ -78,13 +82,13 @@ def _enter_wal(connection: sqlite3.Connection) -> None:
 
 
 def connect_writer(path: Path) -> sqlite3.Connection:
-    """Return a writing connection in autocommit mode; creates the file where there is none.
+    """Return a writing connection in autocommit mode; create the file if there is none.
 
-    `synchronous=NORMAL` under a write-ahead log: a commit survives the death of the process; after a power loss the
+    Under a write-ahead log with `synchronous=NORMAL` a commit survives the death of the process. After a power loss the
     last commits may be missing, but the database is never corrupt.
 
     Raises:
-        sqlite3.Error: if the file is no database, or cannot be written.
+        sqlite3.Error: the file is no database, or cannot be written.
     """
     with _open_connection(path) as connection:
         connection.execute(f"PRAGMA page_size={PAGE_SIZE}")  # for a new file; an existing one keeps its setting
@@ -97,13 +101,13 @@ def connect_writer(path: Path) -> sqlite3.Connection:
 def connect_reader(path: Path) -> sqlite3.Connection:
     """Return a read-only connection; each statement sees every earlier commit.
 
-    Its SQL function `unpack` returns a packed text.
+    Its SQL function `unpack` returns the text of a packed column.
 
-    In a folder that cannot be written, as on read-only media, a database that was closed cleanly is read as an
-    immutable file, since SQLite could not make the shared index of its log there.
+    In a folder that cannot be written, such as one on read-only media, a database that was closed cleanly is read as an
+    immutable file, since SQLite cannot create the shared index of its log there.
 
     Raises:
-        sqlite3.Error: if the file is missing or is no database.
+        sqlite3.Error: the file is missing or is no database.
     """
     try:
         return _connect_reader(path, "mode=ro")
@@ -125,7 +129,7 @@ def _connect_reader(path: Path, query: str) -> sqlite3.Connection:
 def through_sqlite_utils(connection: sqlite3.Connection) -> "Database":
     """Return a connection's database through sqlite-utils.
 
-    Imported on first use: it imports pandas where that is installed, which takes half a second.
+    sqlite-utils is imported on first use: it imports pandas if installed, which takes half a second.
     """
     from sqlite_utils import Database
 

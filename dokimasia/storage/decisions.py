@@ -27,10 +27,10 @@ _DECISION = "d.item, d.number, d.who, d.at, d.action, d.text, d.difference"
 
 
 class FiledDecision(Value):
-    """A decision as a person made it, before it has a place among the others on its item; `text` is that of an edit or a reply.
+    """A person's decision before it is numbered among the others on its item; `text` is that of an edit or a reply.
 
-    `shown` is when the person was first shown a question, where that is known and could not be kept with it. `seen` is how
-    many decisions on the item the person knew of; where there are more by then, nothing is kept.
+    `shown` is the time at which the person was first shown a question, if it is known and not stored with the question.
+    `seen` is the number of decisions on the item that the person knew of; if there are more by then, nothing is stored.
     """
 
     item: CheckItem
@@ -43,7 +43,7 @@ class FiledDecision(Value):
 
 
 async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
-    """Store items that wait for a person, durably; return the number of new ones.
+    """Store items to be decided on, durably; return the number of new ones.
 
     Raises:
         StorageError: they could not be written, or there is no such run.
@@ -56,68 +56,68 @@ async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
     return await home.write(insert) if rows else 0
 
 
-async def record_decision(home: Home, left: FiledDecision) -> Decision:
+async def record_decision(home: Home, filing: FiledDecision) -> Decision:
     """Store a decision, durably on return; repeating a person's last decision changes nothing.
 
     Raises:
-        InputError: an action that is not possible on the item, an edit that changes or leaves nothing, or a question that
-            belongs to another person, is answered already, or was withdrawn.
-        DecidedMeanwhile: there are decisions that the person had not seen.
+        InputError: the item does not allow the action, the edit changes nothing or leaves nothing, or the question belongs
+            to another person, is answered already, or was withdrawn.
+        DecidedMeanwhile: there are decisions that the person has not seen.
         StorageError: it could not be written.
     """
-    item = left.item
-    if refusal := item.refusal(left.action) or item.told(left.who):
+    item = filing.item
+    if refusal := item.refusal(filing.action) or item.told(filing.who):
         raise InputError(refusal)
-    text = left.text.strip() if left.action in ("edit", "reply", "rate") else item.text
-    changed = difference(item.text, text) if left.action == "edit" else ""
-    if left.action == "edit" and not text:
+    text = filing.text.strip() if filing.action in ("edit", "reply", "rate") else item.text
+    edit = difference(item.text, text) if filing.action == "edit" else ""
+    if filing.action == "edit" and not text:
         raise InputError(f"item {item.id}: an edit to nothing: reject the text instead")
-    if left.action == "reply" and not text:
+    if filing.action == "reply" and not text:
         raise InputError(f"item {item.id}: the reply is empty")
-    if left.action == "edit" and not changed:
+    if filing.action == "edit" and not edit:
         raise InputError(f"item {item.id}: the edit changes nothing: accept the text instead")
 
     def insert(connection: sqlite3.Connection) -> Decision:
         if item.kind != "question":
             insert_row(connection, "check_items", item_row(item))
-            return _recorded(connection, left, text, changed)
-        alike = same_questions(connection, item, left.action)
-        outcomes = [
-            _recorded(connection, left.model_copy(update={"item": alike_item}), text, "") for alike_item in alike
+            return _recorded(connection, filing, text, edit)
+        questions = same_questions(connection, item, filing.action)
+        decisions = [
+            _recorded(connection, filing.model_copy(update={"item": question}), text, "") for question in questions
         ]
-        return outcomes[0]
+        return decisions[0]
 
     return await home.write(insert)
 
 
-def _recorded(connection: sqlite3.Connection, left: FiledDecision, text: str, changed: str) -> Decision:
-    """Insert a decision after the existing ones on its item, unless it repeats its person's last one."""
-    item = left.item
+def _recorded(connection: sqlite3.Connection, filing: FiledDecision, text: str, edit: str) -> Decision:
+    """Insert a decision after the others on its item, unless it repeats the person's last one; return the stored decision."""
+    item = filing.item
     sql = f"SELECT {_DECISION} FROM decisions d WHERE item = ? ORDER BY number"
     earlier = [Decision.model_validate(row) for row in rows_of(connection.execute(sql, (item.id,)))]
-    mine = next((decision for decision in reversed(earlier) if decision.who == left.who), None)
-    if mine is not None and (mine.action, mine.text) == (left.action, text):
+    mine = next((decision for decision in reversed(earlier) if decision.who == filing.who), None)
+    if mine is not None and (mine.action, mine.text) == (filing.action, text):
         return mine
-    if left.seen is not None and (newer := earlier[left.seen :]):
-        raise _conflict(item, newer[-1], left.who)
-    if left.action == "undo" and (mine is None or mine.action == "undo"):
-        raise InputError(f"item {item.id}: there is no decision of {left.who} that could be taken back")
+    if filing.seen is not None and (newer := earlier[filing.seen :]):
+        raise _conflict(item, newer[-1], filing.who)
+    if filing.action == "undo" and (mine is None or mine.action == "undo"):
+        raise InputError(f"item {item.id}: there is no decision of {filing.who} that could be taken back")
     if item.kind == "question":
-        if refusal := refusal_of(connection, item, left.action, mine):
+        if refusal := refusal_of(connection, item, filing.action, mine):
             raise InputError(refusal)
-        note_shown(connection, [item.id], left.shown or None)
-    fields = left.model_dump(include={"who", "at", "action"})
-    decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=changed, **fields)
+        note_shown(connection, [item.id], filing.shown or None)
+    fields = filing.model_dump(include={"who", "at", "action"})
+    decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=edit, **fields)
     insert_row(connection, "decisions", {"id": decision.id, **decision.model_dump(mode="json")})
-    settled = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision
-    change_row(connection, "check_items", item.id, {"state": STATES[settled.action]})
+    latest = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision
+    change_row(connection, "check_items", item.id, {"state": STATES[latest.action]})
     return decision
 
 
 def _conflict(item: CheckItem, newer: Decision, who: str) -> DecidedMeanwhile:
     whose = "you, in another place," if newer.who == who else newer.who
-    done = "took a decision back" if newer.action == "undo" else "decided on it"
-    return DecidedMeanwhile(f"item {item.id}: meanwhile {whose} {done} (at {newer.at}); nothing was written over")
+    event = "took a decision back" if newer.action == "undo" else "decided on it"
+    return DecidedMeanwhile(f"item {item.id}: meanwhile {whose} {event} (at {newer.at}); nothing was written over")
 
 
 def standings(home: Home, run_id: str, *, kind: Kind | None = None) -> list[Standing]:
@@ -143,19 +143,20 @@ def _standings(home: Home, condition: str, parameters: tuple[str | None, ...]) -
     sql = f"SELECT {_DECISION} FROM decisions d JOIN check_items i ON i.id = d.item WHERE {condition} ORDER BY item, number"
     decisions: defaultdict[str, list[Decision]] = defaultdict(list)
     for row in home.rows(sql, parameters):
-        decisions[row["item"]].append(Decision.model_validate(row))
+        decision = Decision.model_validate(row)
+        decisions[decision.item].append(decision)
     return [Standing(item=item, decisions=tuple(decisions[item.id])) for item in items]
 
 
-def file_decision(folder: Path, left: FiledDecision) -> Path:
-    """Write a decision as a file into a home that another process writes to, durably; it is imported later.
+def file_decision(folder: Path, filing: FiledDecision) -> Path:
+    """Write a decision to a file, durably, in a home that another process writes to; that process imports it later.
 
     Raises:
         StorageError: the file cannot be written.
     """
-    body = orjson.dumps(left.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
-    stamp = "".join(letter for letter in left.at if letter.isdigit())[:20]
-    target = folder / _LEFT / f"{stamp}-{digest('left', left.model_dump(mode='json'))[:12]}.json"
+    body = orjson.dumps(filing.model_dump(mode="json"), option=orjson.OPT_SORT_KEYS | orjson.OPT_INDENT_2)
+    stamp = "".join(letter for letter in filing.at if letter.isdigit())[:20]
+    target = folder / _LEFT / f"{stamp}-{digest('left', filing.model_dump(mode='json'))[:12]}.json"
     part = target.with_suffix(f".{os.getpid()}.part")
     with wrap_sqlite_errors(target, "leaving a decision"):
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -168,7 +169,7 @@ def file_decision(folder: Path, left: FiledDecision) -> Path:
 
 
 def filed_decisions(folder: Path) -> Iterator[tuple[Path, FiledDecision]]:
-    """Yield filed decisions in the order they were made; unreadable files are skipped."""
+    """Yield filed decisions in the order of their times; unreadable files are skipped."""
     for path in sorted((folder / _LEFT).glob("*.json")):
         try:
             yield path, FiledDecision.model_validate_json(path.read_bytes())
@@ -181,32 +182,32 @@ def filed_decisions(folder: Path) -> Iterator[tuple[Path, FiledDecision]]:
 
 
 async def import_filed(home: Home) -> int:
-    """Import filed decisions as rows and remove the files; return their number.
+    """Store filed decisions as rows, and remove the files; return their number.
 
-    A file is removed only after its row is durable. A file of a deleted run, or with an invalid decision, is set aside.
+    A file is removed once its row is durable. A file of a deleted run, or with an invalid decision, is set aside.
 
     Raises:
         StorageError: they could not be written.
     """
-    accepted = 0
-    for path, left in list(filed_decisions(home.path)):
-        run_exists = home.one("SELECT 1 FROM runs WHERE id = ?", (left.item.run,)) is not None
+    count = 0
+    for path, filing in list(filed_decisions(home.path)):
+        run_exists = home.one("SELECT 1 FROM runs WHERE id = ?", (filing.item.run,)) is not None
         try:
             if not run_exists:
-                raise InputError(f"there is no run {left.item.run}")
-            await record_decision(home, left)
+                raise InputError(f"there is no run {filing.item.run}")
+            await record_decision(home, filing)
         except InputError as error:
             logger(__name__).warning("a decision that was left is set aside", file=path.name, problem=str(error))
             with suppress(FileNotFoundError):  # another run has set it aside
                 path.replace(path.with_suffix(".refused"))
             continue
         path.unlink(missing_ok=True)
-        accepted += 1
-    return accepted
+        count += 1
+    return count
 
 
 def draft_file(folder: Path, item_id: str, who: str) -> Path:
-    """Return the path of a person's draft of an item while the editor is open."""
+    """Return the path of a person's draft on an item, which exists while the editor is open."""
     return folder / _DRAFTS / f"{item_id}-{digest('who', who)[:8]}.txt"
 
 

@@ -20,7 +20,7 @@ class Deleted(Value):
 
 
 def run_size(home: Home, run_id: str) -> Deleted:
-    """Return the numbers of rows that deleting a run would remove; all zero for an unknown run."""
+    """Return the numbers of rows that the deletion of a run would remove; all zero for an unknown run."""
     sql = "SELECT count(*) FROM {} WHERE run_id = ?"
     return Deleted(
         run=run_id, **{name: home.all(sql.format(table), (run_id,))[0][0] for name, table in _TABLES.items()}
@@ -30,8 +30,8 @@ def run_size(home: Home, run_id: str) -> Deleted:
 async def delete_run(home: Home, run_id: str) -> Deleted:
     """Remove a run with its results, events, threads, sample positions and decisions, in one transaction.
 
-    The ledger, images and values (samples, chains, criteria, responses, judgements) stay: other runs may share them, and
-    repeating the run needs no call. Checkpoints of the run's threads become orphans, which
+    The ledger, images and values (samples, chains, criteria, responses, judgements) stay: other runs may share them, and a
+    repetition of the run needs no calls. Checkpoints of the run's threads become orphans, which
     `dokimasia.storage.checkpoints.sweep_orphans` removes.
 
     Raises:
@@ -40,16 +40,16 @@ async def delete_run(home: Home, run_id: str) -> Deleted:
     """
 
     def remove(connection: sqlite3.Connection) -> Deleted | None:
-        checked = "(SELECT id FROM check_items WHERE run_id = ?)"
-        connection.execute(f"DELETE FROM decisions WHERE item IN {checked}", (run_id,))
-        connection.execute(f"DELETE FROM questions WHERE id IN {checked}", (run_id,))
+        items = "(SELECT id FROM check_items WHERE run_id = ?)"
+        connection.execute(f"DELETE FROM decisions WHERE item IN {items}", (run_id,))
+        connection.execute(f"DELETE FROM questions WHERE id IN {items}", (run_id,))
         connection.execute("DELETE FROM check_items WHERE run_id = ?", (run_id,))
         for table in ("queue", "spending"):
             connection.execute(f"DELETE FROM {table} WHERE id = ?", (run_id,))
         sql = "DELETE FROM {} WHERE run_id = ?"
         rows = {name: connection.execute(sql.format(table), (run_id,)).rowcount for name, table in _TABLES.items()}
-        deleted = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
-        return Deleted(run=run_id, **rows) if deleted else None
+        count = connection.execute("DELETE FROM runs WHERE id = ?", (run_id,)).rowcount
+        return Deleted(run=run_id, **rows) if count else None
 
     deleted = await home.write(remove)
     if deleted is None:

@@ -23,7 +23,7 @@ _BY_NAME = {
 
 
 def _kind(error: sqlite3.Error | OSError) -> str:
-    """Return the fault's kind: full, forbidden, damaged, busy, disk or other."""
+    """Return the kind of an error: full, forbidden, damaged, busy, disk or other."""
     if isinstance(error, OSError):
         return _BY_NUMBER.get(error.errno or 0, "other")
     name = getattr(error, "sqlite_errorname", None) or ""
@@ -49,7 +49,7 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
     Args:
         error: the exception.
         path: the file or folder concerned.
-        doing: the activity, as a phrase that follows "while" ("reading a call").
+        doing: the activity, a phrase that follows "while", such as "reading a call".
     """
     message = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     kind = _kind(error)
@@ -59,13 +59,12 @@ def storage_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> 
 
 
 class wrap_sqlite_errors:
-    """Context manager that raises SQLite and file system errors as StorageError (see `storage_error`).
+    """A context manager that raises SQLite and file system errors as StorageError (see `storage_error`).
 
-    It goes by a verb, as what it stands for: `with told(path, "reading")`. It is no `contextmanager`, which takes three
-    times as long, since something is read with every call.
+    It is a class because `contextlib.contextmanager` takes three times as long, and every model call reads something.
 
     Raises:
-        InputError: a number is too large to be looked up.
+        InputError: a number is too large for a query.
     """
 
     __slots__ = ("_doing", "_path")
@@ -87,7 +86,7 @@ class wrap_sqlite_errors:
 
 
 def _is_full(path: Path) -> bool:
-    """Whether the disk is almost full: SQLite reports a log index that cannot grow as an I/O error."""
+    """Return whether the disk is almost full, since SQLite reports a log index that cannot grow as an I/O error."""
     try:
         return shutil.disk_usage(path.parent).free < _NEXT_TO_NOTHING
     except OSError:
@@ -95,12 +94,12 @@ def _is_full(path: Path) -> bool:
 
 
 def in_brief(error: Exception) -> str:
-    """Return an error's type and message on one line, at most 200 characters of it."""
+    """Return an error's type and message on one line of at most 200 characters."""
     return " ".join(f"{type(error).__name__}: {error}".split())[:200]
 
 
 def checkpoints_error(error: sqlite3.Error | OSError, *, path: Path, doing: str) -> StorageError:
-    """Return a StorageError for the checkpoints, of which nothing but the steps of unfinished items can be lost."""
+    """Return a StorageError for the checkpoints, whose loss costs only the steps of unfinished items."""
     if _kind(error) != "damaged":
         return storage_error(error, path=path, doing=doing)
     return StorageError(

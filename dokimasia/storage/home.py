@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from dokimasia.errors import ImpossibleHome, NotFound, OlderHome, StorageError
-from dokimasia.storage.connection import connect_reader, connect_writer, rows_of, through_sqlite_utils
+from dokimasia.storage.connection import Row, connect_reader, connect_writer, rows_of, through_sqlite_utils
 from dokimasia.storage.content.blobs import FileBlobs
 from dokimasia.storage.faults import wrap_sqlite_errors
 from dokimasia.storage.lock import WriterLock, held_since
@@ -22,20 +22,20 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _DISK = frozenset((errno.ENOSPC, errno.EDQUOT, errno.EIO))
-"""Errors that say something of the disk, and nothing of the place."""
+"""Error numbers of a failing disk, which say nothing about the chosen folder."""
 
 PAGE = 500
-"""Rows, or ids, that one query takes of many."""
+"""Largest number of rows, or of ids, in one query."""
 
 
 class Home:
-    """An open home. Open it with `Home.open`; use it as a context manager, or call `close`.
+    """An open home, made by `Home.open`; use it as a context manager, or call `close`.
 
         home/
           dokimasia.db     runs, results, values and the ledger
           checkpoints.db   steps of unfinished graph threads
           blobs/ab/abc…    images by the SHA-256 of their bytes
-          lock             who writes at this moment
+          lock             the process that writes
 
     Attributes:
         path: the folder.
@@ -45,7 +45,7 @@ class Home:
     """
 
     def __init__(self, path: Path, *, lock: WriterLock | None, writer: Writer | None) -> None:
-        """Not called directly: `Home.open` locks, creates and migrates first."""
+        """Use an opened folder. Call `Home.open` instead, which locks, creates and migrates first."""
         self.path = path
         self.database = path / "dokimasia.db"
         self.checkpoints = path / "checkpoints.db"
@@ -60,7 +60,7 @@ class Home:
 
     @property
     def in_place(self) -> bool:
-        """Whether the opened database is still in its place."""
+        """Whether the database file is still the one that was opened."""
         return _identity(self.database) == self._identity
 
     @classmethod
@@ -69,16 +69,16 @@ class Home:
 
         Args:
             path: the folder.
-            write: take the lock and migrate the schema. A reader takes no lock and changes nothing.
-            create: with `write`, create the home where there is none.
-            command: the writer's activity, shown to others while the home is locked; default this process's command line.
+            write: whether to take the lock and migrate the schema; a reader takes no lock and changes nothing.
+            create: whether a writer creates a missing home.
+            command: the writer's activity, shown to others while the home is locked; by default the command line.
 
         Raises:
-            NotFound: there is no home, and `create` is not set.
+            NotFound: there is no home, and none is to be created.
             ImpossibleHome: the path cannot be a home.
             HomeLocked: another process writes to it.
             NewerHome: a newer version of Dokimasia wrote it.
-            OlderHome: an older version wrote it, which is no longer readable, or not before a writer migrates it.
+            OlderHome: an older version wrote it, and it is no longer readable, or only after a writer has migrated it.
             StorageError: it is damaged, or cannot be read or written.
         """
         folder = Path(path)
@@ -90,7 +90,7 @@ class Home:
         return self._writer is not None
 
     def held_since(self, moment: str) -> bool:
-        """Whether the process that wrote at a stored time still holds the home, as far as can be known."""
+        """Return whether the process that wrote at a stored time still holds the home, as far as can be known."""
         if self.is_writing:
             return True
         since = held_since(self.path / "lock")
@@ -98,7 +98,7 @@ class Home:
 
     @property
     def writer(self) -> Writer:
-        """The thread that writes.
+        """The writing thread.
 
         Raises:
             StorageError: the home was opened for reading.
@@ -108,10 +108,10 @@ class Home:
         return self._writer
 
     def announce(self, service: str) -> None:
-        """Publish the address of the home's holder to others that find the home locked.
+        """Publish the address of this process's service to others that find the home locked.
 
         Raises:
-            StorageError: the home was opened for reading, or the lock's file cannot be written.
+            StorageError: the home was opened for reading, or the lock file cannot be written.
         """
         if self._lock is None:
             raise StorageError(f"{self.path} is open for reading only: who holds it is another.")
@@ -120,14 +120,11 @@ class Home:
 
     @property
     def stands(self) -> tuple[int, int] | None:
-        """Numbers of committed changes and of additions to active runs by this process (see `storage.writer`).
-
-        None where the home was opened for reading.
-        """
+        """The numbers of changes and of additions that this process committed (see `Writer`); None for a reader."""
         return None if self._writer is None else (self._writer.changes, self._writer.additions)
 
     async def write(self, job: WriteJob[T], *, steady: bool = False) -> T:
-        """Run a job on the writing connection and return its result once it is committed; `steady`: see `storage.writer`."""
+        """Run a job on the writing connection and return its result once it is committed; `steady`: see `Writer`."""
         return await self.writer.run(job, steady=steady)
 
     def reader(self) -> sqlite3.Connection:
@@ -148,8 +145,8 @@ class Home:
             self._readers.append(connection)
         return connection
 
-    def one(self, sql: str, parameters: Sequence[Any] = ()) -> tuple[Any, ...] | None:
-        """Return the first row of a query, or None.
+    def one(self, sql: str, parameters: Sequence[object] = ()) -> tuple[Any, ...] | None:
+        """Return the first row of a query, or None if there is none.
 
         Raises:
             StorageError: the database is damaged or cannot be read.
@@ -158,7 +155,7 @@ class Home:
         with wrap_sqlite_errors(self.database, "reading"):
             return connection.execute(sql, parameters).fetchone()
 
-    def all(self, sql: str, parameters: Sequence[Any] = ()) -> list[tuple[Any, ...]]:
+    def all(self, sql: str, parameters: Sequence[object] = ()) -> list[tuple[Any, ...]]:
         """Return all rows of a query.
 
         Raises:
@@ -168,8 +165,17 @@ class Home:
         with wrap_sqlite_errors(self.database, "reading"):
             return connection.execute(sql, parameters).fetchall()
 
-    def rows(self, sql: str, parameters: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """Return all rows of a query, each as a mapping from column name to value.
+    def all_among(self, sql: str, ids: Iterable[str], *parameters: object) -> Iterator[tuple[Any, ...]]:
+        """Yield the rows of a query on many ids; `{marks}` in it stands for the ids, after all other parameters.
+
+        Raises:
+            StorageError: the database is damaged or cannot be read.
+        """
+        for query, values in _batches(sql, ids, parameters):
+            yield from self.all(query, values)
+
+    def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Row]:
+        """Return all rows of a query with the names of their columns.
 
         Raises:
             StorageError: the database is damaged or cannot be read.
@@ -178,23 +184,23 @@ class Home:
         with wrap_sqlite_errors(self.database, "reading"):
             return rows_of(connection.execute(sql, parameters))
 
-    def rows_among(self, sql: str, ids: Iterable[str], *parameters: Any) -> Iterator[dict[str, Any]]:
-        """Yield the rows of a query on many ids; `{marks}` in it stands for the ids, after all other parameters.
+    def rows_among(self, sql: str, ids: Iterable[str], *parameters: object) -> Iterator[Row]:
+        """Yield the rows of a query on many ids as `all_among` does, with the names of their columns.
 
         Raises:
             StorageError: the database is damaged or cannot be read.
         """
-        unique_ids = list(dict.fromkeys(ids))
-        for start in range(0, len(unique_ids), PAGE):
-            some = unique_ids[start : start + PAGE]
-            yield from self.rows(sql.format(marks=",".join("?" * len(some))), (*parameters, *some))
+        for query, values in _batches(sql, ids, parameters):
+            yield from self.rows(query, values)
 
-    def pages(self, table: str, *, key: str = "id") -> Iterator[dict[str, Any]]:
-        """Yield a table's rows in the order of their key, page by page: no snapshot keeps the log from being cut.
+    def pages(self, table: str, *, key: str = "id") -> Iterator[Row]:
+        """Yield a table's rows in the order of its key.
+
+        Rows are read page by page, so that no snapshot keeps the write-ahead log from being truncated.
 
         Args:
-            table: its name.
-            key: the columns of its key, with commas between them.
+            table: the table's name.
+            key: the columns of its key, separated by commas.
 
         Raises:
             StorageError: the database is damaged or cannot be read.
@@ -207,7 +213,7 @@ class Home:
             after = f"WHERE ({key}) > ({', '.join('?' * len(columns))})"
 
     def tables(self) -> "Database":
-        """Return the database through sqlite-utils, on the calling thread's reading connection."""
+        """Return the database as one of sqlite-utils, on the calling thread's reading connection."""
         return through_sqlite_utils(self.reader())
 
     def close(self) -> None:
@@ -227,6 +233,14 @@ class Home:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _batches(sql: str, ids: Iterable[str], parameters: Sequence[object]) -> Iterator[tuple[str, tuple[object, ...]]]:
+    """Yield a query on many ids as queries on at most `PAGE` ids each, with their parameters."""
+    unique_ids = list(dict.fromkeys(ids))
+    for start in range(0, len(unique_ids), PAGE):
+        batch = unique_ids[start : start + PAGE]
+        yield sql.format(marks=",".join("?" * len(batch))), (*parameters, *batch)
 
 
 def _open_writing(folder: Path, *, create: bool, command: str | None) -> Home:

@@ -2,7 +2,7 @@
 
 import sqlite3
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -18,13 +18,13 @@ from dokimasia.storage.schema.rows import insert_row, next_number
 from dokimasia.storage.values import now
 
 MESSAGE_LENGTH = 1000
-"""Characters of an attempt's message that are kept."""
+"""Length to which an attempt's message is shortened, in characters."""
 
 _INSERT_TEXT = "INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING"
 
 
 class CallFigures(NamedTuple):
-    """What a call used: tokens, cost in US dollars and seconds (None: unknown, which is not zero), who asked, which model."""
+    """What a call used: tokens, cost in US dollars, latency in seconds (None: unknown, which is not zero), label and model."""
 
     input_tokens: int | None
     output_tokens: int | None
@@ -34,8 +34,23 @@ class CallFigures(NamedTuple):
     latency: float | None = None
 
 
+class StoredCall(NamedTuple):
+    """The columns of a call that can be checked against each other."""
+
+    key: str
+    kind: str
+    model: str
+    endpoint: str
+    request: str
+    reply: str
+    reply_digest: str
+    finish_reason: str | None
+    input_tokens: int | None
+    output_tokens: int | None
+
+
 class LedgerDamage(NamedTuple):
-    """Damage to stored data: where (a table or `blobs`), the key, the fault, and the run of the row where it names one."""
+    """Damage to stored data: the place (a table or `blobs`), the key, the fault, and the run that the row names, if any."""
 
     where: str
     key: str
@@ -44,14 +59,14 @@ class LedgerDamage(NamedTuple):
 
 
 class SqliteLedger:
-    """The `Ledger` of a home; reading also works on a home open for reading."""
+    """The `Ledger` of a home; a home that is open for reading can be read."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self._texts = KnownTexts()
 
     async def get(self, key: str) -> CallResult | None:
-        """Return the stored result, or None: a point lookup in the calling thread, some tens of microseconds.
+        """Return the stored result, or None; a point lookup in the calling thread takes some tens of microseconds.
 
         Raises:
             StorageError: the entry is damaged.
@@ -74,14 +89,15 @@ class SqliteLedger:
     ) -> None:
         """Store the reply; durable on return. An existing entry stays as it is.
 
-        `at` is the time of the reply, by default now.
+        `latency` is in seconds, `cost` in US dollars, and `at` the time of the reply, by default now.
 
         Raises:
             StorageError: it could not be written.
         """
-        folded = self.folded(call)
-        texts = dict(folded.texts)
-        body = fold(reply.model_dump(mode="json"), texts)
+        stored = self.folded(call)
+        reply_texts: dict[str, str] = {}
+        body = fold(reply.model_dump(mode="json"), reply_texts)
+        texts = {**stored.texts, **reply_texts}
         row = {
             "key": key,
             "kind": call.kind,
@@ -89,10 +105,10 @@ class SqliteLedger:
             "endpoint": call.model.endpoint,
             "model_name": call.model.name,
             "label": label,
-            "request": folded.request,
+            "request": stored.request,
             "reply": canonical_json(body).decode(),
             "reply_digest": reply_digest(body),
-            **_reported(reply),
+            **_reply_columns(reply),
             "cost": cost,
             "latency": None if latency is None else round(latency, 3),
             "created_at": at or now("milliseconds"),
@@ -113,7 +129,7 @@ class SqliteLedger:
     async def attempt(
         self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
     ) -> None:
-        """Record an attempt without a reply. The message is stored unchanged, so it must be free of secrets.
+        """Record an attempt without a reply; its message is stored unchanged, so it must be free of secrets.
 
         Raises:
             StorageError: it could not be written.
@@ -138,23 +154,22 @@ class SqliteLedger:
         """Return the usage of calls by key; unknown keys are left out."""
         unique_keys = list(dict.fromkeys(keys))
         sql = "SELECT key, input_tokens, output_tokens, cost, label, model, latency FROM calls WHERE key IN ({marks})"
-        figures = {row.pop("key"): CallFigures(**row) for row in self._home.rows_among(sql, unique_keys)}
+        figures = {key: CallFigures(*columns) for key, *columns in self._home.all_among(sql, unique_keys)}
         return {key: figures[key] for key in unique_keys if key in figures}
 
     def days_of(self, keys: Iterable[str]) -> tuple[str, str] | None:
         """Return the first and the last day, in UTC, on which the calls were answered; None for no calls."""
-        sql = "SELECT substr(created_at, 1, 10) AS day FROM calls WHERE key IN ({marks})"
-        days = sorted({row["day"] for row in self._home.rows_among(sql, list(dict.fromkeys(keys)))})
+        sql = "SELECT substr(created_at, 1, 10) FROM calls WHERE key IN ({marks})"
+        days = sorted({day for (day,) in self._home.all_among(sql, keys)})
         return (days[0], days[-1]) if days else None
 
     def versions_of(self, keys: Iterable[str]) -> list[str]:
-        """Return the model versions reported with the calls' replies, distinct, in alphabetical order."""
-        sql = "SELECT DISTINCT json_extract(reply, '$.version') AS version FROM calls WHERE key IN ({marks})"
-        versions = {row["version"] for row in self._home.rows_among(sql, list(dict.fromkeys(keys)))}
-        return sorted(versions - {None})
+        """Return the distinct model versions that the calls' replies reported, in alphabetical order."""
+        sql = "SELECT DISTINCT json_extract(reply, '$.version') FROM calls WHERE key IN ({marks})"
+        return sorted({version for (version,) in self._home.all_among(sql, keys) if version is not None})
 
     def last_version(self, model: str, endpoint: str) -> str | None:
-        """Return the last version an endpoint reported for a model; None where it reported none."""
+        """Return the last version that an endpoint reported for a model; None if it reported none."""
         sql = (
             "SELECT json_extract(reply, '$.version') AS version FROM calls WHERE model = ? AND endpoint = ? "
             "AND version IS NOT NULL ORDER BY created_at DESC, rowid DESC LIMIT 1"
@@ -175,49 +190,51 @@ class SqliteLedger:
         try:
             call = read_call(unfold(orjson.loads(row[0]), self._text), model_name=row[2])
         except (ValueError, KeyError, TypeError) as error:
-            raise self._damaged(key, f"its request does not read as a call ({in_brief(error)})") from error
+            raise self._damage(key, f"its request does not read as a call ({in_brief(error)})") from error
         return call, self._reply(key, row[1])
 
     def verify(self) -> Iterator[LedgerDamage]:
-        """Check the hash of every text, request and reply; yield all damage.
+        """Yield the damage to the ledger, after a check of the hash of every text, request and reply.
 
-        Reads the whole ledger: about ten thousand calls a second.
+        The whole ledger is read, about ten thousand calls a second.
         """
         for row in self._home.pages("texts", key="hash"):
+            hash, text = row.values()
             try:
-                intact = text_hash(unpack(row["text"])) == row["hash"]
+                intact = text_hash(unpack(text)) == hash
             except ValueError:
                 intact = False
             if not intact:
-                yield LedgerDamage("texts", row["hash"], "the text no longer has the hash that it is kept under")
+                yield LedgerDamage("texts", hash, "the text no longer has the hash that it is kept under")
         for row in self._home.pages("calls", key="key"):
-            for fault in self._faults(row):
-                yield LedgerDamage("calls", row["key"], fault)
+            call = StoredCall(*(row[name] for name in StoredCall._fields))
+            for fault in self._faults(call):
+                yield LedgerDamage("calls", call.key, fault)
 
-    def _faults(self, row: dict[str, Any]) -> Iterator[str]:
+    def _faults(self, call: StoredCall) -> Iterator[str]:
         try:
-            body = unfold(orjson.loads(row["request"]), self._text)
-            if digest("call", body) != row["key"]:
+            body = unfold(orjson.loads(call.request), self._text)
+            if digest("call", body) != call.key:
                 yield "the request no longer has the key that it is kept under"
-            if any(body[name] != row[name] for name in ("kind", "model", "endpoint")):
+            if any(body[name] != getattr(call, name) for name in ("kind", "model", "endpoint")):
                 yield "its columns kind, model and endpoint differ from its request"
         except (ValueError, KeyError, TypeError) as error:
             yield f"the request cannot be read: {in_brief(error)}"
         try:
-            folded = orjson.loads(row["reply"])
-            if reply_digest(folded) != row["reply_digest"]:
+            reply = orjson.loads(call.reply)
+            if reply_digest(reply) != call.reply_digest:
                 yield "the reply was changed after it was written"
-            reported = _reported(read_reply(unfold(folded, self._text)))
-            if any(row[name] != value for name, value in reported.items()):
+            columns = _reply_columns(read_reply(unfold(reply, self._text)))
+            if any(getattr(call, name) != value for name, value in columns.items()):
                 yield "its columns finish_reason, input_tokens and output_tokens differ from its reply"
         except (ValueError, KeyError, TypeError) as error:
             yield f"the reply cannot be read: {in_brief(error)}"
 
-    def _reply(self, key: str, folded: str) -> ModelReply:
+    def _reply(self, key: str, text: str) -> ModelReply:
         try:
-            return read_reply(unfold(orjson.loads(folded), self._text))
+            return read_reply(unfold(orjson.loads(text), self._text))
         except (ValueError, KeyError, TypeError) as error:
-            raise self._damaged(key, f"its reply cannot be read ({in_brief(error)})") from error
+            raise self._damage(key, f"its reply cannot be read ({in_brief(error)})") from error
 
     def _text(self, name: str) -> str:
         row = self._home.one("SELECT text FROM texts WHERE hash = ?", (name,))
@@ -225,14 +242,14 @@ class SqliteLedger:
             raise KeyError(f"text {name} is missing")
         return unpack(row[0])
 
-    def _damaged(self, key: str, fault: str) -> StorageError:
+    def _damage(self, key: str, fault: str) -> StorageError:
         return StorageError(
             f"{self._home.database}, call {key}: {fault}. Restore the home from a copy, or delete that row from "
             "`calls`, after which the call is asked, and paid for, anew."
         )
 
 
-def _reported(reply: ModelReply) -> dict[str, Any]:
+def _reply_columns(reply: ModelReply) -> dict[str, object]:
     """Return the columns stored beside a reply: its finish reason and tokens."""
     return {
         "finish_reason": reply.finish_reason if reply.kind == "chat" else None,

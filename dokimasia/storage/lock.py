@@ -13,11 +13,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
+from pydantic import BaseModel
+
 from dokimasia.errors import HomeLocked, StorageError
 from dokimasia.storage.faults import wrap_sqlite_errors
 
 SERVICE_FILE = "service.json"
-"""The file of a home that says how the service which holds it is reached; for its own user alone."""
+"""Name of the file in a home with the access to the service that holds it; only its own user may read it."""
 
 _COMMAND_LENGTH = 300
 _LOOK_AGAIN = 0.02
@@ -25,11 +27,21 @@ _LOOKS = 25
 _TRIES = 3
 
 
+class Holder(BaseModel):
+    """The process that holds a lock, as written into the lock file: its command, its start (ISO form) and its service, if any."""
+
+    pid: int
+    host: str
+    command: str
+    since: str
+    service: str = ""
+
+
 class WriterLock:
     """An exclusive lock on a file, held until `release` or the end of the process.
 
-    The operating system releases the lock with its holder, so a crash leaves nothing to clean up. The file itself stays:
-    removing it would let two processes lock two files of the same name.
+    The operating system releases the lock when its holder ends, so that a crash leaves nothing to clean up. The file itself
+    stays: removing it would let two processes lock two files of the same name.
     """
 
     def __init__(self, descriptor: int, since: str) -> None:
@@ -38,11 +50,11 @@ class WriterLock:
 
     @classmethod
     def acquire(cls, path: Path, *, command: str | None = None) -> "WriterLock":
-        """Take the lock and write its holder into the file, as JSON: pid, host, command, since.
+        """Take the lock, and write its `Holder` into the file as JSON.
 
         Args:
-            path: the lock file; its folder exists.
-            command: the holder's activity, shown to others; default this process's command line.
+            path: the lock file, in an existing folder.
+            command: the holder's activity, shown to others; by default the command line.
 
         Raises:
             HomeLocked: another process, or another part of this one, holds it.
@@ -60,7 +72,7 @@ class WriterLock:
         return cls(descriptor, since)
 
     def announce(self, service: str) -> None:
-        """Write the holder's address into the file.
+        """Write the address of the holder's service into the file.
 
         Raises:
             StorageError: the lock is released.
@@ -80,9 +92,9 @@ class WriterLock:
 
 
 def held_since(path: Path) -> str | None:
-    """Return the time since which a lock is held; empty where unknown, None where it is free.
+    """Return the time since which a lock is held, in ISO form; empty if unknown, None if the lock is free.
 
-    The query takes a shared lock for a moment; a writer waits for it.
+    The query takes a shared lock for a moment, for which a writer waits.
     """
     try:
         with path.open("rb") as file:
@@ -90,14 +102,14 @@ def held_since(path: Path) -> str | None:
     except FileNotFoundError:
         return None
     except OSError:  # it is held, or cannot be examined
-        with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            return str(json.loads(path.read_bytes())["since"])
+        with contextlib.suppress(OSError, ValueError):
+            return Holder.model_validate_json(path.read_bytes()).since
         return ""
     return None
 
 
 def _try_lock(descriptor: int) -> bool:
-    """Return whether the lock could be taken; waits for a reader that is examining it."""
+    """Return whether the lock could be taken, after a wait for readers that are examining it."""
     for _ in range(_TRIES):
         with contextlib.suppress(BlockingIOError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -107,15 +119,10 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def _write_holder(descriptor: int, command: str | None, *, since: str, service: str = "") -> None:
-    holder = {
-        "pid": os.getpid(),
-        "host": socket.gethostname(),
-        "command": (command or shlex.join(sys.argv))[:_COMMAND_LENGTH],
-        "since": since,
-        **({"service": service} if service else {}),
-    }
+    command = (command or shlex.join(sys.argv))[:_COMMAND_LENGTH]
+    holder = Holder(pid=os.getpid(), host=socket.gethostname(), command=command, since=since, service=service)
     os.ftruncate(descriptor, 0)
-    os.pwrite(descriptor, json.dumps(holder).encode(), 0)
+    os.pwrite(descriptor, json.dumps(holder.model_dump(exclude_defaults=True)).encode(), 0)
 
 
 def _refusal(path: Path) -> HomeLocked:
@@ -123,23 +130,21 @@ def _refusal(path: Path) -> HomeLocked:
     elsewhere = "or use another home with --home"
     for _ in range(_LOOKS):
         try:
-            holder = json.loads(path.read_bytes())
-            pid, host = int(holder["pid"]), str(holder["host"])
-            command, since = str(holder["command"]), str(holder["since"])
-            service = str(holder.get("service", ""))
-        except (OSError, ValueError, KeyError, TypeError):
+            holder = Holder.model_validate_json(path.read_bytes())
+        except (OSError, ValueError):
             time.sleep(_LOOK_AGAIN)  # the holder has locked the file and not written into it yet
             continue
-        if pid == os.getpid() and host == socket.gethostname():
+        process = f"{holder.pid} on {holder.host}"
+        if holder.pid == os.getpid() and holder.host == socket.gethostname():
             return HomeLocked(
-                f"{home} is already open for writing in this process ({pid} on {host}): close it first, {elsewhere}.",
-                service=service,
+                f"{home} is already open for writing in this process ({process}): close it first, {elsewhere}.",
+                service=holder.service,
             )
-        served = f", a service at {service}" if service else ""
+        service = f", a service at {holder.service}" if holder.service else ""
         return HomeLocked(
-            f"{home} is being written by process {pid} on {host}{served} since {since} ({command}). "
-            f"Wait until it ends, or stop it there with `kill -INT {pid}`, {elsewhere}; reading is possible meanwhile.",
-            service=service,
+            f"{home} is being written by process {process}{service} since {holder.since} ({holder.command}). Wait until it "
+            f"ends, or stop it there with `kill -INT {holder.pid}`, {elsewhere}; reading is possible meanwhile.",
+            service=holder.service,
         )
     return HomeLocked(
         f"{home} is being written by another process that has not said which. Wait until it ends, {elsewhere}."
@@ -147,7 +152,7 @@ def _refusal(path: Path) -> HomeLocked:
 
 
 class Access(NamedTuple):
-    """A service's address, and the token it accepts from commands on this machine."""
+    """A service's address, and the token that it accepts from commands on this machine."""
 
     url: str
     token: str
@@ -158,7 +163,7 @@ class Access(NamedTuple):
 
 @contextlib.contextmanager
 def published_access(home: Path, access: Access) -> Iterator[None]:
-    """Publish the service's access in the home for the duration of the block, readable for this user alone.
+    """Publish the access to the service in the home during the block, readable for this user alone.
 
     The file of a killed service is replaced.
 
@@ -182,14 +187,13 @@ def published_access(home: Path, access: Access) -> Iterator[None]:
 
 
 def access_to(home: Path) -> Access | None:
-    """Return the access to the service of a home; None where there is none, or it is another user's."""
+    """Return the access to the service of a home; None without a service, or for that of another user."""
     path = home / SERVICE_FILE
     try:
         with path.open(encoding="utf-8") as file:
             status = os.fstat(file.fileno())
             if status.st_uid != os.getuid() or status.st_mode & 0o077:
                 return None
-            holder = json.load(file)
-            return Access(str(holder["url"]), str(holder["token"]))
-    except (OSError, ValueError, KeyError, TypeError):
+            return Access(**json.load(file))
+    except (OSError, ValueError, TypeError):
         return None

@@ -1,43 +1,41 @@
 """Lookup of values by id."""
 
 from collections.abc import Iterable
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import orjson
 
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.errors import StorageError
 from dokimasia.storage.home import Home
-from dokimasia.storage.values import VALUE_TABLES, read_value, table_of
+from dokimasia.storage.values import VALUE_TABLES, read_value, stored_fields, table_of
 
 V = TypeVar("V", bound=Value)
 
 
-def find_value(home: Home, id: str) -> dict[str, Any]:
-    """Return a value of any type as `{"type": name, "value": its fields}`, ready for JSON.
+def find_value(home: Home, id: str) -> JsonObject:
+    """Return a value of any type as `{"type": NAME, "value": FIELDS}`, ready for JSON.
 
     Raises:
         StorageError: the home has no value with that id.
     """
-    rows = home.rows("SELECT type, body FROM objects WHERE id = ?", (id,))
-    if rows:
-        return {"type": rows[0]["type"], "value": orjson.loads(rows[0]["body"])}
-    for type_, shelf in VALUE_TABLES.items():
-        rows = home.rows(f"SELECT * FROM {shelf.table} WHERE id = ?", (id,))
-        if rows:
-            fields = orjson.loads(rows[0]["body"]) | {name: rows[0][name] for name in shelf.lifted}
-            return {"type": type_.stored_name(), "value": fields}
+    if (row := home.one("SELECT type, body FROM objects WHERE id = ?", (id,))) is not None:
+        type_name, body = row
+        return {"type": type_name, "value": orjson.loads(body)}
+    for type_, table in VALUE_TABLES.items():
+        for row in home.rows(f"SELECT * FROM {table.name} WHERE id = ?", (id,)):
+            return {"type": type_.stored_name(), "value": stored_fields(type_, row)}
     raise StorageError(f"{home.database} has no value {id}.")
 
 
 def find_values(home: Home, type_: type[V], ids: Iterable[str]) -> dict[str, V]:
-    """Return the values of one type by id, a few hundred a query.
+    """Return values of one type, by id.
 
     Raises:
         StorageError: the home lacks one of them.
     """
     unique_ids = list(dict.fromkeys(ids))
-    sql = f"SELECT * FROM {table_of(type_).table} WHERE id IN ({{marks}})"
+    sql = f"SELECT * FROM {table_of(type_).name} WHERE id IN ({{marks}})"
     values = {
         row["id"]: read_value(type_, row)
         for row in home.rows_among(sql, unique_ids)

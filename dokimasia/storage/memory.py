@@ -1,4 +1,4 @@
-"""Storage ports in memory, for embedding and tests."""
+"""Implementations of storage ports in memory, for programs without a home and for tests."""
 
 from collections.abc import Iterable
 from typing import NamedTuple, TypeVar, cast
@@ -49,7 +49,7 @@ class MemoryStore:
 
 
 class MemoryLedger:
-    """A `Ledger` in memory, with the same rules."""
+    """A `Ledger` in memory with the same rules."""
 
     def __init__(self) -> None:
         self._calls: dict[str, tuple[ModelCall, ModelReply, float | None, str]] = {}

@@ -1,10 +1,9 @@
-"""Names and tags of runs, stored as events, and lookup of a run by name, id prefix or `last`."""
+"""Names and tags of runs, which are stored as events, and lookup of a run by name, id prefix or `last`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-import orjson
-
+from dokimasia.domain.identity import Value
 from dokimasia.errors import NotFound
 from dokimasia.log import logger
 from dokimasia.storage.home import Home
@@ -23,15 +22,23 @@ class Label(NamedTuple):
     tags: tuple[str, ...] = ()
 
 
+class Renaming(Value):
+    """A change of a run's label, as an event stores it: its new name (empty: none), added tags, and removed ones."""
+
+    name: str
+    tags: tuple[str, ...]
+    without: tuple[str, ...] = ()
+
+
 async def name_run(home: Home, run_id: str, name: str | None, tags: Sequence[str]) -> None:
-    """Name a run and add tags; another run with that name loses it, with a warning.
+    """Name a run and add tags; another run with that name loses the name, with a warning.
 
     Raises:
         StorageError: it could not be written, or there is no such run.
     """
     names = labels(home)
-    had = names.get(run_id, Label())
-    if (name and name != had.name) or set(tags) - set(had.tags):
+    label = names.get(run_id, Label())
+    if (name and name != label.name) or set(tags) - set(label.tags):
         await record_event(home, run_id, NAMED, {"name": name or "", "tags": list(tags)})
         for other in (id for id, label in names.items() if name and label.name == name and id != run_id):
             logger(__name__).warning(
@@ -46,36 +53,35 @@ async def set_tags(home: Home, run_id: str, tags: Sequence[str]) -> None:
     Raises:
         StorageError: it could not be written, or there is no such run.
     """
-    had = set(labels(home).get(run_id, Label()).tags)
-    if had != set(tags):
-        change = {"name": "", "tags": sorted(set(tags) - had), "without": sorted(had - set(tags))}
+    present = set(labels(home).get(run_id, Label()).tags)
+    if present != set(tags):
+        change = {"name": "", "tags": sorted(set(tags) - present), "without": sorted(present - set(tags))}
         await record_event(home, run_id, NAMED, change)
 
 
 def labels(home: Home) -> Mapping[str, Label]:
-    """Return name and tags of every run that has any, by run id; a name belongs to the run it was given to last."""
+    """Return name and tags of every run that has any, by run id; a name belongs to the run that got it last."""
     by_run: dict[str, Label] = {}
-    holder: dict[str, str] = {}  # the run that a name was given to last, even if it has another name by now
+    holder: dict[str, str] = {}  # the run that got a name last, even if it has another name by now
     for run_id, data in home.all("SELECT run_id, data FROM events WHERE kind = ? ORDER BY id", (NAMED,)):
-        change = orjson.loads(data)
-        name: str = change["name"]
-        had = by_run.get(run_id, Label())
-        if name:
-            other = holder.get(name) or run_id
-            holder[name] = run_id
-            if by_run.get(other, Label()).name == name:
+        change = Renaming.model_validate_json(data)
+        label = by_run.get(run_id, Label())
+        if change.name:
+            other = holder.get(change.name) or run_id
+            holder[change.name] = run_id
+            if by_run.get(other, Label()).name == change.name:
                 by_run[other] = by_run[other]._replace(name="")
-        tags = {*had.tags, *change["tags"]}.difference(change.get("without", ()))
-        by_run[run_id] = Label(name or had.name, tuple(sorted(tags)))
+        tags = {*label.tags, *change.tags}.difference(change.without)
+        by_run[run_id] = Label(change.name or label.name, tuple(sorted(tags)))
     return by_run
 
 
 Usable = Callable[[Run], bool]
-"""Whether a verb can use a run, for `last`."""
+"""Returns whether a verb can use a run, which decides what `last` means."""
 
 
 def of_method(method: str, *, done: bool = False) -> Usable:
-    """Return a filter for runs of a method, with `done` finished ones."""
+    """Return a filter for runs of a method, with `done` only finished ones."""
     return lambda run: run.method == method and (not done or run.status == "done")
 
 
@@ -88,10 +94,10 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     """Return the run with a name or id prefix, or the newest for `last`.
 
     Args:
-        home: where it is.
+        home: the home.
         text: the user's input.
-        usable: which runs can be used: `last` is the newest of them, or where there is none the newest of all, of which the
-            verb says why it cannot be used. By default any can.
+        usable: the filter for `last`, which is the newest run that passes, or the newest of all if none does; the verb then
+            says why it cannot use it. By default any run passes.
 
     Raises:
         NotFound: no run matches, or more than one; the message lists candidates.
@@ -105,11 +111,13 @@ def resolve_run(home: Home, text: str, usable: Usable | None = None) -> Run:
     if len(matches) == 1 or (text,) in matches:
         return get_run(home, text if (text,) in matches else matches[0][0])
     if matches:
-        listed = ", ".join(id for (id,) in matches[:_CANDIDATES]) + (", …" if len(matches) > _CANDIDATES else "")
-        raise NotFound(f"{text!r} is the beginning of {len(matches)} runs: {listed}. Write more of its letters.")
+        candidates = ", ".join(id for (id,) in matches[:_CANDIDATES]) + (", …" if len(matches) > _CANDIDATES else "")
+        raise NotFound(f"{text!r} is the beginning of {len(matches)} runs: {candidates}. Write more of its letters.")
     newest = home.all(f"SELECT id, method FROM runs {NEWEST_FIRST} LIMIT ?", (_CANDIDATES,))
     if not newest:
         raise NotFound(f"no run begins with {text!r}: {home.path} has no runs yet.")
     names = labels(home)
-    listed = ", ".join(f"{names.get(id, Label()).name or id} ({method})" for id, method in newest)
-    raise NotFound(f"no run of {home.path} has the name {text!r} or begins with {text!r}. The newest are: {listed}.")
+    candidates = ", ".join(f"{names.get(id, Label()).name or id} ({method})" for id, method in newest)
+    raise NotFound(
+        f"no run of {home.path} has the name {text!r} or begins with {text!r}. The newest are: {candidates}."
+    )

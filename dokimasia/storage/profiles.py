@@ -1,7 +1,6 @@
-"""Measured profiles of endpoints: the latest findings on each model at each endpoint."""
+"""Measured profiles: the latest findings on each model at each endpoint."""
 
 import sqlite3
-from typing import Any
 
 import orjson
 
@@ -9,6 +8,7 @@ from dokimasia.domain.call import ModelRef
 from dokimasia.domain.identity import canonical_json
 from dokimasia.domain.profile import EndpointProfile
 from dokimasia.errors import StorageError
+from dokimasia.storage.connection import Row
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.schema.rows import insert_row, without_seal
@@ -37,7 +37,7 @@ async def save_profile(home: Home, profile: EndpointProfile) -> None:
 
 
 def load_profile(home: Home, ref: ModelRef) -> EndpointProfile | None:
-    """Return the profile of a model at its endpoint, or None if it was never checked.
+    """Return the profile of a model at its endpoint, or None if it was never measured.
 
     Raises:
         StorageError: the row is not a valid profile.
@@ -55,11 +55,11 @@ def list_profiles(home: Home) -> list[EndpointProfile]:
     return [_read(home, row) for row in home.rows("SELECT * FROM profiles ORDER BY model, endpoint")]
 
 
-def _read(home: Home, row: dict[str, Any]) -> EndpointProfile:
+def _read(home: Home, row: Row) -> EndpointProfile:
+    fields = without_seal(row)
     try:
-        findings = orjson.loads(row.pop("findings"))
-        fields = {**without_seal(row), **findings, "finish_reasons": orjson.loads(row["finish_reasons"])}
-        return EndpointProfile.model_validate(fields)
+        finish_reasons, findings = orjson.loads(fields["finish_reasons"]), orjson.loads(fields.pop("findings"))
+        return EndpointProfile.model_validate({**fields, **findings, "finish_reasons": finish_reasons})
     except (ValueError, TypeError) as error:
         raise StorageError(
             f"{home.database}: the profile of {row['model']} at {row['endpoint']} does not read ({in_brief(error)}). "

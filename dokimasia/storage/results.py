@@ -1,17 +1,17 @@
-"""What came of each work item of a run, and what happened on the way: result rows and events."""
+"""The results of a run's work items, and the events of the run."""
 
 import sqlite3
 from collections.abc import Collection, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import orjson
 from pydantic import Field, model_validator
 
-from dokimasia.domain.identity import Value, canonical_json
+from dokimasia.domain.identity import JsonObject, Value, canonical_json
 from dokimasia.domain.judgement import OPEN_KINDS, Answered, FailureKind
-from dokimasia.storage.connection import rows_of
+from dokimasia.storage.connection import Row, rows_of
 from dokimasia.storage.home import Home
-from dokimasia.storage.people.corrections import corrections_of
+from dokimasia.storage.people.corrections import COUNTED, Corrections, corrections_of
 from dokimasia.storage.schema.rows import insert_row, insert_rows, next_number, without_seal
 from dokimasia.storage.values import now
 
@@ -19,14 +19,15 @@ from dokimasia.storage.values import now
 class ResultRow(Value):
     """The outcome of one work item.
 
-    `item` names it within its run, `kind` says what was done; `status` is the same in every row, since only finished items have
-    one. `outcome` is `scored` (then `score` is there), `failed`
-    (then `failure` is) or `made` for an item whose product has no score, such as a sample's criteria. `value_ids` are
-    what a graph of a plug-in made, and in an evaluation what the judge looked at with its tools. `calls` are the keys
-    of all ledger entries that it used, in order.
+    `item` is its name within the run, `kind` the kind of work, and `status` the same in every row, since only finished items
+    have one. `outcome` is `scored` (with a `score`), `failed` (with a
+    `failure`), or `made` for an item whose product has no score, such as a sample's criteria. `value_ids` are the values
+    that a plug-in's graph made or, in an evaluation, the judge's looks with its tools. `calls` are the keys of all ledger
+    entries that the item used, in order.
 
-    Of an evaluation's answer, `final_id` is its `FinalAnswer` and `verdict` what that says, `stated` the share of the
-    criteria's weight that it speaks to (0 to 1), `stated_score` its score on those (1 to 5), `length` its characters.
+    For an answer of an evaluation, `final_id` is its `FinalAnswer` and `verdict` the verdict of that, `stated` the share of
+    the criteria's weight that the answer addresses (0 to 1), `stated_score` its score on the addressed criteria (1 to 5),
+    and `length` its length in characters.
     """
 
     run_id: str
@@ -64,16 +65,16 @@ class ResultRow(Value):
 
 
 class RunEvent(NamedTuple):
-    """Something that happened in a run: when (UTC, ISO form), of what kind, and its details."""
+    """An event of a run: its number, its time (UTC, ISO form), its kind, and its details."""
 
     id: int
     at: str
     kind: str
-    data: dict[str, Any]
+    data: JsonObject
 
 
 async def record_results(home: Home, rows: Sequence[ResultRow]) -> int:
-    """Commit results, all or none, and return how many are new; an item that has a result keeps its first.
+    """Store results, all or none, durably on return; return the number of new ones. An item keeps its first result.
 
     Raises:
         StorageError: they could not be written, or there is no such run.
@@ -84,7 +85,7 @@ async def record_results(home: Home, rows: Sequence[ResultRow]) -> int:
     return await home.write(lambda connection: insert_rows(connection, "results", columns), steady=True)
 
 
-def _columns(row: ResultRow) -> dict[str, Any]:
+def _columns(row: ResultRow) -> Row:
     columns = row.model_dump(mode="json")
     for name in ("calls", "value_ids"):
         columns[name] = canonical_json(columns[name]).decode()
@@ -92,10 +93,9 @@ def _columns(row: ResultRow) -> dict[str, Any]:
 
 
 def results(home: Home, run_id: str, *, kind: str | None = None, as_judged: bool = False) -> list[ResultRow]:
-    """Return a run's results, with `kind` only those of that kind, in the order of sample, kind, model, arm and repeat.
+    """Return a run's results, or those of a kind, by sample, kind, model, arm and repeat.
 
-    What people corrected counts as they did, and samples that they left out are not there; with `as_judged` all is as the
-    run left it.
+    Corrections by people apply, and samples they excluded are left out, unless `as_judged` is set.
     """
     rows = home.rows(
         "SELECT r.* FROM results r "
@@ -104,36 +104,43 @@ def results(home: Home, run_id: str, *, kind: str | None = None, as_judged: bool
         "ORDER BY s.position IS NULL, s.position, r.sample_id, r.kind, r.model, r.arm, r.repeat, r.item",
         (run_id, kind, kind),
     )
-    if not as_judged and (corrected := corrections_of(home, run_id)):
-        rows = [corrected.counted(row) for row in rows if row["sample_id"] not in corrected.left_out]
-    return [read_result(row) for row in rows]
+    results = [read_result(row) for row in rows]
+    if as_judged or not (corrections := corrections_of(home, run_id)):
+        return results
+    return [corrected(row, corrections) for row in results if row.sample_id not in corrections.left_out]
+
+
+def corrected(row: ResultRow, corrections: Corrections) -> ResultRow:
+    """Return a result with its correction, if there is one."""
+    correction = corrections.of(row.item, row.judgement_id, row.final_id)
+    return row if correction is None else row.model_copy(update={name: correction.now[name] for name in COUNTED})
 
 
 def get_result(home: Home, run_id: str, item: str) -> ResultRow | None:
-    """Return an item's result, or None while it has none."""
+    """Return an item's result, or None if it has none yet."""
     rows = home.rows("SELECT * FROM results WHERE run_id = ? AND item = ?", (run_id, item))
     return read_result(rows[0]) if rows else None
 
 
 def has_results(home: Home, run_id: str) -> bool:
-    """Return whether anything of a run is finished."""
+    """Return whether a run has any result."""
     return home.one("SELECT 1 FROM results WHERE run_id = ? LIMIT 1", (run_id,)) is not None
 
 
 def result_failures(home: Home, run_id: str) -> dict[FailureKind, int]:
-    """Return how many of a run's items failed, by kind of failure; a kind that did not occur is left out."""
+    """Return the numbers of a run's failed items by kind of failure, without kinds that did not occur."""
     sql = "SELECT failure, count(*) FROM results WHERE run_id = ? AND outcome = 'failed' GROUP BY failure ORDER BY failure"
     return dict(home.all(sql, (run_id,)))
 
 
 def failed_by_model(home: Home, run_id: str) -> dict[str, tuple[int, int]]:
-    """Return by model ('' for items of no one model) how many of a run's items failed, and how many have a result."""
+    """Return the numbers of a run's failed items and of its results, by model ('' for items of none or several)."""
     sql = "SELECT model, sum(outcome = 'failed'), count(*) FROM results WHERE run_id = ? GROUP BY model ORDER BY model"
     return {model: (failed, count) for model, failed, count in home.all(sql, (run_id,))}
 
 
 def last_failures(home: Home, run_id: str, last: int) -> dict[FailureKind, tuple[int, list[ResultRow]]]:
-    """Return by kind of failure how many of a run's items failed so, and the last few of them in the order of their names."""
+    """Return the number of a run's failed items and the last few of them by name, for each kind of failure."""
     sql = "SELECT * FROM results WHERE run_id = ? AND outcome = 'failed' AND failure = ? ORDER BY item DESC LIMIT ?"
     return {
         kind: (count, [read_result(row) for row in reversed(home.rows(sql, (run_id, kind, last)))])
@@ -142,9 +149,9 @@ def last_failures(home: Home, run_id: str, last: int) -> dict[FailureKind, tuple
 
 
 def counts_by_sample(home: Home, run_id: str, samples: Sequence[str]) -> dict[str, tuple[int, int, int]]:
-    """Return by sample, of those that are named, how many results it has, how many of these failed, and how many wait.
+    """Return the numbers of results, of failed ones and of waiting items of some samples, by name.
 
-    A sample without any is left out.
+    Samples without any are left out.
     """
     sql = (
         "SELECT sample_id, sum(failure IS NOT 'waiting'), sum(coalesce(failure, 'waiting') != 'waiting'), "
@@ -156,9 +163,9 @@ def counts_by_sample(home: Home, run_id: str, samples: Sequence[str]) -> dict[st
 
 
 async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] = OPEN_KINDS) -> int:
-    """Remove a run's rows that failed in these ways, so that a resume takes their items up again; return how many.
+    """Remove a run's results with failures of these kinds, so that a resume does their items again; return their number.
 
-    What failed and why stays on record as an event `reopened`.
+    An event `reopened` records what failed and why.
     """
 
     def remove(connection: sqlite3.Connection) -> int:
@@ -172,66 +179,66 @@ async def reopen(home: Home, run_id: str, *, failures: Collection[FailureKind] =
 
 
 def count_failed(home: Home, run_id: str, failures: Collection[FailureKind]) -> int:
-    """Return how many of a run's items failed in these ways, or lost the verdict on their final answer so."""
-    failed, values = _failed(run_id, failures)
-    return home.all(f"SELECT count(*) {failed}", values)[0][0]
+    """Return the number of a run's items that failed, or lost the verdict on their final answer, in these ways."""
+    query, values = _failure_query(run_id, failures)
+    return home.all(f"SELECT count(*) {query}", values)[0][0]
 
 
 def take_failed(connection: sqlite3.Connection, run_id: str, failures: Collection[FailureKind]) -> list[ResultRow]:
-    """Remove, inside a writing job, a run's rows that failed in these ways, and return them by item.
+    """Remove, inside a writing job, a run's results that failed in these ways, and return them by item.
 
-    A scored answer of which the judge's verdict on right or wrong failed so is one of them. The threads of their items
-    go, too, so that none is continued that ended in the old outcome.
+    They include scored answers whose verdict on right or wrong failed so. The threads of the items are removed, too, so
+    that none is continued that ended in the old outcome.
     """
-    failed, values = _failed(run_id, failures)
-    rows = rows_of(connection.execute(f"SELECT * {failed} ORDER BY item", values))
-    connection.execute(f"DELETE {failed}", values)
+    query, values = _failure_query(run_id, failures)
+    rows = rows_of(connection.execute(f"SELECT * {query} ORDER BY item", values))
+    connection.execute(f"DELETE {query}", values)
     connection.executemany("DELETE FROM threads WHERE run_id = :run_id AND item = :item", rows)
     return [read_result(row) for row in rows]
 
 
-def _failed(run_id: str, failures: Collection[FailureKind]) -> tuple[str, tuple[str, ...]]:
-    """Return the end of a query for the rows that failed, or lost their verdict, in these ways, and its values."""
+def _failure_query(run_id: str, failures: Collection[FailureKind]) -> tuple[str, tuple[str, ...]]:
+    """Return the end of a query for results that failed, or lost their verdict, in these ways, and its parameters."""
     marks = ",".join("?" * len(failures))
-    lost = f"(SELECT json_extract(body, '$.failure') FROM objects WHERE id = final_id) IN ({marks})"
-    failed = f"outcome = 'failed' AND failure IN ({marks}) OR outcome = 'scored' AND verdict = 'unknown' AND {lost}"
-    return f"FROM results WHERE run_id = ? AND ({failed})", (run_id, *failures, *failures)
+    verdict_failure = f"(SELECT json_extract(body, '$.failure') FROM objects WHERE id = final_id) IN ({marks})"
+    condition = f"outcome = 'failed' AND failure IN ({marks}) OR outcome = 'scored' AND verdict = 'unknown' AND {verdict_failure}"
+    return f"FROM results WHERE run_id = ? AND ({condition})", (run_id, *failures, *failures)
 
 
-async def record_event(home: Home, run_id: str, kind: str, data: dict[str, Any] | None = None) -> None:
-    """Record that something happened in a run; `data` is plain JSON, without secrets.
+async def record_event(home: Home, run_id: str, kind: str, data: JsonObject | None = None) -> None:
+    """Record an event of a run; `data` must be free of secrets.
 
     Raises:
         StorageError: it could not be written, or there is no such run.
     """
     details = data or {}
-    canonical_json(details)  # what JSON has no form for is refused here, in the caller's own stack
+    canonical_json(details)  # raises here, in the caller's own stack, for what JSON cannot represent
     await home.write(lambda connection: insert_event(connection, run_id, kind, details))
 
 
 def events(home: Home, run_id: str, *, kind: str | None = None) -> list[RunEvent]:
-    """Return a run's events in the order in which they were recorded; with `kind`, only those of that kind."""
+    """Return a run's events, or those of a kind, in the order in which they were recorded."""
     sql = "SELECT id, at, kind, data FROM events WHERE run_id = ? AND (? IS NULL OR kind = ?) ORDER BY id"
     return [RunEvent(id, at, name, orjson.loads(data)) for id, at, name, data in home.all(sql, (run_id, kind, kind))]
 
 
-def read_result(row: dict[str, Any]) -> ResultRow:
-    """Return the result of a row of the table.
+def read_result(row: Row) -> ResultRow:
+    """Return the result that a row of the table holds.
 
     Raises:
-        ValueError: the row does not read as a result.
+        ValueError: the row is no valid result.
     """
     lists = {name: orjson.loads(row[name]) for name in ("calls", "value_ids")}
     return ResultRow.model_validate(without_seal(row) | lists)
 
 
-def insert_event(connection: sqlite3.Connection, run_id: str, kind: str, data: dict[str, Any]) -> None:
-    """Record, inside a writing job, that something happened in a run."""
+def insert_event(connection: sqlite3.Connection, run_id: str, kind: str, data: JsonObject) -> None:
+    """Record an event of a run, inside a writing job."""
     row = {"id": next_number(connection, "events"), "run_id": run_id, "at": now("milliseconds"), "kind": kind}
     insert_row(connection, "events", {**row, "data": canonical_json(data).decode()})
 
 
-def keep_event(connection: sqlite3.Connection, run_id: str, kind: str, data: dict[str, Any]) -> None:
-    """Record, inside a writing job, the only event of its kind: those before are forgotten."""
+def keep_event(connection: sqlite3.Connection, run_id: str, kind: str, data: JsonObject) -> None:
+    """Record an event of a run in place of the earlier ones of its kind, inside a writing job."""
     connection.execute("DELETE FROM events WHERE run_id = ? AND kind = ?", (run_id, kind))
     insert_event(connection, run_id, kind, data)

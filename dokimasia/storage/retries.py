@@ -1,11 +1,9 @@
-"""Failed items taken up anew: each under a new attempt, what failed before kept as an event."""
+"""Retries of failed items: each gets a new attempt, and an event records its earlier result."""
 
 import sqlite3
 from collections.abc import Collection
-from typing import NamedTuple
 
-import orjson
-
+from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import ResultRow, events, insert_event, take_failed
@@ -15,22 +13,22 @@ from dokimasia.storage.values import now
 RETRIED = "retried"
 
 
-class Retry(NamedTuple):
-    """An item that failed and is, or was, asked anew: the attempt to ask under, and the row that it had when it failed.
+class Retry(Value):
+    """A retry of an item: its new attempt, and the result with which it failed.
 
-    The row is a scored one where all that failed is the judge's verdict on right or wrong.
+    That result is a scored one if only the judge's verdict on right or wrong failed.
     """
 
+    item: str
     attempt: int
     failed: ResultRow
 
 
 async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureKind]) -> int:
-    """Take up anew a run's items that failed, or lost their verdict, in these ways, in one transaction; return how many.
+    """Reopen a run's items that failed, or lost their verdict, in these ways, in one transaction; return their number.
 
-    Their rows go, and stand whole in an event `retried` with the attempt that comes next; the run counts as running
-    again. An item that was never asked, because its sample had no criteria, keeps its attempt: it is asked for the
-    first time.
+    Their rows are moved into an event `retried`, each with the item's next attempt, and the run's status becomes
+    `running`. An item that was never asked, because its sample had no criteria, keeps its attempt.
 
     Raises:
         StorageError: it could not be written.
@@ -41,15 +39,10 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
         if not rows:
             return 0
         before = _attempts(connection, run_id)
-        items = [
-            {
-                "item": row.item,
-                "attempt": before.get(row.item, 0) + _failed_itself(row),
-                "failed": row.model_dump(mode="json"),
-            }
-            for row in rows
+        retries = [
+            Retry(item=row.item, attempt=before.get(row.item, 0) + _failed_itself(row), failed=row) for row in rows
         ]
-        insert_event(connection, run_id, RETRIED, {"items": items})
+        insert_event(connection, run_id, RETRIED, {"items": [retry.model_dump(mode="json") for retry in retries]})
         change_row(connection, "runs", run_id, {"status": "running", "updated_at": now()})
         return len(rows)
 
@@ -57,28 +50,23 @@ async def retry_failed(home: Home, run_id: str, *, failures: Collection[FailureK
 
 
 def retries(home: Home, run_id: str) -> dict[str, Retry]:
-    """Return, by item, the latest attempt and what failed before it; an item that never failed is not there."""
-    return {outcome.failed.item: outcome for outcome in earlier_outcomes(home, run_id)}
+    """Return the last retry of each item that was asked anew, by item."""
+    return {retry.item: retry for retry in earlier_outcomes(home, run_id)}
 
 
 def earlier_outcomes(home: Home, run_id: str) -> list[Retry]:
-    """Return every failure of a run that was asked anew, in the order in which they were taken up."""
-    return [
-        Retry(item["attempt"], ResultRow.model_validate(item["failed"]))
-        for event in events(home, run_id, kind=RETRIED)
-        for item in event.data["items"]
-    ]
+    """Return all retries of a run, in order."""
+    return [Retry.model_validate(item) for event in events(home, run_id, kind=RETRIED) for item in event.data["items"]]
 
 
 def _attempts(connection: sqlite3.Connection, run_id: str) -> dict[str, int]:
-    sql = "SELECT data FROM events WHERE run_id = ? AND kind = ? ORDER BY id"
-    return {
-        item["item"]: item["attempt"]
-        for (data,) in connection.execute(sql, (run_id, RETRIED))
-        for item in orjson.loads(data)["items"]
-    }
+    sql = (
+        "SELECT json_extract(i.value, '$.item'), json_extract(i.value, '$.attempt') FROM events e, "
+        "json_each(e.data, '$.items') i WHERE e.run_id = ? AND e.kind = ? ORDER BY e.id, i.id"
+    )
+    return dict(connection.execute(sql, (run_id, RETRIED)))
 
 
 def _failed_itself(row: ResultRow) -> bool:
-    """Whether the item itself failed, and not only the making of the criteria that it needed."""
+    """Return whether the item itself failed, and not only the criteria that it needed."""
     return row.kind != "score" or row.criteria_id is not None or bool(row.calls)

@@ -1,10 +1,11 @@
-"""What the reviews of a run made: golden captions, records, candidates, comparisons and votes, by type."""
+"""Values that a run's reviews made, by type: golden captions, records, candidates, comparisons and votes."""
 
 from typing import NamedTuple, TypeVar
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.review import GoldenCaption
 from dokimasia.errors import StorageError
+from dokimasia.storage.connection import Row
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.values import read_value, table_of
@@ -13,7 +14,7 @@ V = TypeVar("V", bound=Value)
 
 
 class GoldenRow(NamedTuple):
-    """A golden caption of a run: its content id, the sample's name, value id and cluster, and the caption."""
+    """A golden caption of a run: its content id, its sample's name, value id and cluster, and the caption."""
 
     id: str
     sample_id: str
@@ -23,7 +24,7 @@ class GoldenRow(NamedTuple):
 
 
 class ReviewedValue(NamedTuple):
-    """What is known of a value that a run made: its content id, the sample's name, value id and cluster."""
+    """The place of a value that a run made: its content id, and its sample's name, value id and cluster."""
 
     id: str
     sample_id: str
@@ -32,9 +33,7 @@ class ReviewedValue(NamedTuple):
 
 
 def golden_captions(home: Home, run_id: str) -> list[GoldenRow]:
-    """Return the golden captions of a run, in the order of its samples; each is unverified until a person has decided.
-
-    A person's decision is not in it: an edited text is the decision's.
+    """Return the golden captions of a run, in the order of its samples, without the decisions of people on them.
 
     Raises:
         StorageError: a row is damaged.
@@ -43,12 +42,12 @@ def golden_captions(home: Home, run_id: str) -> list[GoldenRow]:
 
 
 def made_values(home: Home, run_id: str, type_: type[V], *, id: str | None = None) -> list[tuple[ReviewedValue, V]]:
-    """Return all values of a type that a run's results name, or the one of an id, by sample and in the order of their making.
+    """Return the values of a type that a run's results refer to, or the one with an id, by sample and in order.
 
     Raises:
         StorageError: a row is damaged.
     """
-    if table_of(type_).table != "objects":
+    if table_of(type_).name != "objects":
         raise ValueError(f"{type_.stored_name()} has a table of its own")
     rows = home.rows(
         "SELECT o.id, s.sample_id, s.sample, s.cluster, o.body FROM results r "
@@ -57,10 +56,11 @@ def made_values(home: Home, run_id: str, type_: type[V], *, id: str | None = Non
         "WHERE r.run_id = ? AND o.type = ? AND (? IS NULL OR o.id = ?) ORDER BY s.position, r.item, v.key",
         (run_id, type_.stored_name(), id, id),
     )
-    return [(ReviewedValue(*(row[name] for name in ReviewedValue._fields)), _read(home, type_, row)) for row in rows]
+    places = [ReviewedValue(*(row[name] for name in ReviewedValue._fields)) for row in rows]
+    return [(place, _read(home, type_, row)) for place, row in zip(places, rows, strict=True)]
 
 
-def _read(home: Home, type_: type[V], row: dict[str, str]) -> V:
+def _read(home: Home, type_: type[V], row: Row) -> V:
     try:
         return read_value(type_, row)
     except ValueError as error:

@@ -1,11 +1,11 @@
-"""Runs and the values that belong to them: the run's row, its samples in order, and the store that graphs put into."""
+"""Runs, their samples in order, and the store of values that graphs use."""
 
 import sqlite3
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
-from typing import Any, Literal, NamedTuple, Protocol, TypeVar, cast
+from typing import Literal, NamedTuple, Protocol, TypeVar, cast
 
 import orjson
 from pydantic import Field, JsonValue
@@ -13,22 +13,23 @@ from pydantic import Field, JsonValue
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import NotFound, StorageError
+from dokimasia.storage.connection import Row
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of
-from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows, insert_statement, without_seal
+from dokimasia.storage.schema.rows import SEAL, change_row, insert_row, insert_rows, insert_statement, without_seal
 from dokimasia.storage.values import now, packed_row, read_value, row_of, table_of
 
 V = TypeVar("V", bound=Value)
 RunStatus = Literal["queued", "running", "waiting", "done", "interrupted", "failed"]
-"""`queued` waits for its turn in the service; `waiting` waits for answers of people alone; `failed` ended in an error, such as
-a model that cannot be reached. All but `done` can be resumed."""
+"""`queued`: in the service's queue; `waiting`: only answers of people are missing; `failed`: ended in an error, such as a model
+that cannot be reached. Runs of every status but `done` can be resumed."""
 
 AT_WORK = frozenset({"running", "queued"})
 """Statuses of runs that the queue works on."""
 
 READ_RUNS = 5_000
-"""Runs as they were read that are kept, by their ids, how they stood and the hashes of their rows."""
+"""Largest number of runs that are cached, by id, status, time of update and the hash of the row."""
 
 _READ: dict[tuple[str, ...], "Run"] = {}
 _READING = threading.Lock()
@@ -39,10 +40,10 @@ NEWEST_FIRST = "ORDER BY created_at DESC, rowid DESC"
 
 
 class Run(Value):
-    """A run as accepted: its method, what was asked, of which data, with which options, and how far it came.
+    """A run as accepted: its method, command, data and options, and its status.
 
-    `fresh` counts how often the same command was asked to start anew. `created_at` and `updated_at` are UTC times in
-    ISO form, set by the store; they are no part of the run's id.
+    `fresh` counts how often the same command was asked to start anew. `created_at` and `updated_at` are UTC times in ISO
+    form, set by the store, and no part of the run's id.
     """
 
     id: str = Field(min_length=1)
@@ -63,15 +64,21 @@ class Run(Value):
         return plan.model_validate(self.options["plan"])
 
     def texts(self, option: str) -> list[str]:
-        """Return an option that is a list of texts; empty where the run has none of that name."""
+        """Return an option that is a list of texts; empty if the run has no such option."""
         values = self.options.get(option)
         return [str(value) for value in values] if isinstance(values, list) else []
 
     @property
     def request(self) -> dict[str, JsonValue]:
-        """The request that it was accepted with, as it is stored; empty where there is none."""
+        """The request with which the run was accepted, as JSON; empty if it is unknown."""
         request = self.options.get("request")
         return request if isinstance(request, dict) else {}
+
+    @property
+    def versions(self) -> dict[str, JsonValue]:
+        """The versions of the method and its graphs with which the run was accepted, by name; empty if they are unknown."""
+        versions = self.options.get("versions")
+        return versions if isinstance(versions, dict) else {}
 
 
 class RunSample(NamedTuple):
@@ -81,8 +88,8 @@ class RunSample(NamedTuple):
         position: counted from 0.
         value_id: the id of the stored sample.
         sample_id: the sample's name in the data file.
-        digest: a hash of the sample's content.
-        cluster: shared by samples that share an image.
+        digest: the hash of the sample's content.
+        cluster: a name that samples share if they share an image.
     """
 
     position: int
@@ -93,10 +100,10 @@ class RunSample(NamedTuple):
 
 
 async def create_run(home: Home, run: Run) -> tuple[Run, bool]:
-    """Accept a run, durably; return it and whether it is new. A run of that id that exists is returned as it is."""
-    row = run.model_dump(mode="json")
-    row["options"] = canonical_json(row["options"]).decode()
-    row["created_at"] = row["updated_at"] = now()
+    """Store an accepted run, durably; return it, and whether it is new. An existing run of that id stays as it is."""
+    created_at = now()
+    columns = {"options": canonical_json(run.options).decode(), "created_at": created_at, "updated_at": created_at}
+    row = run.model_dump(mode="json") | columns
 
     def insert(connection: sqlite3.Connection) -> bool:
         return insert_row(connection, "runs", row) > 0
@@ -106,7 +113,7 @@ async def create_run(home: Home, run: Run) -> tuple[Run, bool]:
 
 
 async def set_status(home: Home, run_id: str, status: RunStatus) -> None:
-    """Say how far a run came.
+    """Set the status of a run.
 
     Raises:
         NotFound: there is no such run.
@@ -119,18 +126,18 @@ async def set_status(home: Home, run_id: str, status: RunStatus) -> None:
         raise NotFound(f"{home.path} has no run {run_id}.")
 
 
-async def note_run(home: Home, run: Run, notes: Mapping[str, Any]) -> None:
-    """Keep notes with a run that is there, in the place of those of the same names.
+async def note_run(home: Home, run: Run, notes: Mapping[str, object]) -> None:
+    """Add notes to a run's options, in place of options with the same names.
 
     Raises:
         StorageError: they could not be written.
     """
-    changed = {"options": canonical_json({**run.options, **notes}).decode(), "updated_at": now()}
-    await home.write(lambda connection: change_row(connection, "runs", run.id, changed))
+    changes = {"options": canonical_json({**run.options, **notes}).decode(), "updated_at": now()}
+    await home.write(lambda connection: change_row(connection, "runs", run.id, changes))
 
 
 def get_run(home: Home, run_id: str) -> Run:
-    """Return a run by its whole id.
+    """Return a run by its full id.
 
     Raises:
         NotFound: there is no such run.
@@ -142,31 +149,31 @@ def get_run(home: Home, run_id: str) -> Run:
 
 
 def list_runs(home: Home) -> list[Run]:
-    """Return all runs, the newest first; a row that was read before and has not changed is not read again."""
-    stand = home.all(f"SELECT id, status, updated_at, row_digest FROM runs {NEWEST_FIRST}")
+    """Return all runs, the newest first; unchanged rows come from a cache."""
+    keys = home.all(f"SELECT id, status, updated_at, row_digest FROM runs {NEWEST_FIRST}")
     with _READING:
-        readers = {row[0]: _READ[row] for row in stand if row in _READ}
-    new = (id for id, *_ in stand if id not in readers)
+        runs = {key[0]: _READ[key] for key in keys if key in _READ}
+    new = (id for id, *_ in keys if id not in runs)
     for row in home.rows_among("SELECT * FROM runs WHERE id IN ({marks})", new):
-        readers[row["id"]] = run = _run(home, row)
+        run = _run(home, row)
+        runs[run.id] = run
         with _READING:
-            _READ[run.id, run.status, run.updated_at, row["row_digest"]] = run
+            _READ[run.id, run.status, run.updated_at, row[SEAL]] = run
             if len(_READ) > READ_RUNS:
                 del _READ[next(iter(_READ))]
-    there = [readers[id] for id, *_ in stand if id in readers]  # but for those that were deleted meanwhile
-    return [_with_true_status(home, run) for run in there]
+    return [_with_true_status(home, runs[id]) for id, *_ in keys if id in runs]  # some may have been deleted meanwhile
 
 
 def count_runs(home: Home) -> dict[RunStatus, int]:
-    """Return how many runs there are by status; a status that none has is left out."""
+    """Return the numbers of runs by status, without statuses that no run has."""
     return dict(home.all("SELECT status, count(*) FROM runs GROUP BY status"))
 
 
 async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> list[str]:
-    """Keep a run's samples in their order and return their value ids; adding the same again changes nothing.
+    """Store a run's samples in order and return their value ids; adding the same samples again changes nothing.
 
     Raises:
-        StorageError: the run does not exist, or two samples have one name.
+        StorageError: the run does not exist, or two samples have the same name.
     """
     ids: list[str] = []
     stream = iter(samples)
@@ -179,9 +186,9 @@ async def add_samples(home: Home, run_id: str, samples: Iterable[Sample]) -> lis
 
 
 def keep_samples(home: Home, samples: Sequence[Sample]) -> list[RunSample]:
-    """Keep samples as values of no run yet, durably, and return where they would stand, counted from 0.
+    """Store samples without a run, durably, and return their places, with positions from 0.
 
-    For the reading of a large data file in a thread of its own; `place_samples` gives them to a run.
+    It serves to read a large data file in a thread of its own; `place_samples` adds the samples to a run.
 
     Raises:
         StorageError: they could not be written.
@@ -192,28 +199,26 @@ def keep_samples(home: Home, samples: Sequence[Sample]) -> list[RunSample]:
 
 
 async def place_samples(home: Home, run_id: str, places: Iterable[RunSample]) -> None:
-    """Give samples that were kept to a run, in these places; doing it again changes nothing.
+    """Add stored samples to a run in these places; doing it again changes nothing.
 
     Raises:
-        StorageError: the run does not exist, or two samples have one name.
+        StorageError: the run does not exist, or two samples have the same name.
     """
     stream = iter(places)
     while chunk := list(islice(stream, _CHUNK)):
         await home.write(lambda connection, chunk=chunk: _insert_samples(connection, run_id, [], chunk))
 
 
-def _places(rows: list[dict[str, Any]], *, first: int = 0) -> list[RunSample]:
+def _places(rows: list[Row], *, first: int = 0) -> list[RunSample]:
     columns = ("id", "sample_id", "sample_digest", "cluster")
     return [RunSample(position, *(row[name] for name in columns)) for position, row in enumerate(rows, first)]
 
 
-def _insert_samples(
-    connection: sqlite3.Connection, run_id: str, rows: list[dict[str, Any]], places: list[RunSample]
-) -> None:
+def _insert_samples(connection: sqlite3.Connection, run_id: str, rows: list[Row], places: list[RunSample]) -> None:
     if rows:
-        # A file that is read again brings nothing new, and packing takes time.
-        exists = "SELECT 1 FROM samples WHERE id = ?"
-        new = [packed_row(Sample, row) for row in rows if connection.execute(exists, (row["id"],)).fetchone() is None]
+        # A file that is read again brings no new samples, and packing takes time.
+        exists = "SELECT 1 FROM samples WHERE id = :id"
+        new = [packed_row(Sample, row) for row in rows if connection.execute(exists, row).fetchone() is None]
         connection.executemany(insert_statement("samples", rows[0]), [tuple(row.values()) for row in new])
     columns = ("position", "sample", "sample_id", "sample_digest", "cluster")
     place_rows = ({"run_id": run_id, **dict(zip(columns, place, strict=True))} for place in places)
@@ -229,14 +234,14 @@ def run_samples(home: Home, run_id: str) -> list[RunSample]:
 
 
 def count_samples(home: Home, run_id: str) -> int:
-    """Return how many samples a run has."""
+    """Return the number of a run's samples."""
     return home.all("SELECT count(*) FROM run_samples WHERE run_id = ?", (run_id,))[0][0]
 
 
 def load_samples(home: Home, run_id: str) -> Iterator[Sample]:
-    """Yield a run's samples, in order, a page at a time."""
+    """Yield a run's samples in order, read page by page."""
     sql = (
-        "SELECT r.position, s.* FROM run_samples r JOIN samples s ON s.id = r.sample "
+        "SELECT s.*, r.position FROM run_samples r JOIN samples s ON s.id = r.sample "
         "WHERE r.run_id = ? AND r.position > ? ORDER BY r.position LIMIT ?"
     )
     last = -1
@@ -246,17 +251,17 @@ def load_samples(home: Home, run_id: str) -> Iterator[Sample]:
 
 
 def judgement_scores(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
-    """Return the criteria's scores of each judgement of a run, by the judgement's id, in the order of the criteria."""
+    """Return the scores of the criteria in each judgement of a run, by the judgement's id, in the order of the criteria."""
     return {id: tuple(orjson.loads(scores)) for id, scores in _of_judgements(home, run_id, "scores")}
 
 
 def judgement_stated(home: Home, run_id: str) -> dict[str, tuple[bool, ...]]:
-    """Return for each judgement of a run, by its id, of which criteria the response speaks, in their order."""
+    """Return for each judgement of a run, by its id, which criteria the response addresses, in the order of the criteria."""
     return {id: tuple(map(bool, orjson.loads(stated))) for id, stated in _of_judgements(home, run_id, "stated")}
 
 
 def criteria_weights(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
-    """Return the weights of each set of criteria that answers of a run were scored by, by the set's id."""
+    """Return the weights of each set of criteria by which answers of a run were scored, by the set's id."""
     sql = (
         "SELECT DISTINCT c.id, c.weights FROM results r JOIN criteria_sets c ON c.id = r.criteria_id WHERE r.run_id = ?"
     )
@@ -264,77 +269,78 @@ def criteria_weights(home: Home, run_id: str) -> dict[str, tuple[int, ...]]:
 
 
 def response_texts(home: Home, run_id: str) -> Iterator[tuple[str, str]]:
-    """Yield the id and the text of each response of a run."""
+    """Yield the id and text of each response of a run."""
     yield from home.all(
         "SELECT DISTINCT s.id, s.text FROM results r JOIN responses s ON s.id = r.response_id WHERE r.run_id = ?",
         (run_id,),
     )
 
 
-def _of_judgements(home: Home, run_id: str, column: str) -> list[Any]:
+def _of_judgements(home: Home, run_id: str, column: str) -> list[tuple[str, str]]:
     sql = f"SELECT j.id, j.{column} FROM results r JOIN judgements j ON j.id = r.judgement_id WHERE r.run_id = ?"
-    corrected = [id for answer in corrections_of(home, run_id).answers.values() if (id := answer.now["judgement_id"])]
-    by_people = home.rows_among(f"SELECT id, {column} AS said FROM judgements WHERE id IN ({{marks}})", corrected)
-    return [*home.all(sql, (run_id,)), *((row["id"], row["said"]) for row in by_people)]
+    answers = corrections_of(home, run_id).answers.values()
+    judgement_ids = [str(id) for answer in answers if (id := answer.now["judgement_id"])]
+    by_people = home.all_among(f"SELECT id, {column} FROM judgements WHERE id IN ({{marks}})", judgement_ids)
+    return [*home.all(sql, (run_id,)), *by_people]
 
 
 class ValueRows(Protocol):
-    """Rows of values, by type and id."""
+    """The rows of values, by type and id."""
 
     @property
     def place(self) -> str:
-        """Where they lie, for errors."""
+        """The place of the rows, named in errors."""
         ...
 
-    async def put(self, type_: type[Value], row: Mapping[str, Any]) -> None:
-        """Keep a row of `row_of`, durably; one that is there stays as it is."""
+    async def put(self, type_: type[Value], row: Row) -> None:
+        """Store a row of `row_of`, durably; an existing row stays as it is."""
         ...
 
-    async def get(self, type_: type[Value], id: str) -> dict[str, Any] | None:
-        """Return a row, or None."""
+    async def get(self, type_: type[Value], id: str) -> Row | None:
+        """Return a row, or None if there is none."""
         ...
 
 
 class HomeRows:
-    """The rows of values of a home. Reading works on a home that is open for reading, too."""
+    """The rows of values in a home; a home that is open for reading can be read."""
 
     def __init__(self, home: Home) -> None:
         self._home = home
         self.place = str(home.database)
 
-    async def put(self, type_: type[Value], row: Mapping[str, Any]) -> None:
-        """Keep a row, durably.
+    async def put(self, type_: type[Value], row: Row) -> None:
+        """Store a row, durably.
 
         Raises:
             StorageError: it could not be written.
         """
-        statement = insert_statement(table_of(type_).table, row)
+        statement = insert_statement(table_of(type_).name, row)
         await self._home.write(
             lambda connection: connection.execute(statement, tuple(packed_row(type_, row).values())).rowcount,
             steady=True,
         )
 
-    async def get(self, type_: type[Value], id: str) -> dict[str, Any] | None:
-        """Return a row, or None."""
-        rows = self._home.rows(f"SELECT * FROM {table_of(type_).table} WHERE id = ?", (id,))
+    async def get(self, type_: type[Value], id: str) -> Row | None:
+        """Return a row, or None if there is none."""
+        rows = self._home.rows(f"SELECT * FROM {table_of(type_).name} WHERE id = ?", (id,))
         return rows[0] if rows else None
 
 
 class SqliteValueStore:
     """The `ValueStore` of a home: every domain value under its content id, once.
 
-    Recent values stay in memory, so that what was just put costs no query to get. Reading works on a home that is open
-    for reading, too.
+    Recent values stay in memory, so that no query is needed for a value that was just stored. A home that is open for
+    reading can be read.
     """
 
     def __init__(self, home: "Home | ValueRows", run_id: str | None = None) -> None:
-        """Use a home, or its rows wherever they are asked for; `run_id` only says in errors which run asked."""
+        """Use a home, or rows that another process reads and writes; `run_id` is named in errors."""
         self._rows: ValueRows = HomeRows(home) if isinstance(home, Home) else home
         self._for_run = f" (run {run_id})" if run_id else ""
         self._recent: OrderedDict[str, Value] = OrderedDict()
 
     async def put(self, value: Value) -> str:
-        """Keep the value, durably, and return its id; the same value twice is one.
+        """Store a value, durably, and return its id; equal values are stored once.
 
         Raises:
             StorageError: it could not be written.
@@ -348,7 +354,7 @@ class SqliteValueStore:
         return id
 
     async def get(self, type_: type[V], id: str) -> V:
-        """Return the value of that type.
+        """Return the value with that type and id.
 
         Raises:
             StorageError: there is none, or its row is damaged.
@@ -357,7 +363,7 @@ class SqliteValueStore:
         if type(recent) is type_:
             self._recent.move_to_end(id)
             return cast("V", recent)
-        table = table_of(type_).table
+        table = table_of(type_).name
         row = await self._rows.get(type_, id)
         if row is None or row.get("type", type_.stored_name()) != type_.stored_name():
             raise StorageError(f"{self._rows.place} has no {type_.stored_name()} {id}{self._for_run}.")
@@ -378,13 +384,13 @@ class SqliteValueStore:
 
 
 def _with_true_status(home: Home, run: Run) -> Run:
-    """Return a run as interrupted where it calls itself running and the process that worked on it has died."""
+    """Return a run, with status `interrupted` if it is `running` by its row and the process that worked on it has died."""
     if run.status != "running" or home.held_since(run.updated_at):
         return run
     return run.model_copy(update={"status": "interrupted"})
 
 
-def _run(home: Home, row: dict[str, Any]) -> Run:
+def _run(home: Home, row: Row) -> Run:
     try:
         return Run.model_validate(without_seal(row) | {"options": orjson.loads(row["options"])})
     except (ValueError, TypeError) as error:

@@ -1,4 +1,4 @@
-"""Spending of a run since it was accepted, over all invocations: its limits apply to the total."""
+"""Spending of a run over all its invocations, to whose total its limits apply."""
 
 import sqlite3
 from collections.abc import Callable
@@ -11,7 +11,7 @@ from dokimasia.storage.schema.rows import change_row, insert_row
 
 
 class Spending(NamedTuple):
-    """Requests sent, tokens and US dollars; what a provider did not report is counted at its estimate."""
+    """Requests sent, tokens, and cost in US dollars; unreported usage counts at its estimate."""
 
     calls: int = 0
     tokens: int = 0
@@ -19,18 +19,18 @@ class Spending(NamedTuple):
 
 
 def spent_by(home: Home, run_id: str) -> Spending:
-    """Return a run's spending; zero for a run that an older version accepted, or that has sent nothing yet."""
+    """Return a run's spending; zero if it has sent nothing yet, or was accepted by an older version."""
     row = home.one("SELECT calls, tokens, cost FROM spending WHERE id = ?", (run_id,))
     return Spending() if row is None else Spending(*row)
 
 
 def spending_recorder(home: Home, run_id: str, read: Callable[[], Spending]) -> Callable[[], None]:
-    """Return a function that queues the run's spending for writing, before any later write to the home.
+    """Return a function that queues the run's spending to be written, ahead of later writes to the home.
 
     Args:
         home: open for writing.
         run_id: the run.
-        read: returns the spending at the time of writing, so that many queued notes become one.
+        read: returns the spending at the time of writing, so that many queued writes become one.
     """
     waiting = False
 

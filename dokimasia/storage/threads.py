@@ -28,7 +28,7 @@ class Thread(Value):
 
 
 async def open_thread(home: Home, thread: Thread) -> None:
-    """Record, durably, that a thread works on an item; a thread with the same id is replaced.
+    """Store the thread of an item, durably; it replaces one with the same id.
 
     Raises:
         StorageError: it could not be written, or there is no such run.
@@ -43,7 +43,7 @@ async def open_thread(home: Home, thread: Thread) -> None:
 
 
 async def close_thread(home: Home, thread_id: str) -> None:
-    """Remove a thread whose result is committed; a missing one is no error."""
+    """Remove a thread whose result is committed; a missing thread is no error."""
     await home.write(
         lambda connection: connection.execute("DELETE FROM threads WHERE thread_id = ?", (thread_id,)), steady=True
     )
@@ -55,20 +55,20 @@ def live_threads(home: Home) -> set[str]:
 
 
 class Queued(Value):
-    """A run in the queue of the service, which goes on with it also after a restart.
+    """A run in the service's queue, which a restarted service continues.
 
     Attributes:
         id: the run's id.
-        number: its place: the queue goes by these.
+        number: its number, by which the queue is ordered.
+        before: the run's status before it was queued; empty for a new run.
         changes: fields of its request that hold until it leaves the queue, such as limits.
-        retry: kinds of failure that are asked anew when it begins.
-        cost: US dollars that it has spent since it is in the queue.
-        calls: requests that it has sent.
-        tokens: tokens that it has used.
-        before: how the run stood before; empty for a new one.
-        queued_at: since when it is there.
-        at_work: whether its work has begun; one that a process finds so was at work when the process before it died.
-        deaths: how many processes died while it was at work.
+        retry: kinds of failure whose items are asked anew when work begins.
+        cost: US dollars spent since it was queued.
+        calls: requests sent since it was queued.
+        tokens: tokens used since it was queued.
+        queued_at: the time at which it was queued, in ISO form.
+        at_work: whether work has begun; if a new process finds it set, the previous one died during that work.
+        deaths: number of processes that died while the run was at work.
     """
 
     id: str
@@ -85,7 +85,7 @@ class Queued(Value):
 
 
 async def enqueue(home: Home, queued: Queued) -> None:
-    """Put a run at the end of the queue, durably, and mark its row; a queued run moves to the end.
+    """Put a run at the end of the queue, durably, and set its status; a queued run moves to the end.
 
     Raises:
         StorageError: it could not be written, or there is no such run.
@@ -102,7 +102,7 @@ async def enqueue(home: Home, queued: Queued) -> None:
 
 
 async def leave_queue(home: Home, run_id: str, *, status: RunStatus | None = None) -> None:
-    """Remove a run from the queue, durably, and with `status` update its row.
+    """Remove a run from the queue, durably, and set its status, if one is given.
 
     Raises:
         StorageError: it could not be written.
@@ -119,14 +119,15 @@ async def leave_queue(home: Home, run_id: str, *, status: RunStatus | None = Non
 def queue(home: Home) -> list[Queued]:
     """Return the runs in the queue, in order."""
     rows = home.rows("SELECT * FROM queue ORDER BY number")
-    filled = [{name: value for name, value in without_seal(row).items() if value is not None} for row in rows]
+    filled_rows = [{name: value for name, value in without_seal(row).items() if value is not None} for row in rows]
     return [
-        Queued.model_validate(row | {name: orjson.loads(row[name]) for name in ("changes", "retry")}) for row in filled
+        Queued.model_validate(row | {name: orjson.loads(row[name]) for name in ("changes", "retry")})
+        for row in filled_rows
     ]
 
 
 async def mark_at_work(home: Home, run_id: str) -> None:
-    """Record, durably, that work on a queued run begins.
+    """Record the beginning of work on a queued run, durably.
 
     Raises:
         StorageError: it could not be written.
@@ -135,7 +136,7 @@ async def mark_at_work(home: Home, run_id: str) -> None:
 
 
 async def mark_at_rest(home: Home, run_ids: Sequence[str], *, died: bool = False) -> None:
-    """Record, durably, that no process works on these queued runs, and with `died` that theirs died.
+    """Record, durably, that no process works on these queued runs any more, and with `died` that it died.
 
     Raises:
         StorageError: it could not be written.
@@ -151,7 +152,7 @@ async def mark_at_rest(home: Home, run_ids: Sequence[str], *, died: bool = False
 
 
 def note_in_queue(home: Home, queued: Queued, *changed: str) -> None:
-    """Queue an update of a queued run for writing, without waiting; ignored where the run or the home is gone."""
+    """Update fields of a queued run without waiting for the commit; ignored if the run or the home is gone."""
     row = queued.model_dump(mode="json", include=set(changed))
     row |= {name: canonical_json(row[name]).decode() for name in ("changes", "retry") if name in row}
     with suppress(StorageError):
@@ -159,6 +160,6 @@ def note_in_queue(home: Home, queued: Queued, *changed: str) -> None:
 
 
 def left_behind(home: Home, known: Sequence[str]) -> list[str]:
-    """Return the runs, but for those that are known, whose rows say that they are queued or at work."""
-    found = home.all("SELECT id FROM runs WHERE status IN ('queued', 'running') ORDER BY rowid")
-    return [id for (id,) in found if id not in known]
+    """Return the ids of runs that are queued or running by their rows, without the known ones."""
+    rows = home.all("SELECT id FROM runs WHERE status IN ('queued', 'running') ORDER BY rowid")
+    return [id for (id,) in rows if id not in known]

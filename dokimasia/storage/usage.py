@@ -1,4 +1,4 @@
-"""Usage and scored answers of a run, computed by the database to save memory."""
+"""Usage, scored answers and progress of runs, computed by the database to save memory."""
 
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
@@ -10,14 +10,14 @@ from dokimasia.storage.people.corrections import COUNTED, corrections_of
 PAGE = 5_000
 NANO = 1_000_000_000
 MOST_COST = 1e6
-"""US dollars of one call."""
+"""Most US dollars that one call counts for."""
 
 
 class LedgerUsage(NamedTuple):
-    """Ledger entries used, each counted once: tokens of those whose usage is known, how many are unknown, US dollars.
+    """What a set of ledger entries used: entries, tokens of those that reported them, entries that did not, US dollars.
 
-    `input_tokens` and `output_tokens` are None where no entry reported them; `cost` is None if any entry's is unknown,
-    and `known` then what the others come to.
+    `input_tokens` and `output_tokens` are None if no entry reported them. `cost` is None if the cost of any entry is
+    unknown; `known` is then the sum of the others.
     """
 
     calls: int = 0
@@ -29,7 +29,7 @@ class LedgerUsage(NamedTuple):
 
 
 class ScoredAnswer(NamedTuple):
-    """One scored or failed answer with what figures need of its sample; `referenced`: this has a reference answer."""
+    """A scored or failed answer with what figures need of its sample; `referenced`: the sample has a reference answer."""
 
     sample_id: str
     cluster: str
@@ -49,7 +49,7 @@ class ScoredAnswer(NamedTuple):
 def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], LedgerUsage]:
     """Return the usage of a run's items, by (kind, model, arm).
 
-    Costs are added in integer billionths of a dollar, so that the order of rows cannot change a sum. Impossible counts,
+    Costs are summed in integer billionths of a dollar, so that the order of rows cannot change a sum. Impossible counts,
     which older versions stored, are capped, so that no sum exceeds 64 bits.
     """
     sql = f"""
@@ -65,18 +65,18 @@ def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], LedgerUsage]
     return {
         (kind, model, arm): LedgerUsage(
             calls,
-            sent,
-            received,
+            input_tokens,
+            output_tokens,
             unknown,
-            None if unpriced else (nano or 0) / NANO,
-            (nano or 0) / NANO if unpriced else 0.0,
+            None if n_unpriced else (nano or 0) / NANO,
+            (nano or 0) / NANO if n_unpriced else 0.0,
         )
-        for kind, model, arm, calls, sent, received, unknown, nano, unpriced in home.all(sql, (run_id,))
+        for kind, model, arm, calls, input_tokens, output_tokens, unknown, nano, n_unpriced in home.all(sql, (run_id,))
     }
 
 
 def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Iterator[ScoredAnswer]:
-    """Yield a run's answers with results, ordered by sample, model, arm and repeat, page by page.
+    """Yield a run's answers with results by sample, model, arm and repeat, read page by page.
 
     Corrections by people apply, and samples they excluded are left out, unless `as_judged` is set.
     """
@@ -90,26 +90,24 @@ def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Itera
         WHERE s.run_id = ? AND s.position >= ? AND s.position < ? AND r.kind = 'score'
         ORDER BY s.position, r.model, r.arm, r.repeat
     """
-    corrected = None if as_judged else corrections_of(home, run_id)
+    corrections = None if as_judged else corrections_of(home, run_id)
     [(end,)] = home.all("SELECT coalesce(max(position) + 1, 0) FROM run_samples WHERE run_id = ?", (run_id,))
     for start in range(0, end, PAGE):
         for row in home.all(sql, (run_id, start, start + PAGE)):
             answer = ScoredAnswer(*row[1:-3])
-            if corrected:
-                if answer.sample_id in corrected.left_out:
+            if corrections:
+                if answer.sample_id in corrections.left_out:
                     continue
-                correction = corrected.of(dict(zip(("item", "judgement_id", "final_id"), row[-3:], strict=True)))
-                corrected_fields = (
-                    {}
-                    if correction is None
-                    else {name: correction.now[name] for name in COUNTED if name in answer._fields}
-                )
-                answer = answer._replace(**corrected_fields)
+                correction = corrections.of(*row[-3:])
+                if correction is not None:
+                    answer = answer._replace(
+                        **{name: correction.now[name] for name in COUNTED if name in answer._fields}
+                    )
             yield answer
 
 
 def count_calls(home: Home, run_id: str) -> int:
-    """Return the number of distinct model calls behind a run's results; people's replies do not count."""
+    """Return the number of distinct model calls behind a run's results; replies of people do not count."""
     sql = (
         "SELECT count(DISTINCT call.value) FROM results r, json_each(r.calls) call WHERE r.run_id = ? "
         "AND call.value NOT IN (SELECT call_key FROM questions)"
@@ -135,22 +133,18 @@ class ReachedCounts(NamedTuple):
 def reached_counts(home: Home, run_ids: Iterable[str]) -> dict[str, ReachedCounts]:
     """Return the progress counts of runs, by id."""
     ids = list(run_ids)
-    samples = home.rows_among(
-        "SELECT run_id, count(*) AS samples FROM run_samples WHERE run_id IN ({marks}) GROUP BY run_id", ids
+    samples = dict(
+        home.all_among("SELECT run_id, count(*) FROM run_samples WHERE run_id IN ({marks}) GROUP BY run_id", ids)
     )
-    rows = home.rows_among(
-        "SELECT run_id, count(DISTINCT sample_id) FILTER (WHERE failure IS NOT 'waiting') AS begun, "
-        "sum(failure IS NOT 'waiting') AS results, sum(coalesce(failure, 'waiting') NOT IN ('waiting', 'budget')) AS failed, "
-        "sum(failure IS 'waiting') AS waiting "
-        "FROM results WHERE run_id IN ({marks}) GROUP BY run_id",
+    rows = home.all_among(
+        "SELECT run_id, count(DISTINCT sample_id) FILTER (WHERE failure IS NOT 'waiting'), "
+        "sum(failure IS NOT 'waiting'), sum(coalesce(failure, 'waiting') NOT IN ('waiting', 'budget')), "
+        "sum(failure IS 'waiting') FROM results WHERE run_id IN ({marks}) GROUP BY run_id",
         ids,
     )
-    reached = {row["run_id"]: ReachedCounts(samples=row["samples"]) for row in samples}
-    for row in rows:
-        reached[row["run_id"]] = reached.get(row["run_id"], ReachedCounts())._replace(
-            begun=row["begun"], results=row["results"], failed=row["failed"], waiting=row["waiting"]
-        )
-    return reached
+    by_run = {run_id: ReachedCounts(count) for run_id, count in samples.items()}
+    by_run |= {run_id: ReachedCounts(samples.get(run_id, 0), *counts) for run_id, *counts in rows}
+    return by_run
 
 
 def count_items(home: Home, run_id: str) -> tuple[int, int]:

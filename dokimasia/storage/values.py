@@ -8,9 +8,10 @@ from typing import Any, TypeVar
 import orjson
 
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
-from dokimasia.domain.identity import Value, canonical_json, digest
+from dokimasia.domain.identity import JsonObject, Value, canonical_json, digest
 from dokimasia.domain.judgement import CheckpointScores, Provenance, Response
 from dokimasia.domain.sample import Sample
+from dokimasia.storage.connection import Row
 from dokimasia.storage.content.packing import packed, unpack
 
 V = TypeVar("V", bound=Value)
@@ -21,23 +22,23 @@ class ValueTable:
     """The table of a domain type.
 
     Attributes:
-        table: its name.
-        lifted: fields that are columns of their own and left out of `body`, so that long text is stored once.
-        extract: further columns, which repeat parts of the body for people who query.
-        packed: lifted fields that are packed where they are long, since other texts of a run hold them, too.
+        name: the table's name.
+        lifted: fields that are stored in columns of their own, not in `body`, so that long text is stored once.
+        extract: returns further columns of a value, which repeat parts of the body for people who query.
+        packed: lifted fields that are packed if they are long.
     """
 
-    table: str
+    name: str
     lifted: tuple[str, ...]
-    extract: Callable[[Any], dict[str, Any]]
+    extract: Callable[[Any], Row]
     packed: tuple[str, ...] = ()
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     return canonical_json(value).decode()
 
 
-def _provenance(provenance: Provenance | None) -> dict[str, Any]:
+def _provenance(provenance: Provenance | None) -> Row:
     if provenance is None:
         return dict.fromkeys(("call_key", "prompt", "prompt_version", "prompt_hash", "shown"))
     return {
@@ -49,7 +50,7 @@ def _provenance(provenance: Provenance | None) -> dict[str, Any]:
     }
 
 
-def _sample(sample: Sample) -> dict[str, Any]:
+def _sample(sample: Sample) -> Row:
     return {
         "sample_id": sample.id,
         "sample_digest": sample.digest,
@@ -59,7 +60,7 @@ def _sample(sample: Sample) -> dict[str, Any]:
     }
 
 
-def _criteria(criteria: CriteriaSet) -> dict[str, Any]:
+def _criteria(criteria: CriteriaSet) -> Row:
     return {
         "criteria_count": len(criteria.criteria),
         "weights": _text(list(criteria.weights)),
@@ -67,7 +68,7 @@ def _criteria(criteria: CriteriaSet) -> dict[str, Any]:
     }
 
 
-def _response(response: Response) -> dict[str, Any]:
+def _response(response: Response) -> Row:
     return {
         "sample": response.sample,
         "model": response.model,
@@ -78,7 +79,7 @@ def _response(response: Response) -> dict[str, Any]:
     }
 
 
-def _judgement(judgement: CheckpointScores) -> dict[str, Any]:
+def _judgement(judgement: CheckpointScores) -> Row:
     return {
         "response_id": judgement.response,
         "criteria_id": judgement.criteria,
@@ -100,49 +101,54 @@ VALUE_TABLES: dict[type[Value], ValueTable] = {
 
 
 def table_of(type_: type[Value]) -> ValueTable:
-    """Return the table of a type; types without their own table are stored in `objects`, with their name."""
+    """Return the table of a type; types without a table of their own are stored in `objects` with their names."""
     return VALUE_TABLES.get(type_) or ValueTable("objects", (), lambda value: {"type": type_.stored_name()})
 
 
-def row_of(value: Value) -> dict[str, Any]:
+def row_of(value: Value) -> Row:
     """Return the row of a value, column by column; its `id` is `value_id(value)`."""
-    shelf = table_of(type(value))
+    table = table_of(type(value))
     body = value.model_dump(mode="json")
-    row: dict[str, Any] = {"id": digest(value.stored_name(), body)}
-    for field in shelf.lifted:
-        row[field] = getattr(value, field)
+    id = digest(value.stored_name(), body)
+    lifted = {field: getattr(value, field) for field in table.lifted}
+    for field in table.lifted:
         del body[field]
-    row |= shelf.extract(value)
-    row["body"] = _text(body)
-    return row
+    return {"id": id, **lifted, **table.extract(value), "body": _text(body)}
 
 
-def packed_row(type_: type[Value], row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of `row_of` in its stored form; a row in that form stays as it is."""
+def packed_row(type_: type[Value], row: Mapping[str, Any]) -> Row:
+    """Return a row of `row_of` in its stored form; a row that has this form already is returned unchanged."""
     return {**row, **{field: packed(row[field]) for field in table_of(type_).packed}}
 
 
-def lifted_fields(type_: type[Value], row: Mapping[str, Any]) -> dict[str, Any]:
+def lifted_fields(type_: type[Value], row: Row) -> Row:
     """Return the unpacked lifted fields of a row.
 
     Raises:
         ValueError: one is damaged.
     """
-    shelf = table_of(type_)
-    return {field: unpack(row[field]) if field in shelf.packed else row[field] for field in shelf.lifted}
+    table = table_of(type_)
+    return {field: unpack(row[field]) if field in table.packed else row[field] for field in table.lifted}
 
 
-def read_value(type_: type[V], row: Mapping[str, Any]) -> V:
+def stored_fields(type_: type[Value], row: Row) -> JsonObject:
+    """Return the fields of a value from its row.
+
+    Raises:
+        ValueError: the body or a lifted field is damaged.
+    """
+    return orjson.loads(row["body"]) | lifted_fields(type_, row)
+
+
+def read_value(type_: type[V], row: Row) -> V:
     """Return the value of a row that has at least `body` and the lifted columns.
 
     Raises:
         ValueError: the row is not a valid value of that type.
     """
-    fields = orjson.loads(row["body"])
-    fields |= lifted_fields(type_, row)
-    return type_.model_validate(fields)
+    return type_.model_validate(stored_fields(type_, row))
 
 
 def now(precision: str = "microseconds") -> str:
-    """Return the current time in its stored form: UTC, ISO format."""
+    """Return the current time in UTC and ISO format, as it is stored."""
     return datetime.now(UTC).isoformat(timespec=precision)

@@ -1,19 +1,19 @@
-"""Verification of a home: every hash, id and reference is checked."""
+"""Verification of a home: checks of every hash, id and reference."""
 
 import hashlib
 import re
 import sqlite3
-from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import StorageError
-from dokimasia.storage.connection import connect_reader
+from dokimasia.storage.connection import Row, connect_reader
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import LedgerDamage, SqliteLedger
@@ -22,7 +22,7 @@ from dokimasia.storage.schema.rows import SEAL, matches_seal
 from dokimasia.storage.values import VALUE_TABLES, lifted_fields, row_of
 
 EDITED = "the reply to an image edit"
-"""What names an image that a model made."""
+"""The source of an image that a model made."""
 
 _BLOB = re.compile(r"[0-9a-f]{64}")
 _REFERENCES = {
@@ -33,12 +33,15 @@ _REFERENCES = {
 }
 
 
-Tally = Counter[str]
-"""Counts what was `checked` while a part yields what it found."""
+@dataclass(slots=True)
+class CheckTally:
+    """The number of things that a part has checked so far."""
+
+    checked: int = 0
 
 
 class Check(NamedTuple):
-    """One thing that was checked, of how many, and what was found wrong."""
+    """A part of the verification: its name, the number of things checked, and the damage."""
 
     name: str
     checked: int
@@ -46,14 +49,14 @@ class Check(NamedTuple):
 
 
 def verify_home(home: Home) -> Iterator[Check]:
-    """Check a home, part by part, without changing it; an unreadable part is a finding of that part.
+    """Yield the checks of a home, which change nothing; a part that cannot be read is a finding of that part.
 
-    The parts: `database` (SQLite's own check of both files), `foreign keys`, `images` (every file re-hashed, and every
-    image that a sample names is there), `texts and calls` (the ledger, re-hashed), `values` (ids and columns computed
-    anew), `results` (every id and call that a result names is there, and its score is its judgement's) and `rows` (every
-    row of every other table has the hash that it was written with; what another part says of a row stands there alone).
+    The parts are `database` (SQLite's own check of both files), `foreign keys`, `images` (hashes of all files, and the
+    presence of all images that samples and replies refer to), `texts and calls` (hashes of the ledger), `values` (ids and
+    columns), `results` (the presence of all ids and calls that results refer to, and equal scores of results and judgements)
+    and `rows` (hashes of all rows of the other tables, without rows that another part has reported).
     """
-    parts: dict[str, Callable[[Home, Tally], Iterator[LedgerDamage]]] = {
+    parts: dict[str, Callable[[Home, CheckTally], Iterator[LedgerDamage]]] = {
         "database": _database,
         "foreign keys": _foreign_keys,
         "images": _images,
@@ -62,46 +65,46 @@ def verify_home(home: Home) -> Iterator[Check]:
         "results": _results,
         "rows": _rows,
     }
-    reported: set[tuple[str, str]] = set()
+    damage_places: set[tuple[str, str]] = set()
     for name, part in parts.items():
-        tally, damages = Tally(), list[LedgerDamage]()
+        tally, damages = CheckTally(), list[LedgerDamage]()
         try:
             damages.extend(part(home, tally))
         except StorageError as error:
             damages.append(LedgerDamage("database", home.database.name, f"the check broke off: {error}"))
-        damages = [damage for damage in damages if name != "rows" or (damage.where, damage.key) not in reported]
-        reported.update((damage.where, damage.key) for damage in damages)
-        yield Check(name, tally["checked"], tuple(damages))
+        damages = [damage for damage in damages if name != "rows" or (damage.where, damage.key) not in damage_places]
+        damage_places.update((damage.where, damage.key) for damage in damages)
+        yield Check(name, tally.checked, tuple(damages))
 
 
-def _database(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
+def _database(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
     for path in (home.database, home.checkpoints):
         if path.is_file():
-            tally["checked"] += 1
+            tally.checked += 1
             yield from (LedgerDamage("database", path.name, message) for message in _integrity(path) if message != "ok")
 
 
 def _integrity(path: Path) -> list[str]:
-    done = "opened"
+    action = "opened"
     try:
         with closing(connect_reader(path)) as connection:
-            done = "read"
+            action = "read"
             return [str(row[0]) for row in connection.execute("PRAGMA integrity_check(100)")]
     except sqlite3.Error as error:
-        return [f"cannot be {done}: {in_brief(error)}"]
+        return [f"cannot be {action}: {in_brief(error)}"]
 
 
-def _foreign_keys(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
+def _foreign_keys(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
     for (table,) in home.all("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"):
         keys = len({row[0] for row in home.all(f"PRAGMA foreign_key_list([{table}])")})
-        tally["checked"] += keys * home.all(f"SELECT count(*) FROM [{table}]")[0][0] if keys else 0
+        tally.checked += keys * home.all(f"SELECT count(*) FROM [{table}]")[0][0] if keys else 0
     for table, row, parent, _ in home.all("PRAGMA foreign_key_check"):
         yield LedgerDamage(table, f"row {row}", f"it refers to a row of {parent} that is not there")
 
 
-def _images(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
+def _images(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
     for path in sorted(home.blobs.path.glob("[0-9a-f][0-9a-f]/*")):
-        tally["checked"] += 1
+        tally.checked += 1
         if not _BLOB.fullmatch(path.name) or path.parent.name != path.name[:2]:
             yield LedgerDamage("blobs", f"{path.parent.name}/{path.name}", "its name is not that of an image")
             continue
@@ -113,40 +116,38 @@ def _images(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
             continue
         if not same:
             yield LedgerDamage("blobs", path.name, "its bytes have another hash than its name")
-    for sha256, by in sorted(_named_images(home).items()):
+    for sha256, source in sorted(_named_images(home).items()):
         if not home.blobs.file(sha256).is_file():
-            tally["checked"] += 1
-            yield LedgerDamage("blobs", sha256, f"{by} names it, and it is missing")
+            tally.checked += 1
+            yield LedgerDamage("blobs", sha256, f"{source} names it, and it is missing")
 
 
 def _named_images(home: Home) -> dict[str, str]:
-    """Return the required images, and what refers to them: a sample, or the reply to an image edit."""
+    """Return the required images by hash, each with its source: a sample, or the reply to an image edit.
+
+    Damaged replies and samples are skipped; the checks of ledger and values report them.
+    """
     by_image: dict[str, str] = {}
     for (reply,) in home.all("SELECT reply FROM calls WHERE kind = 'image_edit'"):
-        try:
-            by_image.update({orjson.loads(reply)["image"]["sha256"]: EDITED})
-        except (ValueError, KeyError, TypeError):
-            continue  # a refusal; other faults of a reply are found by the check of the ledger
+        with suppress(ValueError, KeyError, TypeError):  # a refusal has no image
+            by_image[orjson.loads(reply)["image"]["sha256"]] = EDITED
     for row in home.pages("samples"):
-        try:
-            by_image.update(
-                dict.fromkeys((image["sha256"] for image in orjson.loads(row["body"])["images"]), "a sample")
-            )
-        except (ValueError, KeyError, TypeError):
-            continue  # faults of that row are found by the check of values
-    return {sha256: by for sha256, by in by_image.items() if _BLOB.fullmatch(sha256)}
+        with suppress(ValueError, KeyError, TypeError):
+            images = orjson.loads(row["body"])["images"]
+            by_image |= dict.fromkeys((image["sha256"] for image in images), "a sample")
+    return {sha256: source for sha256, source in by_image.items() if _BLOB.fullmatch(sha256)}
 
 
-def _ledger(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
-    tally["checked"] = sum(home.all(f"SELECT count(*) FROM {table}")[0][0] for table in ("texts", "calls"))
+def _ledger(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
+    tally.checked = sum(home.all(f"SELECT count(*) FROM {table}")[0][0] for table in ("texts", "calls"))
     yield from SqliteLedger(home).verify()
 
 
-def _values(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
-    types = {shelf.table: type_ for type_, shelf in VALUE_TABLES.items()}
+def _values(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
+    types = {table.name: type_ for type_, table in VALUE_TABLES.items()}
     for table in (*types, "objects"):
         for row in home.pages(table):
-            tally["checked"] += 1
+            tally.checked += 1
             try:
                 fault = _fault_of_value(row, types.get(table))
             except (ValueError, TypeError) as error:
@@ -155,32 +156,32 @@ def _values(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
                 yield LedgerDamage(table, row["id"], fault)
 
 
-def _fault_of_value(row: dict[str, Any], type_: type[Value] | None) -> str:
-    """Return the fault of a value's row, if any; a row in the shared table names its type itself."""
+def _fault_of_value(row: Row, type_: type[Value] | None) -> str:
+    """Return the fault of a value's row, empty if it has none; a row of the table `objects` (no `type_`) names its type."""
     lifted = lifted_fields(type_, row) if type_ else {}
     fields = orjson.loads(row["body"]) | lifted
     if digest(type_.stored_name() if type_ else row["type"], fields) != row["id"]:
         return "it no longer has the id that it is kept under"
-    expected = row_of(type_.model_validate(fields)) if type_ else {}
-    changed = [column for column, value in expected.items() if (row | lifted)[column] != value]
-    return f"its columns differ from its body: {', '.join(changed)}" if changed else ""
+    expected_row = row_of(type_.model_validate(fields)) if type_ else {}
+    columns = [column for column, value in expected_row.items() if (row | lifted)[column] != value]
+    return f"its columns differ from its body: {', '.join(columns)}" if columns else ""
 
 
-def _results(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
+def _results(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
     ids = {column: _ids(home, table) for column, table in _REFERENCES.items()}
-    values = _ids(home, "objects").union(*(_ids(home, shelf.table) for shelf in VALUE_TABLES.values()))
+    values = _ids(home, "objects").union(*(_ids(home, table.name) for table in VALUE_TABLES.values()))
     calls = {key for (key,) in home.all("SELECT key FROM calls")}
     scores = dict(home.all("SELECT id, score FROM judgements"))
     for (run_id,) in home.all("SELECT id FROM runs ORDER BY id"):
         samples = dict(home.all("SELECT sample_id, sample_digest FROM run_samples WHERE run_id = ?", (run_id,)))
         for row in home.rows("SELECT * FROM results WHERE run_id = ? ORDER BY item", (run_id,)):
-            tally["checked"] += 1
+            tally.checked += 1
             for fault in _faults(row, ids, values, calls, scores, samples):
                 yield LedgerDamage("results", f"{run_id}/{row['item']}", fault)
 
 
 def _faults(
-    row: dict[str, Any],
+    row: Row,
     ids: dict[str, set[str]],
     values: set[str],
     calls: set[str],
@@ -192,39 +193,34 @@ def _faults(
     except ValueError as error:
         yield f"it cannot be read: {in_brief(error)}"
         return
-    of_a_sample = (
-        result.sample_id or result.sample_digest
-    )  # a report on a model, and a match of two, belong to no sample
-    if of_a_sample and samples.get(result.sample_id) != result.sample_digest:
+    has_sample = result.sample_id or result.sample_digest  # a report on a model has none, nor has a match of two models
+    if has_sample and samples.get(result.sample_id) != result.sample_digest:
         yield f"its sample {result.sample_id} is not one of the run's, or has another content"
     for column, table in _REFERENCES.items():
         if row[column] is not None and row[column] not in ids[column]:
             yield f"its {column} {row[column]} is not in {table}"
-    lost = [id for id in result.value_ids if id not in values]
-    if lost:
-        yield f"{len(lost)} of its values are not there, such as {lost[0]}"
-    missing = [key for key in result.calls if key not in calls]
-    if missing:
-        yield f"{len(missing)} of its calls are not in the ledger, such as {missing[0]}"
+    missing_values = [id for id in result.value_ids if id not in values]
+    if missing_values:
+        yield f"{len(missing_values)} of its values are not there, such as {missing_values[0]}"
+    missing_calls = [key for key in result.calls if key not in calls]
+    if missing_calls:
+        yield f"{len(missing_calls)} of its calls are not in the ledger, such as {missing_calls[0]}"
     if result.judgement_id in scores and scores[result.judgement_id] != result.score:
         yield f"its score {result.score} is not that of its judgement, {scores[result.judgement_id]}"
 
 
-def _rows(home: Home, tally: Tally) -> Iterator[LedgerDamage]:
+def _rows(home: Home, tally: CheckTally) -> Iterator[LedgerDamage]:
     for (table,) in home.all("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name"):
-        columns = home.rows(f"PRAGMA table_info([{table}])")
-        if not any(column["name"] == SEAL for column in columns):
+        columns = home.all("SELECT name, pk FROM pragma_table_info(?) ORDER BY pk", (table,))
+        if all(name != SEAL for name, _ in columns):
             continue
-        keys = [
-            str(column["name"]) for column in sorted(columns, key=lambda column_row: column_row["pk"]) if column["pk"]
-        ]
+        keys = [name for name, place_in_key in columns if place_in_key]
         for row in home.pages(table, key=", ".join(keys)):
-            tally["checked"] += 1
+            tally.checked += 1
             if not matches_seal(table, row):
-                run = row["id"] if table == "runs" else row.get("run_id", "")
-                yield LedgerDamage(
-                    table, "/".join(str(row[key]) for key in keys), "it was changed after it was written", run
-                )
+                run = row.get("id" if table == "runs" else "run_id", "")
+                key = "/".join(str(row[column]) for column in keys)
+                yield LedgerDamage(table, key, "it was changed after it was written", run)
 
 
 def _ids(home: Home, table: str) -> set[str]:

@@ -10,6 +10,7 @@ from dokimasia.cli.main import run as command_line
 from dokimasia.cli.running import ProgressLine
 from dokimasia.gateway.events import GatewayStats
 from dokimasia.report import figures
+from dokimasia.report.fields import Used
 from dokimasia.runs.figures import costs
 from dokimasia.runs.observer import Progress
 from dokimasia.simulation.world import write_world
@@ -29,8 +30,8 @@ def test_a_sum_keeps_its_known_part() -> None:
     assert costs([0.5, 0.25]) == {"cost": 0.75}
     assert costs([0.5, None], [None, 0.25]) == {"cost": None, "cost_known": 0.75}
     assert costs([None, None]) == {"cost": None}
-    assert figures.used({"calls": 3, **costs([0.96, None])}) == "3 calls, cost at least $0.9600"
-    assert figures.used({"calls": 1, **costs([None])}) == "1 call, cost unknown"
+    assert figures.used(Used(calls=3, **costs([0.96, None]))) == "3 calls, cost at least $0.9600"
+    assert figures.used(Used(calls=1, **costs([None]))) == "1 call, cost unknown"
 
 
 def test_what_is_spent_is_at_least_what_is_known(capsys: pytest.CaptureFixture[str], monkeypatch: Any) -> None:

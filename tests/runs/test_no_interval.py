@@ -45,12 +45,12 @@ def test_paired_differences_keep_their_test() -> None:
 
 def test_the_reason_stands_where_the_interval_would() -> None:
     """Tables, bars and charts of page, Markdown and terminal have the reason in the interval's place."""
-    one = {"mean": 4.9, "low": None, "high": None, "no_interval": REASON}
+    one = Interval(mean=4.9, low=None, high=None, no_interval=REASON)
     assert figures.interval(one) == figures.no_interval(one)
     assert figures.no_interval(one).text == f"no interval: {REASON}"
     assert figures.bracketed(one, "{:.1f}".format) == f" [no interval: {REASON}]"
-    assert figures.bracketed({"low": None, "high": None}, "{:.1f}".format) == ""
-    assert figures.limits_text({"low": 1.0, "high": 2.0}, "{:.1f}".format) == "1.0–2.0"
+    assert figures.bracketed(figures.Ends(None, None), "{:.1f}".format) == ""
+    assert figures.limits_text(figures.Ends(1.0, 2.0), "{:.1f}".format) == "1.0–2.0"
     assert "━" not in plain(figures.bar(one))
     trace = interval_chart([Point("model", 4.9, None, None)], title="score", scale=(1, 5))["data"][0]
     assert "error_x" not in trace
@@ -60,8 +60,8 @@ def test_the_reason_stands_where_the_interval_would() -> None:
 
 def test_a_terminal_has_the_reasons_under_the_table() -> None:
     """A raised number stands in the cells, and under the table its reason, once, also where one cell alone has it."""
-    none = {"mean": 4.9, "low": None, "high": None, "no_interval": REASON}
-    given = {"mean": 3.0, "low": 2.0, "high": 4.0}
+    none = Interval(mean=4.9, low=None, high=None, no_interval=REASON)
+    given = Interval(mean=3.0, low=2.0, high=4.0)
     columns = [Column("model", numeric=False), Column("score"), Column("without the image")]
     cells = [figures.interval(none), figures.measured(none), figures.interval(given)]
     rows: list[list[Cell]] = [[f"model {at}", cell, cell] for at, cell in enumerate(cells)]
@@ -76,7 +76,7 @@ def test_a_terminal_has_the_reasons_under_the_table() -> None:
 def test_reasons_that_differ_in_their_figures_are_one_note() -> None:
     """Terminal, page and Markdown have one note under the table for cells that lack an interval for the same reason."""
     reasons = [REASON, REASON.replace("12", "9").replace("1.0", "0.4"), "one cluster"]
-    cells = [figures.interval({"low": None, "high": None, "no_interval": reason}) for reason in reasons]
+    cells = [figures.interval(figures.Ends(None, None, reason)) for reason in reasons]
     table = Table([Column("model", numeric=False), Column("")], [["model", cell] for cell in cells], "Scores")
     note = (
         "¹ no interval: too few different images (9 to 12 clusters at the ceiling: the effective number that differ from the "
@@ -95,7 +95,7 @@ def test_in_a_sentence_the_reason_is_a_few_words() -> None:
     comparison = paired_difference([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)
     assert comparison.difference is not None
     assert shortened(comparison.difference.no_interval or "") == TOO_FEW
-    cell = figures.interval({"low": None, "high": None, "no_interval": REASON})
+    cell = figures.interval(figures.Ends(None, None, REASON))
     said = Paragraph(("It scores 4.80 of 5 (", cell, "; p = 1.000)."))
     text = "It scores 4.80 of 5 (no interval: too few different images; p = 1.000)."
     out = StringIO()

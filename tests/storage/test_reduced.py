@@ -53,8 +53,8 @@ async def test_an_image_is_made_smaller_once_for_every_side(tmp_path: Path) -> N
         second = await ReducedImages(home.blobs, counting, home=home)(large, 200)
         assert counting.made == 2
         rows = reduced_from(home, [large.sha256])
-        assert [(row["side"], row["sha256"]) for row in rows] == [(100, first.sha256), (200, second.sha256)]
-        assert rows[0]["bytes"] == len(home.blobs.get(first.sha256))
+        assert [(row.side, row.sha256) for row in rows] == [(100, first.sha256), (200, second.sha256)]
+        assert rows[0].bytes == len(home.blobs.get(first.sha256))
         assert originals_of(home, [first.sha256, large.sha256]) == {first.sha256: large.sha256}
 
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from functools import lru_cache
 from http.client import responses
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import orjson
@@ -22,6 +22,7 @@ from dokimasia.domain.call import (
     ToolCall,
     Usage,
 )
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import TransportError
 from dokimasia.gateway.failures import (
     LONGEST_MESSAGE,
@@ -174,7 +175,7 @@ def edit_form(call: ImageEdit, spec: ModelSpec, image: bytes) -> "FormData":
     return form
 
 
-def _dump(body: dict[str, Any], name: str) -> bytes:
+def _dump(body: JsonObject, name: str) -> bytes:
     failure: str
     try:
         return orjson.dumps(body)
@@ -186,13 +187,13 @@ def _dump(body: dict[str, Any], name: str) -> bytes:
 _TEXT_PARTS = frozenset(("text", "output_text"))
 
 
-def read_object(body: bytes) -> dict[str, Any] | None:
+def read_object(body: bytes) -> JsonObject | None:
     """Return the JSON object in a body, or None if there is none.
 
     Invalid UTF-8 and lone surrogates (models write both) are replaced by replacement characters.
     """
     try:
-        data: Any = orjson.loads(body)
+        data: object = orjson.loads(body)
     except orjson.JSONDecodeError:
         try:
             data = json.loads(body.decode("utf-8-sig", "replace"), parse_int=_whole)
@@ -201,7 +202,7 @@ def read_object(body: bytes) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def chat_reply(data: dict[str, Any], requested: str) -> ChatReply:
+def chat_reply(data: JsonObject, requested: str) -> ChatReply:
     """Return a chat completion as a reply; `asked` is the model name in the request.
 
     The content is a text, null, or a list of parts whose texts are joined. A missing or unrecognised finish reason is
@@ -234,7 +235,7 @@ def chat_reply(data: dict[str, Any], requested: str) -> ChatReply:
     )
 
 
-def embedding_reply(data: dict[str, Any]) -> EmbeddingReply:
+def embedding_reply(data: JsonObject) -> EmbeddingReply:
     """Return an embedding response as a reply, with the vectors in the order of the texts.
 
     Raises:
@@ -251,7 +252,7 @@ def _whole(digits: str) -> int | None:
     return int(digits) if len(digits) <= 4000 else None
 
 
-def _content(content: Any) -> tuple[str, str | None]:
+def _content(content: object) -> tuple[str, str | None]:
     """Return the text and the refusal in a message's content; parts of other kinds (thoughts) are left out."""
     if content is None or isinstance(content, str):
         return content or "", None
@@ -271,9 +272,9 @@ def _content(content: Any) -> tuple[str, str | None]:
     return "".join(texts), refusal
 
 
-def _tool_call(tool: Any) -> ToolCall:
+def _tool_call(tool: object) -> ToolCall:
     function = tool.get("function") if isinstance(tool, dict) else None
-    if not isinstance(function, dict):
+    if not isinstance(tool, dict) or not isinstance(function, dict):
         raise broken()
     arguments = function.get("arguments")
     if isinstance(arguments, dict | list):  # some servers pass on parsed arguments
@@ -283,7 +284,7 @@ def _tool_call(tool: Any) -> ToolCall:
     )
 
 
-def _usage(data: dict[str, Any]) -> Usage:
+def _usage(data: JsonObject) -> Usage:
     usage = data.get("usage")
     if not isinstance(usage, dict):
         return Usage()
@@ -306,7 +307,7 @@ def status_error(
 
 
 def inner_error(
-    error: Any, status: int, headers: Mapping[str, str], body: bytes, *, api_key: str | None
+    error: object, status: int, headers: Mapping[str, str], body: bytes, *, api_key: str | None
 ) -> TransportError:
     """Return the error for an `error` object in the body of a reply with status 2xx."""
     text = body.decode("utf-8", "replace")

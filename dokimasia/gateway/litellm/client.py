@@ -6,6 +6,7 @@ to be set; everything else takes what `AsyncHTTPHandler.create_client` returns, 
 
 import importlib
 import ssl
+from types import ModuleType
 from typing import Any
 from urllib.request import getproxies, proxy_bypass
 
@@ -91,7 +92,9 @@ def limit_replies(litellm: Any) -> None:
         ConfigError: this release of LiteLLM cannot be given a client.
     """
 
-    def create_client(_: Any, timeout: Any = None, *_args: Any, **_options: Any) -> httpx.AsyncClient:
+    def create_client(
+        _: object, timeout: float | httpx.Timeout | None = None, *_args: object, **_options: object
+    ) -> httpx.AsyncClient:
         return _client(timeout)
 
     handler = _handlers().AsyncHTTPHandler
@@ -105,7 +108,7 @@ def limit_replies(litellm: Any) -> None:
     litellm.aclient_session = _client(None)
 
 
-def _client(timeout: Any) -> httpx.AsyncClient:
+def _client(timeout: float | httpx.Timeout | None) -> httpx.AsyncClient:
     return httpx.AsyncClient(transport=CONNECTIONS, timeout=timeout, follow_redirects=False)
 
 
@@ -113,7 +116,7 @@ def _response(request: httpx.Request, status: int, headers: dict[str, str], body
     return httpx.Response(status, headers=headers, content=body, request=request)
 
 
-def _certificates() -> Any:
+def _certificates() -> ssl.SSLContext | bool:
     chosen = _handlers().get_ssl_configuration()
     return ssl.create_default_context(cafile=chosen) if isinstance(chosen, str) else chosen
 
@@ -125,5 +128,5 @@ def _proxy(url: httpx.URL) -> str | None:
     return proxies.get(url.scheme) or proxies.get("all")
 
 
-def _handlers() -> Any:
+def _handlers() -> ModuleType:
     return importlib.import_module("litellm.llms.custom_httpx.http_handler")

@@ -5,9 +5,11 @@ import math
 import re
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
+
+from dokimasia.domain.identity import JsonObject
 
 PRICE_FILE = "model_prices_and_context_window_backup.json"
 _TIER = re.compile(r"input_cost_per_token_above_(\d+)k_tokens")
@@ -50,19 +52,19 @@ def list_price(model: str) -> ListPrice | None:
     return ListPrice(*base, tuple(tiers))
 
 
-def _tiers(entry: dict[str, Any]) -> list[Tier]:
+def _tiers(entry: JsonObject) -> list[Tier]:
     """Return the rates of longer calls, from fields of their own (`..._above_200k_tokens`) or a table of ranges."""
     tiers: list[tuple[int, tuple[float, float] | None]] = []
     for field in entry:
         if match := _TIER.fullmatch(field):
             tiers.append((int(match[1]) * 1000, _rates(entry, f"_above_{match[1]}k_tokens")))
     for tier in entry.get("tiered_pricing") or ():
-        if "range" in tier:
-            tiers.append((int(tier["range"][0]), _rates(tier)))
+        if token_range := tier.get("range"):
+            tiers.append((int(token_range[0]), _rates(tier)))
     return sorted(Tier(above, *rates) for above, rates in tiers if rates is not None)
 
 
-def _rates(entry: dict[str, Any], suffix: str = "") -> tuple[float, float] | None:
+def _rates(entry: JsonObject, suffix: str = "") -> tuple[float, float] | None:
     """Return dollars per million tokens, input and output."""
     into = _number(entry.get(f"input_cost_per_token{suffix}"))
     out = _number(entry.get(f"output_cost_per_token{suffix}"))
@@ -72,7 +74,7 @@ def _rates(entry: dict[str, Any], suffix: str = "") -> tuple[float, float] | Non
     return into * 1e6, max(out, thought) * 1e6
 
 
-def _entry(model: str) -> dict[str, Any] | None:
+def _entry(model: str) -> JsonObject | None:
     table = _table()
     entry = table.get(model)
     if entry is None and "/" in model:
@@ -90,7 +92,7 @@ def _number(value: object) -> float | None:
 
 
 @cache
-def _table() -> dict[str, Any]:
+def _table() -> JsonObject:
     spec = importlib.util.find_spec("litellm")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         path = Path(folder) / PRICE_FILE

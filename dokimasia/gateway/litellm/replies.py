@@ -17,6 +17,7 @@ from dokimasia.domain.call import (
     ToolCall,
     Usage,
 )
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import TransportError
 from dokimasia.gateway.direct.codec import (
     body_error,
@@ -100,7 +101,7 @@ class ReceivedResponses:
             return sent_image(data) if "data" in data else None
         if isinstance(self._call, Embedding):
             return embedding_reply(data) if _holds_vectors(data) else None
-        if "choices" not in data or _is_completion_of_text(data["choices"]):
+        if "choices" not in data or _is_completion_of_text(data.get("choices")):
             return None
         reply = chat_reply(data, self._call.model.model)
         return None if reply.tool_calls and isinstance(self._call, Chat) and not self._call.tools else reply
@@ -133,18 +134,18 @@ def take_failure(failure: TransportError) -> bool:
     return responses is not None
 
 
-def _holds_vectors(data: dict[str, Any]) -> bool:
+def _holds_vectors(data: JsonObject) -> bool:
     items = data.get("data")
     return isinstance(items, list) and all(isinstance(item, dict) and "embedding" in item for item in items)
 
 
-def _is_completion_of_text(choices: Any) -> bool:
+def _is_completion_of_text(choices: object) -> bool:
     """Whether these are choices of the older format, which have a text in place of a message."""
     first = choices[0] if isinstance(choices, list) and choices else None
     return isinstance(first, dict) and "message" not in first and isinstance(first.get("text"), str)
 
 
-def chat_reply_of(response: Any, requested: str) -> ChatReply:
+def chat_reply_of(response: object, requested: str) -> ChatReply:
     """Return a chat completion as a reply; `asked` is the name that the model was asked for by.
 
     Raises:
@@ -159,7 +160,7 @@ def chat_reply_of(response: Any, requested: str) -> ChatReply:
     if message is None or not (content is None or isinstance(content, str)):
         raise broken()
     finish_reason, native = _finish(choice)
-    tools: Any = getattr(message, "tool_calls", None) or ()
+    tools = getattr(message, "tool_calls", None) or ()
     usage = read_usage(response)
     if usage.output_tokens == 0 and (content or tools):  # not reported: a reply that says something has tokens
         usage = usage.model_copy(update={"output_tokens": None})
@@ -174,13 +175,13 @@ def chat_reply_of(response: Any, requested: str) -> ChatReply:
     )
 
 
-def embedding_reply_of(response: Any) -> EmbeddingReply:
+def embedding_reply_of(response: object) -> EmbeddingReply:
     """Return an embedding response as a reply, its vectors in the order of the texts.
 
     Raises:
         TransportError: `broken_envelope`.
     """
-    items: Any = getattr(response, "data", None) or ()
+    items = getattr(response, "data", None) or ()
     return embedding_of(((item.get("index"), item["embedding"]) for item in items), read_usage(response))
 
 
@@ -193,13 +194,13 @@ def edited_image(response: Any) -> ImageReply:
     return sent_image(response.model_dump())
 
 
-def read_usage(response: Any) -> Usage:
+def read_usage(response: object) -> Usage:
     """Return the tokens that the provider reported; LiteLLM reports missing ones as 0."""
     usage = getattr(response, "usage", None)
     return usage_of(getattr(usage, "prompt_tokens", None), getattr(usage, "completion_tokens", None))
 
 
-def _finish(choice: Any) -> tuple[FinishReason, str | None]:
+def _finish(choice: object) -> tuple[FinishReason, str | None]:
     mapped, _ = finish_of(getattr(choice, "finish_reason", None))
     fields = getattr(choice, "provider_specific_fields", None)
     native = fields.get("native_finish_reason") if isinstance(fields, dict) else None
@@ -210,7 +211,7 @@ def _finish(choice: Any) -> tuple[FinishReason, str | None]:
     return mapped, str(native)
 
 
-def _refusal(message: Any) -> str | None:
+def _refusal(message: object) -> str | None:
     refusal = getattr(message, "refusal", None)
     if not refusal:
         fields = getattr(message, "provider_specific_fields", None)
@@ -218,7 +219,7 @@ def _refusal(message: Any) -> str | None:
     return storable(refusal) if isinstance(refusal, str) and refusal else None
 
 
-def _tool_call(tool: Any) -> ToolCall:
+def _tool_call(tool: object) -> ToolCall:
     function = getattr(tool, "function", None)
     return ToolCall(
         id=storable(getattr(tool, "id", None)),

@@ -5,12 +5,14 @@ import importlib
 import logging
 import os
 import warnings
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
 from types import ModuleType
 from typing import Any
 
 from dokimasia.domain.call import Chat, ImageEdit, ModelCall, ModelReply, ModelSpec
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.ports import BlobStore, ImageReader
 from dokimasia.errors import TransportError
 from dokimasia.gateway.images import EncodedImages, data_uri
@@ -72,7 +74,7 @@ class LiteLLMTransport:
             arguments = chat_fields(call, spec) | arguments
             uris = await self._images.shown_by(call, blobs)
             images = {sha256: {"type": "image_url", "image_url": {"url": uri}} for sha256, uri in uris.items()}
-            arguments["messages"] = chat_messages(call.messages, images)
+            arguments |= {"messages": chat_messages(call.messages, images)}
             if call.tools:
                 # Tools are ours to run; LiteLLM's own handler needs a package more.
                 arguments["_skip_mcp_handler"] = True
@@ -85,7 +87,7 @@ class LiteLLMTransport:
         else:
             arguments |= {"input": list(call.texts), "encoding_format": "float"}
             send, read = litellm.aembedding, embedding_reply_of
-        response: Any = None
+        response: object = None
         failure: ModelReply | TransportError | None = None
         received = ReceivedResponses(call, api_key=api_key)
         with reading(received):
@@ -165,7 +167,7 @@ def missing_keys(model: str) -> list[str]:
     return [] if environment["keys_in_environment"] else sorted(environment["missing_keys"])
 
 
-async def _unlogged(send: Any, arguments: dict[str, Any]) -> Any:
+async def _unlogged(send: Callable[..., Awaitable[object]], arguments: JsonObject) -> object:
     """Await LiteLLM's function as a call of its own making, for which it starts no logging task in the background."""
     internal = _internal_flag()
     if internal is None:
@@ -185,7 +187,7 @@ def _internal_flag() -> ContextVar[bool] | None:
     return flag if isinstance(flag, ContextVar) else None
 
 
-def _common(call: ModelCall, spec: ModelSpec, api_key: str | None) -> dict[str, Any]:
+def _common(call: ModelCall, spec: ModelSpec, api_key: str | None) -> JsonObject:
     # Without a key LiteLLM takes the provider's own from the environment: right for the provider's own address only.
     if api_key is None and spec.api_base is not None:
         api_key = _NO_KEY

@@ -668,5 +668,4 @@ def _batch_rankings(home: Home, rows: Iterable[ResultRow]) -> dict[str, BatchRan
 def _models_of(home: Home, rankings: Iterable[BatchRanking]) -> dict[str, str]:
     """Return the model of each ranked response, by the response's id."""
     ids = list(dict.fromkeys(id for ranking in rankings for id in ranking.responses))
-    rows = home.rows_among("SELECT id, model FROM responses WHERE id IN ({marks})", ids)
-    return {row["id"]: row["model"] for row in rows}
+    return dict(home.all_among("SELECT id, model FROM responses WHERE id IN ({marks})", ids))

@@ -116,7 +116,7 @@ def percent(one: MeasuredShare) -> str:
     """Return a share with its interval, in percent."""
     if one.share is None:
         return "–"
-    return f"{one.share:.0%}{bracketed(one.model_dump(), lambda end: f'{100 * end:.0f}')}"
+    return f"{one.share:.0%}{bracketed(one, lambda end: f'{100 * end:.0f}')}"
 
 
 def _telling(passport: Passport, way: JudgeUse, evaluator: Evaluator, below: float) -> Iterator[str]:
@@ -135,7 +135,7 @@ def _telling(passport: Passport, way: JudgeUse, evaluator: Evaluator, below: flo
     if apart is None:
         yield f"{way.what} was not measured on answers without an error: how often it raises false alarms is not known"
     elif apart.mean is not None and (apart.mean < LEAST_APART or apart.low is None or apart.low <= 0):
-        interval = bracketed(apart.model_dump(), signed_text)
+        interval = bracketed(apart, signed_text)
         yield (
             f"{way.what} hardly tells right from wrong: detection less false alarms (sensitivity + specificity - 1) is "
             f"{signed_text(apart.mean)}{interval}, and 0 is chance"
@@ -187,7 +187,7 @@ def _places(passport: Passport, way: JudgeUse, evaluator: Evaluator) -> Iterator
     elif found.bias.low is not None and found.bias.high is not None and not found.bias.low <= 0 <= found.bias.high:
         yield (
             f"it favours the answer shown {'first' if found.bias.mean > 0 else 'second'} (bias "
-            f"{signed_text(found.bias.mean)}{bracketed(found.bias.model_dump(), signed_text)}), and pairs are judged in one "
+            f"{signed_text(found.bias.mean)}{bracketed(found.bias, signed_text)}), and pairs are judged in one "
             "order alone: leave --single out"
         )
 

@@ -105,7 +105,7 @@ def _detection(one: ErrorRates | None) -> Cell:
 def _share(one: MeasuredShare) -> tuple[str | Span, ...]:
     if one.share is None:
         return (NOTHING,)
-    return (share(one.share), Span(bracketed(one.model_dump(), lambda end: f"{100 * end:.0f}"), "muted"))
+    return (share(one.share), Span(bracketed(one, lambda end: f"{100 * end:.0f}"), "muted"))
 
 
 def _ways(passport: Passport) -> Table:

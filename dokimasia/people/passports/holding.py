@@ -239,7 +239,7 @@ def _asked_otherwise(
 def _told(
     spec: ModelSpec, passport: Passport | None, ways: Sequence[JudgeUse], *, below: float, tools: bool
 ) -> dict[str, Any]:
-    """Return what is said of a judge: `runs.figure_models.PassportUsed`."""
+    """Return what is said of a judge: `report.fields.PassportUsed`."""
     if passport is None:
         return {"judge": spec.ref.name, "sha256": None, "warnings": ["no passport: nothing is known of what it misses"]}
     lines = [*differences_of(passport, spec, tools=tools)]

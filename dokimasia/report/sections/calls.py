@@ -1,61 +1,82 @@
 """The model calls of a sample, with requests and replies."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from dokimasia.domain.call import Chat, ChatReply, ModelCall, ModelReply, ToolCall
+from dokimasia.domain.identity import Value
+from dokimasia.domain.sample import ImageRef
 from dokimasia.report.blocks import Block, Paragraph, Span, Texts
 
 
-def calls(view: Mapping[str, Any]) -> Iterator[Block]:
+class CallView(Value):
+    """A call with what it used (cost in US dollars, latency in seconds), and the originals of its reduced images, by hash."""
+
+    key: str
+    label: str
+    model: str
+    cost: float | None
+    latency: float | None
+    input_tokens: int | None
+    output_tokens: int | None
+    originals: dict[str, str]
+    request: ModelCall
+    reply: ModelReply
+
+
+def calls(view: Mapping[str, object]) -> Iterator[Block]:
     """Yield the calls of a sample if its view contains them (`show RUN --sample ID --raw`), each with messages and reply."""
-    model_calls: Any = view.get("calls")
-    for call in model_calls if isinstance(model_calls, list) else ():
-        if isinstance(call, Mapping):
+    listed = view.get("calls")
+    for fields in listed if isinstance(listed, list) else ():
+        if isinstance(fields, Mapping):  # without `--raw`, some views list the calls' keys
+            call = CallView.model_validate(fields)
             yield Paragraph(Span(f"── {_head(call)} ──", "muted"))
             yield Texts([(Span(f"[{role}]", "strong"), text) for role, text in _said(call)], raw=True)
 
 
-def _head(call: Mapping[str, Any]) -> str:
+def _head(call: CallView) -> str:
     """Return the title of a call: role, model, latency, tokens, finish reason, and ledger key."""
-    seconds, tokens_in, tokens_out = call["latency"], call["input_tokens"], call["output_tokens"]
+    tokens = "tokens unknown"
+    if call.input_tokens is not None and call.output_tokens is not None:
+        tokens = f"{call.input_tokens:,} tokens in, {call.output_tokens:,} out"
     parts = [
-        call["label"],
-        call["model"],
-        "latency unknown" if seconds is None else f"{seconds:.3f} s",
-        "tokens unknown" if tokens_in is None or tokens_out is None else f"{tokens_in:,} tokens in, {tokens_out:,} out",
-        call["reply"].get("finish_reason", call["reply"]["kind"]),
-        call["key"],
+        call.label,
+        call.model,
+        "latency unknown" if call.latency is None else f"{call.latency:.3f} s",
+        tokens,
+        call.reply.finish_reason if isinstance(call.reply, ChatReply) else call.reply.kind,
+        call.key,
     ]
     return " · ".join(parts)
 
 
-def _said(call: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _said(call: CallView) -> Iterator[tuple[str, str]]:
     """Yield the messages and the reply of a call as role and text; an image is a placeholder."""
-    for message in call["request"].get("messages", ()):
-        parts = [
-            part["text"] if part["kind"] == "text" else _image(part, call.get("originals", {}))
-            for part in message["parts"]
-        ]
-        yield message["role"], "\n".join([*parts, *_wishes(message)])
-    yield "reply", "\n".join([call["reply"].get("text", ""), *_wishes(call["reply"])]).strip("\n")
+    for message in call.request.messages if isinstance(call.request, Chat) else ():
+        parts = [part.text if part.kind == "text" else _image(part, call.originals) for part in message.parts]
+        yield message.role, "\n".join([*parts, *_wishes(message.tool_calls)])
+    text, tool_calls = "", ()
+    if isinstance(call.reply, ChatReply):
+        text, tool_calls = call.reply.text, call.reply.tool_calls
+    yield "reply", "\n".join([text, *_wishes(tool_calls)]).strip("\n")
 
 
 def reduced_images(view: Mapping[str, Any]) -> Iterator[Block]:
     """Yield a line for every image of a sample that was reduced before it was sent."""
+    line = (
+        "image {original:.12}: sent as {sha256:.12}, {width} × {height} pixels, {bytes:,} bytes, to models with "
+        "max_image_side {side}"
+    )
     for image in view.get("reduced_images", ()):
-        yield Paragraph(
-            f"image {image['original'][:12]}: sent as {image['sha256'][:12]}, {image['width']} × {image['height']} pixels, "
-            f"{image['bytes']:,} bytes, to models with max_image_side {image['side']}"
-        )
+        yield Paragraph(line.format_map(image))
 
 
-def _image(part: Mapping[str, Any], originals: Mapping[str, str]) -> str:
-    text = f"image {part['sha256'][:12]}"
-    if part["sha256"] in originals:
-        text += f", {part['width']} × {part['height']}, made from {originals[part['sha256']][:12]}"
-    return f"[{text}]"
+def _image(part: ImageRef, originals: Mapping[str, str]) -> str:
+    original = originals.get(part.sha256)
+    origin = "" if original is None else f", {part.width} × {part.height}, made from {original[:12]}"
+    return f"[image {part.sha256[:12]}{origin}]"
 
 
-def _wishes(said: Mapping[str, Any]) -> list[str]:
+def _wishes(tool_calls: Iterable[ToolCall]) -> list[str]:
     """Return the tool calls of a message or a reply, one per line."""
-    return [f"[calls {tool['name']} {tool['arguments']}]" for tool in said.get("tool_calls", ())]
+    return [f"[calls {tool.name} {tool.arguments}]" for tool in tool_calls]

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Only, Paragraph, Span
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
+from dokimasia.report.fields import PassportUsed
 from dokimasia.report.figures import several
 
 
@@ -28,29 +29,30 @@ def opening(data: ReportData, name: str) -> Iterator[Block]:
 
 def _passports(data: ReportData) -> Iterator[Block]:
     """Yield the warnings from the judges' passports, or a note that there are none."""
-    for passport in data.summary.get("passports", ()):
-        if "chosen" in passport:
-            yield Paragraph(f"Judge {passport['judge']} was {passport['chosen']}.", "note")
-        source = f"passport {passport['sha256'][:12]}" if passport["sha256"] else "no passport was given"
-        if passport["warnings"]:
-            yield Bullets(passport["warnings"], f"Judge {passport['judge']} ({source}):")
+    for passport in map(PassportUsed.model_validate, data.summary.get("passports", ())):
+        if passport.chosen is not None:
+            yield Paragraph(f"Judge {passport.judge} was {passport.chosen}.", "note")
+        source = f"passport {passport.sha256[:12]}" if passport.sha256 else "no passport was given"
+        if passport.warnings:
+            yield Bullets(passport.warnings, f"Judge {passport.judge} ({source}):")
         else:
-            yield Paragraph(f"Judge {passport['judge']} ({source}): its passport warns of nothing here.", "note")
+            yield Paragraph(f"Judge {passport.judge} ({source}): its passport warns of nothing here.", "note")
 
 
 def _heading(data: ReportData, name: str) -> Iterator[Block]:
     if data.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     facts, samples = data.facts, data.summary.get("samples", data.summary.get("n"))
-    by_role = {role: [model.name for model in facts.models if model.role == role] for role in ("judge", "member")}
+    judges = [model.name for model in facts.models if model.role == "judge"]
+    members = [model.name for model in facts.models if model.role == "member"]
     parts = [
         f"run {facts.run} · {name} · {facts.data_name}",
         *([several(samples, *data.drawing.counts)] if samples is not None else []),
-        *([f"judge {', '.join(by_role['judge'])}"] if by_role["judge"] else []),
-        *([f"panel {', '.join(by_role['member'])}"] if by_role["member"] else []),
+        *([f"judge {', '.join(judges)}"] if judges else []),
+        *([f"panel {', '.join(members)}"] if members else []),
     ]
     state = [Span(f" · {facts.status}", "bad")] if facts.status != "done" else []
     yield Paragraph((Span(" · ".join(parts), "strong"), *state))
     origin = data.summary.get("forked_from")
     if origin:
-        yield Paragraph(f"forked from run {origin['run']} at {origin['node']}: what comes before was taken over")
+        yield Paragraph("forked from run {run} at {node}: what comes before was taken over".format_map(origin))

@@ -1,7 +1,7 @@
 """The report of a method without its own drawing: figures and items as names and values."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TypeGuard
 
 from dokimasia.report.blocks import Block, Column, Facts, Section, Table
 from dokimasia.report.data import Cut, Drawing, ReportData
@@ -25,7 +25,7 @@ def sample(views: Sequence[Mapping[str, object]], cut: Cut) -> Iterator[Block]:
         yield Facts(tuple((_words(name), cut(_text(value))) for name, value in view.items()))
 
 
-def _is_table(value: Any) -> bool:
+def _is_table(value: object) -> TypeGuard[Mapping[str, Mapping[str, object]]]:
     return isinstance(value, Mapping) and bool(value) and all(isinstance(row, Mapping) for row in value.values())
 
 
@@ -40,7 +40,7 @@ def _words(name: str) -> str:
     return name.replace("_", " ")
 
 
-def _text(value: Any) -> str:
+def _text(value: object) -> str:
     if value is None:
         return "–"
     if isinstance(value, bool):

@@ -1,8 +1,8 @@
 """The provenance of a run: everything needed to repeat it, with versions."""
 
 from collections.abc import Mapping
-from typing import Any
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.report.blocks import Block, Cell, Column, Facts, Section, Span, Table
 from dokimasia.report.data import ModelFacts, ReportData
 
@@ -51,7 +51,7 @@ def _model(model: ModelFacts) -> list[Cell]:
     return [role, Span(model.name, "strong"), model.model, model.endpoint, sampling_text(model.sampling)]
 
 
-def sampling_text(sampling: Mapping[str, Any]) -> str:
+def sampling_text(sampling: JsonObject) -> str:
     """Return the sampling settings in words, or that the provider's defaults applied."""
     fields = {name: value for name, value in sampling.items() if name != "extra"} | dict(sampling.get("extra", {}))
     return ", ".join(f"{name} {value}" for name, value in fields.items()) or "the provider's defaults"

@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, NamedTuple, TypedDict
+from typing import Literal, NamedTuple, TypedDict
+
+from pydantic import JsonValue
 
 from dokimasia.algorithms.statistics import bootstrap_interval, false_discovery_rate
-from dokimasia.domain.identity import digest
+from dokimasia.domain.identity import JsonObject, digest
 from dokimasia.domain.judgement import Correctness, correctness_of
 from dokimasia.errors import InputError
 from dokimasia.report.comparison import (
@@ -646,8 +648,7 @@ def compare_runs(
     _check(first, second, names, models)
     wanted = [models] if models is not None else [(name, name) for name in names[0] if name in names[1]]
     seed = first.seed if seed is None else seed
-    versions = [{"versions": run.options["versions"]} for run in (first, second)]
-    identities = [identity(plan) | version for plan, version in zip(plans, versions, strict=True)]
+    identities = [identity(plan) | {"versions": run.versions} for plan, run in zip(plans, (first, second), strict=True)]
     pairs: list[ScoreComparison | ContentComparison] = []
     for pair in wanted:
         if scale is None:
@@ -817,7 +818,7 @@ def _contents(
     )
 
 
-def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterator[PlanDifference]:
+def _differences(first: JsonObject, second: JsonObject) -> Iterator[PlanDifference]:
     """Yield the differences between two plans' identities, each with its path, such as `judge.name` or `prompts.solver`."""
     names = [{candidate["name"] for candidate in plan.get("candidates", ())} for plan in (first, second)]
     alone = names[0] ^ names[1]
@@ -828,23 +829,24 @@ def _differences(first: Mapping[str, Any], second: Mapping[str, Any]) -> Iterato
             yield PlanDifference(what=what, first=one, second=other)
 
 
-def _of(flat: Mapping[str, Any], what: str) -> Any:
+def _of(flat: JsonObject, what: str) -> JsonValue:
     """Return a value of an identity; a step without a judge of its own has the run's judge."""
     if what not in flat and what.startswith("judges."):
         return flat.get(f"judge.{what.split('.', 2)[2]}")
     return flat.get(what)
 
 
-def _without(plan: Mapping[str, Any], models: set[str]) -> dict[str, Any]:
+def _without(plan: JsonObject, models: set[str]) -> JsonObject:
     """Return an identity without candidates that only one of the runs has, which are reported elsewhere."""
     if "candidates" not in plan:
-        return dict(plan)
-    return {**plan, "candidates": [candidate for candidate in plan["candidates"] if candidate["name"] not in models]}
+        return plan
+    candidates = [candidate for candidate in plan.get("candidates", ()) if candidate["name"] not in models]
+    return {**plan, "candidates": candidates}
 
 
-def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def _flat(value: JsonObject, prefix: str = "") -> JsonObject:
     """Return a nested mapping as one level, with dotted names; lists of named things are expanded by name."""
-    flat: dict[str, Any] = {}
+    flat: JsonObject = {}
     for key, inner in value.items():
         name = f"{prefix}{key}"
         if (
@@ -853,7 +855,7 @@ def _flat(value: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
             and all(isinstance(candidate, Mapping) and "name" in candidate for candidate in inner)
         ):
             inner = {candidate["name"]: candidate for candidate in inner}
-        if isinstance(inner, Mapping):
+        if isinstance(inner, dict):
             flat |= _flat(inner, f"{name}.")
         else:
             flat[name] = inner

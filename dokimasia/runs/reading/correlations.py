@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
 
 from dokimasia.algorithms.statistics import adjusted, correlation_interval, kendall, pearson, spearman
 from dokimasia.algorithms.statistics.correlation import Method
 from dokimasia.algorithms.statistics.correlation_significance import correlation_exchange_test, correlation_p_value
+from dokimasia.domain.identity import JsonObject
 from dokimasia.report.figures import signed_text
 from dokimasia.runs.measures import limits, rounded
 
@@ -17,9 +17,9 @@ METHODS: tuple[tuple[Method, Callable[[Sequence[float], Sequence[float]], float]
 )
 
 
-def correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> dict[str, Any]:
+def correlations(scores: Sequence[float], ratings: Sequence[float], clusters: Sequence[str]) -> JsonObject:
     """Return Pearson's, Spearman's and Kendall's correlation, each as {value, low, high}, or None if undefined."""
-    figures: dict[str, Any] = {}
+    figures: JsonObject = {}
     for name, method in METHODS:
         value = value_of(method, scores, ratings)
         figures[name] = None
@@ -46,7 +46,7 @@ def value_of(
 ALPHA = 0.05
 
 
-def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) -> dict[str, Any]:
+def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) -> JsonObject:
     """Return the correlation of length and score of one model's answers, ready for JSON.
 
     Args:
@@ -60,7 +60,7 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
     """
     words, scores = [triple[0] for triple in triples], [triple[1] for triple in triples]
     mean = sum(words) / len(words)
-    result: dict[str, Any] = {
+    result: JsonObject = {
         "n": len(triples),
         "words": rounded(mean),
         "r": None,
@@ -83,7 +83,7 @@ def length_and_score(triples: Sequence[tuple[float, float, str]], *, seed: int) 
     return result
 
 
-def adjust(models: Mapping[str, dict[str, Any]], names: Collection[str]) -> list[str]:
+def adjust(models: Mapping[str, JsonObject], names: Collection[str]) -> list[str]:
     """Adjust the p-values of the named models in place; return the models whose length and score are correlated."""
     known = {name: models[name] for name in models if name in names and models[name]["p"] is not None}
     for model, q_value in zip(known.values(), adjusted([model["p"] for model in known.values()]), strict=True):

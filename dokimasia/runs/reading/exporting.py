@@ -6,7 +6,7 @@ import os
 import secrets
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 
@@ -19,8 +19,8 @@ from dokimasia.runs.method import AnyMethod, ColumnType, Export
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import CallFigures, SqliteLedger
 from dokimasia.storage.lookup import find_value
-from dokimasia.storage.people.corrections import COUNTED, Corrections, corrections_of
-from dokimasia.storage.results import ResultRow, results
+from dokimasia.storage.people.corrections import Corrections, corrections_of
+from dokimasia.storage.results import ResultRow, corrected, results
 from dokimasia.storage.retries import retries
 from dokimasia.storage.runs import Run, judgement_scores, load_samples
 
@@ -77,7 +77,6 @@ LAST: dict[str, ColumnType] = {
 }
 """The last columns of every export: calls, tokens and cost, and whether a model is simulated."""
 
-_COUNTED = ("item", *COUNTED)
 
 _UNKNOWN = CallFigures(None, None, None, "", "")
 
@@ -103,18 +102,18 @@ async def export_rows(home: Home, run: Run) -> Export:
     categories = {sample.id: sample.category for sample in load_samples(home, run.id)}
     attempts = {item: retry.attempt for item, retry in retries(home, run.id).items()}
     judged = exported_rows(method, results(home, run.id, as_judged=True))
-    corrected = corrections_of(home, run.id)
+    corrections = corrections_of(home, run.id)
     rows = judged
-    if corrected:
-        rows = [row.model_copy(update=corrected.counted(row.model_dump(include=set(_COUNTED)))) for row in judged]
+    if corrections:
+        rows = [corrected(row, corrections) for row in judged]
     figures = SqliteLedger(home).calls_for(key for row in rows for key in row.calls)
     if method.cells is None:
         own = [{"made": [orjson.dumps(find_value(home, id)).decode() for id in row.value_ids]} for row in rows]
     else:
         own = await method.cells(home, run, rows)
-    corrections = [{} for _ in rows] if not corrected else list(_corrected(home, run, corrected, judged))
+    corrected_cells = list(_corrected_cells(home, run, corrections, judged)) if corrections else [{} for _ in rows]
     return Export(
-        {**FIRST, **(method.columns or MADE), **(CORRECTED if corrected else {}), **LAST},
+        {**FIRST, **(method.columns or MADE), **(CORRECTED if corrections else {}), **LAST},
         [
             {
                 "run": run.id,
@@ -127,19 +126,19 @@ async def export_rows(home: Home, run: Run) -> Export:
                 **_used(row, figures),
                 "simulated": row.model in fake or judged_by_fake or (not row.model and bool(fake)),
             }
-            for row, cells, correction in zip(rows, own, corrections, strict=True)
+            for row, cells, correction in zip(rows, own, corrected_cells, strict=True)
         ],
     )
 
 
-def _corrected(
-    home: Home, run: Run, corrected: Corrections, judged: Sequence[ResultRow]
+def _corrected_cells(
+    home: Home, run: Run, corrections: Corrections, judged: Sequence[ResultRow]
 ) -> Iterator[dict[str, object]]:
     """Yield the values of the columns `CORRECTED` for each row as judged by the run."""
     scores = judgement_scores(home, run.id)
     for row in judged:
-        out = corrected.left_out.get(row.sample_id)
-        last = corrected.of(row.model_dump(include=set(_COUNTED))) or out
+        out = corrections.left_out.get(row.sample_id)
+        last = corrections.of(row.item, row.judgement_id, row.final_id) or out
         yield {
             "corrected_by": None if last is None else last.who,
             "correction_reason": None if last is None else last.reason,
@@ -188,9 +187,10 @@ def _used(row: ResultRow, figures: Mapping[str, CallFigures]) -> dict[str, objec
     }
 
 
-def _sum(values: list[Any]) -> Any:
+def _sum(values: Sequence[float | None]) -> float | None:
     """Return the sum, or None if any value is unknown, since a partial cost would mislead."""
-    return None if any(value is None for value in values) else sum(values)
+    known = [value for value in values if value is not None]
+    return sum(known) if len(known) == len(values) else None
 
 
 Format = Literal["jsonl", "csv", "parquet"]
@@ -286,14 +286,14 @@ class _Lines(list[str]):
         self.append(line.removesuffix("\r\n") + "\n")
 
 
-def csv_text(rows: Iterable[Iterable[Any]]) -> bytes:
+def csv_text(rows: Iterable[Iterable[object]]) -> bytes:
     """Return rows of values as UTF-8 CSV; cells with line breaks of any kind are quoted."""
     lines = _Lines()
     csv.writer(lines).writerows(map(csv_cell, row) for row in rows)
     return "".join(lines).encode()
 
 
-def csv_cell(value: Any) -> Any:
+def csv_cell(value: object) -> object:
     """Return a value as a CSV cell; texts that a spreadsheet would evaluate as formulas are guarded."""
     if value is None:
         return ""

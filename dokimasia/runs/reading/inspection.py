@@ -3,11 +3,11 @@
 import difflib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import orjson
-
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import NotFound
+from dokimasia.report.sections.calls import CallView
 from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
 from dokimasia.runs.figures import forked_from, limits_of, ordered_rows
 from dokimasia.runs.method import SampleGroup
@@ -26,7 +26,7 @@ _SHOWN = ("item", "kind", "model", "arm", "repeat", "outcome", "score", "verdict
 
 async def sample_of_run(
     home: Home, run: Run, sample_id: str, *, raw: bool = False, figures: bool = True
-) -> Mapping[str, Any]:
+) -> Mapping[str, object]:
     """Return everything that a run stores about one sample, ready for JSON; with `raw`, also its calls.
 
     For a method without a view of samples these are the sample's items and, with `figures`, the run's figures.
@@ -74,7 +74,7 @@ def _reduced(home: Home, run: Run, sample_id: str) -> list[dict[str, object]]:
     if not sides:
         return []
     images = {image.sha256 for image in samples_of(home, run.id, [sample_id])[sample_id].images}
-    return [row for row in reduced_from(home, images) if row["side"] in sides]
+    return [image._asdict() for image in reduced_from(home, images) if image.side in sides]
 
 
 def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, object]]:
@@ -87,35 +87,35 @@ def _items(home: Home, run: Run, sample_id: str | None) -> Iterator[dict[str, ob
         }
 
 
-def calls_of_sample(home: Home, run: Run, sample_id: str) -> list[dict[str, object]]:
+def calls_of_sample(home: Home, run: Run, sample_id: str) -> list[JsonObject]:
     """Return all calls of a sample, in order, each with its request and its reply."""
     ledger = SqliteLedger(home)
     keys = dict.fromkeys(key for row in ordered_rows(home, run, sample_id) for key in row.calls)
-    return [_call(home, ledger, key) for key in keys]
+    return [_call(home, ledger, key).model_dump(mode="json") for key in keys]
 
 
-def _call(home: Home, ledger: SqliteLedger, key: str) -> dict[str, object]:
+def _call(home: Home, ledger: SqliteLedger, key: str) -> CallView:
     call, reply = ledger.rebuild(key)
     figures = ledger.calls_for([key])[key]
     images = [image.sha256 for message in getattr(call, "messages", ()) for image in message.images]
-    return {
-        "key": key,
-        "label": figures.label,
-        "model": call.model.name,
-        "cost": figures.cost,
-        "latency": figures.latency,
-        "input_tokens": figures.input_tokens,
-        "output_tokens": figures.output_tokens,
-        "originals": originals_of(home, images),
-        "request": call.model_dump(mode="json"),
-        "reply": reply.model_dump(mode="json"),
-    }
+    return CallView(
+        key=key,
+        label=figures.label,
+        model=call.model.name,
+        cost=figures.cost,
+        latency=figures.latency,
+        input_tokens=figures.input_tokens,
+        output_tokens=figures.output_tokens,
+        originals=originals_of(home, images),
+        request=call,
+        reply=reply,
+    )
 
 
 FIELDS = frozenset({"id", "method", "command", "data_name", "seed", "fresh", "status", "created_at", "updated_at"})
 
 
-def run_summary(run: Run, label: Label, *, questions: int = 0, why: str = "") -> dict[str, Any]:
+def run_summary(run: Run, label: Label, *, questions: int = 0, why: str = "") -> JsonObject:
     """Return a run's entry in a list of runs, ready for JSON.
 
     Args:
@@ -137,11 +137,11 @@ def waiting_questions(home: Home) -> Counter[str]:
 def end_reasons(home: Home, runs: Iterable[Run]) -> dict[str, str]:
     """Return a sentence on why each interrupted or failed run ended, by the run's id."""
     ids = [run.id for run in runs if run.status in ("interrupted", "failed")]
-    sql = "SELECT run_id, data FROM events WHERE run_id IN ({marks}) AND kind = 'ended' ORDER BY id"
-    return {row["run_id"]: str(orjson.loads(row["data"])["why"]) for row in home.rows_among(sql, ids)}
+    sql = "SELECT run_id, json_extract(data, '$.why') FROM events WHERE run_id IN ({marks}) AND kind = 'ended' ORDER BY id"
+    return {run_id: str(why) for run_id, why in home.all_among(sql, ids)}
 
 
-def current_summary(home: Home, run: Run) -> dict[str, Any]:
+def current_summary(home: Home, run: Run) -> JsonObject:
     """Return the entry of one run, with its label and open questions, ready for JSON."""
     label, questions = labels(home).get(run.id, Label()), waiting_questions(home)[run.id]
     return run_summary(run, label, questions=questions, why=end_reasons(home, [run]).get(run.id, ""))

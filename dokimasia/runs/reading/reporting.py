@@ -16,6 +16,7 @@ from dokimasia.report.data import Added, ModelFacts, Picture, PromptFacts, Repor
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.thumbnails import picture, share_of
 from dokimasia.runs.catalogue import OWN, method_named, method_of, plugin_methods
+from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.reading.exporting import write_whole
 from dokimasia.storage.home import Home
 from dokimasia.storage.people.questions import open_questions
@@ -75,7 +76,7 @@ SETTINGS: Mapping[str, tuple[str, str]] = {
 """By the field of a plan: its title and text in a report; fields that are not set are left out."""
 
 
-def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None, open_questions: int = 0) -> RunFacts:
+def facts_of(run: Run, plan: RunPlan, *, graphs: Mapping[str, int] | None, open_questions: int = 0) -> RunFacts:
     """Return the facts of a run: models with their roles, prompts, and other options in words.
 
     Args:
@@ -84,8 +85,7 @@ def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None, open_qu
         graphs: the graphs' versions; None if this program's differ from those of the run.
         open_questions: the number of open questions to people.
     """
-    fields: Mapping[str, Any] = dict(plan)
-    prompts: Mapping[str, str] = fields.get("prompts", {})
+    prompts = sorted(plan.prompts.items())
     return RunFacts(
         run=run.id,
         status=run.status,
@@ -95,21 +95,20 @@ def facts_of(run: Run, plan: Value, *, graphs: Mapping[str, int] | None, open_qu
         seed=run.seed,
         accepted_by=run.version,
         written_by=__version__,
-        models=tuple(_models(fields)),
-        prompts=tuple(PromptFacts(name, *version.partition(":")[::2]) for name, version in sorted(prompts.items())),
+        models=tuple(_models(dict(plan))),
+        prompts=tuple(PromptFacts(name, *version.partition(":")[::2]) for name, version in prompts),
         graphs=graphs,
         settings=tuple(_settings(plan)),
         open_questions=open_questions,
     )
 
 
-def _models(fields: Mapping[str, Any]) -> Iterator[ModelFacts]:
+def _models(fields: Mapping[str, object]) -> Iterator[ModelFacts]:
     """Yield each model once for each of its roles; a peer that is also a candidate counts as candidate only."""
     seen: set[tuple[str, bool]] = set()
     for field, role in ROLES.items():
-        value: Any = fields.get(field)
-        values: Any = value if isinstance(value, tuple) else (value,)
-        for spec in values:
+        value = fields.get(field)
+        for spec in value if isinstance(value, tuple) else (value,):
             if not isinstance(spec, ModelSpec):
                 continue
             key = (spec.ref.name, role == "judge")
@@ -121,10 +120,11 @@ def _models(fields: Mapping[str, Any]) -> Iterator[ModelFacts]:
         yield from (
             _model("model", spec) for spec in (value if isinstance(value, tuple) else ()) if isinstance(spec, ModelSpec)
         )
-    by_step: Any = fields.get("judges", {})
+    by_step = fields.get("judges")
     judges: Mapping[str, ModelSpec] = by_step if isinstance(by_step, Mapping) else {}
-    own: ModelSpec | None = fields.get("judge")
-    for name in dict.fromkeys(spec.ref.name for spec in judges.values() if own is None or spec.ref != own.ref):
+    own = fields.get("judge")
+    others = [spec for spec in judges.values() if not isinstance(own, ModelSpec) or spec.ref != own.ref]
+    for name in dict.fromkeys(spec.ref.name for spec in others):
         steps = tuple(step for step, spec in judges.items() if spec.ref.name == name)
         yield _model("judge", judges[steps[0]], steps=steps)
 
@@ -144,7 +144,7 @@ def _settings(plan: Value) -> Iterator[tuple[str, str]]:
             yield title, words.format(_words(value))
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, Mapping):
@@ -262,8 +262,7 @@ async def report_data(
 
 def _graphs(run: Run, now: Mapping[str, int]) -> Mapping[str, int] | None:
     """Return the graphs' versions; None if this program's differ from those of the run."""
-    before: Any = run.options.get("versions", {})
-    return dict(now) if all(before.get(name) == version for name, version in now.items()) else None
+    return dict(now) if all(run.versions.get(name) == version for name, version in now.items()) else None
 
 
 def _added(home: Home, run: Run) -> dict[str, Added]:
@@ -278,11 +277,12 @@ def _added(home: Home, run: Run) -> dict[str, Added]:
 
 def _with_items(run: Run, data: ReportData, samples: int) -> ReportData:
     """Return the data with only the items of selected samples, failures first."""
-    ids = list(dict.fromkeys(str(item["sample"]) for item in data.samples))
-    failed = {str(item["sample"]) for item in data.samples if item.get("failure")}
-    shown, selection = select_samples(run, ids, failed, samples)
-    items = {id: [item for item in data.samples if item["sample"] == id] for id in shown}
-    return replace(data, selection=selection, samples=[item for each in items.values() for item in each])
+    items: dict[str, list[Mapping[str, object]]] = {}
+    for item in data.samples:
+        items.setdefault(str(item["sample"]), []).append(item)
+    failed = {id for id, of_sample in items.items() if any(item.get("failure") for item in of_sample)}
+    shown, selection = select_samples(run, list(items), failed, samples)
+    return replace(data, selection=selection, samples=[item for id in shown for item in items[id]])
 
 
 def select_samples(
@@ -404,13 +404,11 @@ def _redacted_data(data: ReportData, redact: Redact) -> ReportData:
     """Return a report's data with every text redacted."""
     redact = cache(redact)  # the names of members come back thousands of times
     fields = ("summary", "figures", "differences", "repeats", "reasons", "samples")
-    changed: dict[str, Any] = {name: redact_texts(getattr(data, name), redact) for name in fields}
-    changed["added"] = {
-        name: Added(redact_texts(added.value, redact), added.section) for name, added in data.added.items()
-    }
+    changed = {name: redact_texts(getattr(data, name), redact) for name in fields}
+    added = {name: Added(redact_texts(added.value, redact), added.section) for name, added in data.added.items()}
     models = tuple(
         replace(model, endpoint=redact(model.endpoint), sampling=redact_texts(model.sampling, redact))
         for model in data.facts.models
     )
     facts = replace(data.facts, command=redact(data.facts.command), models=models)
-    return replace(data, facts=facts, **changed)
+    return replace(data, facts=facts, added=added, **changed)

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 import orjson
 
@@ -110,13 +109,13 @@ def _touched(home: Home, findings: Collection[LedgerDamage]) -> dict[tuple[str, 
     runs_of_sample = _grouped(home.all("SELECT sample, run_id FROM run_samples"))
     for key in wanted.get("samples", ()):
         touch("samples", key, runs_of_sample.get(key, ()))
-    if "blobs" in wanted:
+    if blobs := wanted.get("blobs"):
         for id, body in home.all("SELECT id, body FROM samples"):
-            for sha256 in _images(body) & wanted["blobs"]:
+            for sha256 in _images(body) & blobs:
                 touch("blobs", sha256, runs_of_sample.get(id, ()))
         runs_of_call = _grouped(home.all("SELECT c.value, r.run_id FROM results r, json_each(r.calls) c"))
         for key, reply in home.all("SELECT key, reply FROM calls WHERE kind = 'image_edit'"):
-            for sha256 in wanted["blobs"]:
+            for sha256 in blobs:
                 touch("blobs", sha256, runs_of_call.get(key, ()) if sha256 in reply else ())
     if wanted.keys() & {"calls", "texts"}:
         runs_of_call = _grouped(home.all("SELECT c.value, r.run_id FROM results r, json_each(r.calls) c"))
@@ -129,7 +128,7 @@ def _touched(home: Home, findings: Collection[LedgerDamage]) -> dict[tuple[str, 
     return touched
 
 
-def _grouped(pairs: Iterable[tuple[Any, ...]]) -> dict[str, set[str]]:
+def _grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, set[str]]:
     grouped: defaultdict[str, set[str]] = defaultdict(set)
     for key, run in pairs:
         grouped[key].add(run)

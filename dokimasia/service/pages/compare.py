@@ -30,6 +30,7 @@ from dokimasia.report.comparison import (
     turned,
 )
 from dokimasia.report.drawing import Charts
+from dokimasia.report.fields import Interval, StrictShare
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name
 from dokimasia.runs.reading.comparison import (
@@ -55,7 +56,7 @@ from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.excerpts import rows_of, samples_of
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
-from dokimasia.storage.reading.browsing import counted
+from dokimasia.storage.reading.browsing import count_results
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, get_run, list_runs, load_samples
 
@@ -106,7 +107,7 @@ class ComparedPair(NamedTuple):
 def state_of(home: Home, *runs: Run) -> Changes:
     """Return a cache key that changes with anything in these runs."""
     unfinished_ids = [run.id for run in runs if run.status != "done"]
-    return (*home_version(home), counted(home, unfinished_ids) if unfinished_ids else 0)
+    return (*home_version(home), count_results(home, unfinished_ids) if unfinished_ids else 0)
 
 
 def compared(home: Home, first: Run, second: Run, models: tuple[str, str] | None) -> RunComparison:
@@ -397,7 +398,7 @@ def compare(
             shared["fault"] = "No model is in both runs. Choose one of each to compare them."
         return page(request, "compare_choose.html", **shared, models=choice)
     try:
-        later = not part and counted(home, [run.id for run in {first.id: first, second.id: second}.values()]) > AT_ONCE
+        later = not part and count_results(home, list({first.id, second.id})) > AT_ONCE
         values = {} if later else _parts(service, query, part or "all", show, number)
     except (InputError, NotFound) as error:
         shared["fault"] = service.redact(str(error))
@@ -644,4 +645,6 @@ def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
     value: Any = model.get(path[0]) if path else None
     if not isinstance(value, Mapping):
         return figures.NOTHING
-    return figures.strict_of(value) if "share" in value else figures.measured(value, ends=2)
+    if "share" in value:
+        return figures.strict_of(StrictShare.model_construct(**value))
+    return figures.measured(Interval.model_construct(**value), ends=2)

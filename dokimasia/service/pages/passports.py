@@ -144,4 +144,4 @@ def _rate(passport: Passport, error: Any) -> dict[str, Any]:
 def _share(rate: Any) -> str:
     if rate is None or rate.share is None:
         return "–"
-    return f"{rate.share:.0%}{bracketed(rate.model_dump(), lambda end: f'{100 * end:.0f}')}"
+    return f"{rate.share:.0%}{bracketed(rate, lambda end: f'{100 * end:.0f}')}"

@@ -13,7 +13,7 @@ from dokimasia.storage.content.recent import Recent
 from dokimasia.storage.faults import wrap_sqlite_errors
 
 CACHE_BYTES = 64 * 1024 * 1024
-"""Bytes of images that are kept in memory after they were read or put."""
+"""Size of the cache of images in memory, in bytes."""
 
 _HASH = re.compile(r"[0-9a-f]{64}")
 _TEMPORARY = "tmp"
@@ -27,13 +27,13 @@ def _check_hash(data: bytes, sha256: str) -> None:
 
 
 class MemoryBlobs:
-    """Image bytes in memory, for use without a home."""
+    """Image bytes in memory, for programs without a home."""
 
     def __init__(self) -> None:
         self._blobs: dict[str, bytes] = {}
 
     def put_image(self, data: bytes, ref: ImageRef) -> None:
-        """Keep the bytes under `ref.sha256`.
+        """Store the bytes under `ref.sha256`.
 
         Raises:
             StorageError: the bytes do not have that hash.
@@ -42,10 +42,10 @@ class MemoryBlobs:
         self._blobs.setdefault(ref.sha256, bytes(data))
 
     def get(self, sha256: str) -> bytes:
-        """Return the bytes.
+        """Return the bytes of an image.
 
         Raises:
-            StorageError: there are none under that hash.
+            StorageError: no image with that hash is stored.
         """
         try:
             return self._blobs[sha256]
@@ -54,21 +54,21 @@ class MemoryBlobs:
 
 
 class FileBlobs:
-    """Image bytes as files `ab/abc…`, below one folder.
+    """Image bytes as files `ab/abc…` below one folder; safe to use from several threads.
 
-    A blob is written to a temporary file, flushed to the disk and renamed, so that a named file is always complete.
-    The hash is checked on every read. Safe to use from several threads.
+    A blob is written to a temporary file, flushed to disk and renamed, so that a file under its name is always complete.
+    Every read checks the hash.
     """
 
     def __init__(self, path: Path, *, cache_bytes: int = CACHE_BYTES) -> None:
-        """Use the folder, created on the first write; `cache_bytes` limits the cache in memory."""
+        """Use a folder, which is created on the first write; `cache_bytes` is the size of the cache in memory."""
         self.path = path
         self._recent: Recent[str, bytes] = Recent(cache_bytes)
 
     def put_image(self, data: bytes, ref: ImageRef) -> None:
-        """Keep the bytes under `ref.sha256`, durably; putting the same bytes again changes nothing.
+        """Store the bytes under `ref.sha256`, durably; storing the same bytes again changes nothing.
 
-        A file of that name with another length was damaged, and is replaced.
+        A file of that name with another length is damaged and replaced.
 
         Raises:
             StorageError: the bytes do not have that hash, or the file cannot be written.
@@ -83,10 +83,10 @@ class FileBlobs:
         self._recent.put(ref.sha256, bytes(data), len(data))
 
     def get(self, sha256: str) -> bytes:
-        """Return the bytes.
+        """Return the bytes of an image.
 
         Raises:
-            StorageError: the file is missing, cannot be read, or no longer holds those bytes.
+            StorageError: the file is missing or cannot be read, or its bytes changed.
         """
         cached = self._recent.get(sha256)
         if cached is not None:
@@ -118,7 +118,7 @@ class FileBlobs:
         return self.path / sha256[:2] / sha256
 
     def sweep(self) -> None:
-        """Remove the partial files of a killed writer; only the holder of the home's lock may call it."""
+        """Remove the partial files of a killed writer; only the process with the home's lock may call it."""
         with wrap_sqlite_errors(self.path, "clearing half-written images"):
             for leftover in (self.path / _TEMPORARY).glob("*"):
                 leftover.unlink(missing_ok=True)

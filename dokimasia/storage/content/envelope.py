@@ -8,14 +8,14 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from dokimasia.domain.call import ModelCall, ModelReply
-from dokimasia.domain.identity import digest
+from dokimasia.domain.identity import JsonObject, digest
 
 _CALL: TypeAdapter[ModelCall] = TypeAdapter(ModelCall)
 _REPLY: TypeAdapter[ModelReply] = TypeAdapter(ModelReply)
 
 
 SHORT = 20_000
-"""Characters up to which a text is remembered with its hash."""
+"""Longest text, in characters, whose hash is cached."""
 
 
 def text_hash(text: str) -> str:
@@ -28,16 +28,16 @@ def _short_hash(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-def reply_digest(reply: dict[str, Any]) -> str:
+def reply_digest(reply: JsonObject) -> str:
     """Return the digest of a folded reply, which reveals later changes."""
     return digest("reply/1", reply)
 
 
-def _replace(body: dict[str, Any], change: Callable[[Any], Any]) -> None:
+def _replace(body: JsonObject, change: Callable[[Any], object]) -> None:
     """Apply `change` in place to every text of a request or reply body, and to nothing else.
 
-    The places are listed explicitly: a schema or a provider's extra parameters may contain anything, including what
-    looks like a reference.
+    The places are listed explicitly, since a schema or a provider's extra parameters may contain anything, even something
+    that looks like a reference.
     """
     for message in body.get("messages", ()):
         for part in message["parts"]:
@@ -50,8 +50,8 @@ def _replace(body: dict[str, Any], change: Callable[[Any], Any]) -> None:
             body[field] = change(body[field])
 
 
-def fold(body: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
-    """Replace every text of a body by `{"text_ref": hash}` and collect the texts in `texts`; modifies `body`."""
+def fold(body: JsonObject, texts: dict[str, str]) -> JsonObject:
+    """Replace every text of a body by `{"text_ref": hash}`, add the texts to `texts`, and return the modified body."""
 
     def refer(text: str) -> dict[str, str]:
         name = text_hash(text)
@@ -62,12 +62,12 @@ def fold(body: dict[str, Any], texts: dict[str, Any]) -> dict[str, Any]:
     return body
 
 
-def unfold(body: dict[str, Any], text_of: Callable[[str], str]) -> dict[str, Any]:
-    """Restore the texts of a folded body; modifies `body` and returns it.
+def unfold(body: JsonObject, text_of: Callable[[str], str]) -> JsonObject:
+    """Restore the texts of a folded body, and return the modified body.
 
     Args:
         body: the result of `fold`.
-        text_of: returns the text of a hash.
+        text_of: returns a text by its hash.
 
     Raises:
         KeyError, TypeError: the body has no reference where a text belongs.
@@ -76,7 +76,7 @@ def unfold(body: dict[str, Any], text_of: Callable[[str], str]) -> dict[str, Any
     return body
 
 
-def read_call(request: dict[str, Any], *, model_name: str) -> ModelCall:
+def read_call(request: JsonObject, *, model_name: str) -> ModelCall:
     """Return the call of a canonical request; `model_name` is the model's name at the time of the call.
 
     Raises:
@@ -87,7 +87,7 @@ def read_call(request: dict[str, Any], *, model_name: str) -> ModelCall:
     return _CALL.validate_python(body)
 
 
-def read_reply(body: dict[str, Any]) -> ModelReply:
+def read_reply(body: JsonObject) -> ModelReply:
     """Return the reply of an unfolded body.
 
     Raises:

@@ -8,7 +8,7 @@ from dokimasia.domain.identity import canonical_json
 from dokimasia.storage.content.envelope import fold
 
 RECENT_TEXTS = 4096
-"""Hashes of committed texts that are remembered, so that what many calls share is not written with each."""
+"""Number of hashes of committed texts to remember, so that a text shared by many calls is not written with each."""
 
 
 class Folded(NamedTuple):
@@ -19,7 +19,7 @@ class Folded(NamedTuple):
 
 
 class KnownTexts:
-    """Remembers recently committed texts."""
+    """The hashes of recently committed texts."""
 
     def __init__(self) -> None:
         self._recent: dict[str, None] = {}
@@ -37,6 +37,6 @@ class KnownTexts:
 
 def folded(call: ModelCall) -> Folded:
     """Return a call's request as it is stored."""
-    texts: dict[str, str | bytes] = {}
+    texts: dict[str, str] = {}
     request = fold(canonical_request(call), texts)
     return Folded(canonical_json(request).decode(), texts)

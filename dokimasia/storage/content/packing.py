@@ -1,17 +1,17 @@
-"""Compression of long texts in the database: prompts are most of a run's bytes."""
+"""Compression of long texts in the database; most bytes of a run are prompts."""
 
 import zlib
 
 SHORTEST = 256
-"""Characters from which a text is worth packing."""
+"""Length of the shortest text that is packed, in characters."""
 
 _LEVEL, _WINDOW, _MEMORY = 6, -12, 5
-"""A raw stream with a window of 4 KiB: as small as any for prompts, and four times as fast as one with the usual window,
-whose tables take longer to make than a prompt takes to pack."""
+"""Settings of a raw stream with a window of 4 KiB. For prompts its output is as small as any, and it is four times as fast
+as a stream with the usual window, whose tables take longer to build than a prompt takes to pack."""
 
 
 def pack(text: str) -> str | bytes:
-    """Return the stored form of a text: raw deflated UTF-8 as bytes, or the text itself where it is short."""
+    """Return the stored form of a text: raw deflated UTF-8 as bytes, or the text itself if that is shorter."""
     if len(text) < SHORTEST:
         return text
     data = text.encode()
@@ -26,7 +26,7 @@ def packed(text: str | bytes) -> str | bytes:
 
 
 def unpack(stored: object) -> str:
-    """Return the text of its stored form.
+    """Return the text that a stored form holds.
 
     Raises:
         ValueError: the data is damaged, or was not made by `pack`.

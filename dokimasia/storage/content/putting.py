@@ -7,20 +7,21 @@ from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 
 THREADS = 2
-"""Half of an image's time goes by until it lies safely on the disk; more threads than two wait for each other."""
+"""Number of writing threads. Half the time of storing an image is the flush to disk; more than two threads only wait for
+each other."""
 
 WAITING_BYTES = 32 * 1024 * 1024
-"""Bytes of images that may wait to be put; with more, whoever puts waits too."""
+"""Bytes of queued images above which `put_image` waits."""
 
 
 class BackgroundWriter:
     """A blob store whose `put_image` returns at once; `settle` waits until all images are stored.
 
-    Use it in a `with` block and call `settle` before anything refers to the images. For a single writing thread.
+    Use it in a `with` block, from one thread, and call `settle` before anything refers to the images.
     """
 
     def __init__(self, blobs: BlobStore) -> None:
-        """Write into another store."""
+        """Write to another store."""
         self._blobs = blobs
         self._pool = ThreadPoolExecutor(THREADS, thread_name_prefix="images")
         self._waiting: deque[tuple[Future[None], int]] = deque()
@@ -50,7 +51,7 @@ class BackgroundWriter:
         """Wait until all queued images are stored.
 
         Raises:
-            StorageError: an image could not be kept.
+            StorageError: an image could not be stored.
         """
         while self._waiting:
             self._take_oldest()

@@ -3,36 +3,49 @@
 import asyncio
 import sqlite3
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import NamedTuple
 
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 from dokimasia.storage.home import Home
-from dokimasia.storage.schema.rows import insert_row, without_seal
+from dokimasia.storage.schema.rows import insert_row
 from dokimasia.storage.values import now
 
 Reduce = Callable[[bytes, int], tuple[ImageRef, bytes]]
-"""Makes an image smaller: from its bytes and the pixels of the longer side."""
+"""Returns an image reduced to a longer side of so many pixels, from its bytes."""
 
 _FIND = "SELECT sha256, media_type, width, height FROM reduced_images WHERE original = ? AND side = ?"
 
 
+class ReducedImage(NamedTuple):
+    """A reduced version of an image: the original's hash, the longer side in pixels at most, and the reduced file."""
+
+    original: str
+    side: int
+    sha256: str
+    media_type: str
+    width: int
+    height: int
+    bytes: int
+    created_at: str
+
+
 class ReducedImages:
-    """Implements `dokimasia.domain.ports.Reducer`; for one event loop.
+    """Implements `dokimasia.domain.ports.Reducer` for one event loop.
 
     A reduced image is reused in this process and in every later one: ledger keys contain its hash, and another version
-    of the image library could write other bytes.
+    of the image library may write other bytes.
     """
 
     def __init__(self, blobs: BlobStore, reduce: Reduce, *, home: Home | None = None) -> None:
-        """Store reduced images in `blobs`, and record them in the home of these blobs, if there is one."""
+        """Store reduced images in `blobs`, and record them in the home that the blobs belong to, if any."""
         self._blobs = blobs
         self._reduce = reduce
         self._home = home
         self._made: dict[tuple[str, int], asyncio.Task[ImageRef]] = {}
 
     async def __call__(self, image: ImageRef, side: int) -> ImageRef:
-        """Return the image reduced to a longer side of that many pixels; it is stored among the blobs.
+        """Return the image reduced to a longer side of so many pixels; its bytes are stored among the blobs.
 
         Raises:
             ToolFailure: the image cannot be read.
@@ -51,13 +64,16 @@ class ReducedImages:
                 return ImageRef(sha256=row[0], media_type=row[1], width=row[2], height=row[3])
         reduced, size = await asyncio.to_thread(self._make, image, side)
         if self._home is not None:
-            row = {
-                "original": image.sha256,
-                "side": side,
-                **reduced.model_dump(exclude={"kind"}),
-                "bytes": size,
-                "created_at": now("seconds"),
-            }
+            row = ReducedImage(
+                image.sha256,
+                side,
+                reduced.sha256,
+                reduced.media_type,
+                reduced.width,
+                reduced.height,
+                size,
+                now("seconds"),
+            )
             await self._home.write(lambda connection: _replace(connection, row), steady=True)
         return reduced
 
@@ -67,18 +83,19 @@ class ReducedImages:
         return reduced, len(data)
 
 
-def _replace(connection: sqlite3.Connection, row: dict[str, Any]) -> None:
-    connection.execute("DELETE FROM reduced_images WHERE original = :original AND side = :side", row)
-    insert_row(connection, "reduced_images", row)
+def _replace(connection: sqlite3.Connection, image: ReducedImage) -> None:
+    connection.execute("DELETE FROM reduced_images WHERE original = ? AND side = ?", (image.original, image.side))
+    insert_row(connection, "reduced_images", image._asdict())
 
 
-def reduced_from(home: Home, originals: Iterable[str]) -> list[dict[str, Any]]:
-    """Return the reduced versions of images, by hash: a row per image and side, in that order."""
-    sql = "SELECT * FROM reduced_images WHERE original IN ({marks}) ORDER BY original, side"
-    return [without_seal(row) for row in home.rows_among(sql, sorted(originals))]
+def reduced_from(home: Home, originals: Iterable[str]) -> list[ReducedImage]:
+    """Return the reduced versions of images, sorted by the original's hash and the side."""
+    columns = ", ".join(ReducedImage._fields)
+    sql = f"SELECT {columns} FROM reduced_images WHERE original IN ({{marks}}) ORDER BY original, side"
+    return [ReducedImage(*row) for row in home.all_among(sql, sorted(originals))]
 
 
 def originals_of(home: Home, reduced: Iterable[str]) -> dict[str, str]:
     """Return the hash of each reduced image's original."""
     sql = "SELECT sha256, original FROM reduced_images WHERE sha256 IN ({marks})"
-    return {row["sha256"]: row["original"] for row in home.rows_among(sql, reduced)}
+    return dict(home.all_among(sql, reduced))

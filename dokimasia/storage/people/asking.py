@@ -1,4 +1,4 @@
-"""People as models: their replies enter the ledger, their open questions wait in the queue."""
+"""People as models: their replies are stored in the ledger, and their open questions wait in the queue."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,7 +20,7 @@ from dokimasia.storage.people.questions import (
 
 
 class QueuedPeople:
-    """The `People` of a home, as one run asks them; `asked` are the items of all that it asked in this invocation."""
+    """The `People` of a home for one run; `asked` has the items of all questions of this invocation."""
 
     def __init__(self, home: Home, run_id: str, specs: Mapping[str, ModelSpec]) -> None:
         self._home = home
@@ -40,9 +40,9 @@ class QueuedPeople:
         item = question_item(self._run, key, call, label)
         self.asked.add(item.id)
         answer = await self._ledger.get(key)
-        if answer is None and (answered := answered_item(self._home, key)) is not None:
-            settled = standing(self._home, answered).settled_by
-            answer = None if settled is None else await self._entered(key, call, label, settled)
+        if answer is None and (answered_id := answered_item(self._home, key)) is not None:
+            decision = standing(self._home, answered_id).settled_by
+            answer = None if decision is None else await self._store_reply(key, call, label, decision)
         if answer is None:
             await keep_question(self._home, item, call, aid)
         else:
@@ -53,11 +53,13 @@ class QueuedPeople:
         """Withdraw the run's questions that this invocation, now complete, did not ask."""
         await withdraw_others(self._home, self._run, self.asked)
 
-    async def _entered(self, key: str, call: Chat, label: str, decision: Decision) -> CallResult:
-        """Store a person's reply in the ledger: without tokens, with its duration, author and time."""
+    async def _store_reply(self, key: str, call: Chat, label: str, decision: Decision) -> CallResult:
+        """Store a person's reply in the ledger, without tokens, but with its duration, author and time."""
         rate = self._rates.get(call.model.name)
         seconds = _seconds(get_question(self._home, decision.item).shown_at, decision.at)
-        cost = 0.0 if not rate else None if seconds is None else rate * seconds / 3600
+        cost = 0.0
+        if rate:
+            cost = None if seconds is None else rate * seconds / 3600
         reply = ChatReply(
             text=decision.text,
             finish_reason="stop",
@@ -68,12 +70,12 @@ class QueuedPeople:
         return CallResult(key=key, reply=reply, cost=cost)
 
 
-def _seconds(shown: str, answered: str) -> float | None:
-    """Return the paid time of a reply in seconds; None where the time of showing is unknown."""
-    if not shown:
+def _seconds(shown_at: str, answered_at: str) -> float | None:
+    """Return the paid time of a reply in seconds; None if it is unknown when the question was shown."""
+    if not shown_at:
         return None
     try:
-        took = (datetime.fromisoformat(answered) - datetime.fromisoformat(shown)).total_seconds()
+        took = (datetime.fromisoformat(answered_at) - datetime.fromisoformat(shown_at)).total_seconds()
     except (ValueError, TypeError):
         return None
     return min(MOST_SECONDS, max(0.0, took))

@@ -1,24 +1,29 @@
 """Corrections by people in a finished run, read from its events and applied to results."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.storage.home import Home
 
 CORRECTED = "corrected"
-"""The kind of the events. Each is kept for good; of those on the same thing the last one counts."""
+"""The kind of the events, all of which are kept; of several on the same thing the last one counts."""
 
 COUNTED = ("score", "verdict", "stated", "stated_score", "judgement_id", "final_id")
 """The columns of a result that a correction may change."""
 
 
-class Correction(NamedTuple):
-    """What a person said of one answer, or with an empty `item` of a whole sample: to leave it out.
+Columns = Mapping[str, str | float | None]
+"""The columns `COUNTED` of a result, by name."""
 
-    `was` and `now` are the columns of the judge and those that count; `changes` says it for people: [{what, from, to}].
-    `undo` takes back what stood before; `number` counts what was said of the same thing, from 1.
+
+class Correction(NamedTuple):
+    """A person's correction of an answer, or with an empty `item` the exclusion of a whole sample.
+
+    `was` has the columns as judged, `now` those that count; `changes` lists the differences for people as
+    `{what, from, to}`. `undo` takes the previous correction back; `number` counts corrections of the same thing, from 1.
     """
 
     sample: str
@@ -27,13 +32,13 @@ class Correction(NamedTuple):
     at: str
     reason: str
     undo: bool
-    was: Mapping[str, Any]
-    now: Mapping[str, Any]
-    changes: tuple[Mapping[str, Any], ...]
+    was: Columns
+    now: Columns
+    changes: tuple[Mapping[str, str | int | None], ...]
     number: int
 
-    def shown(self) -> dict[str, Any]:
-        """Return what is shown of it: `answers` without columns of the home."""
+    def shown(self) -> JsonObject:
+        """Return the fields that people see, ready for JSON: all but the columns."""
         fields = {"sample": self.sample, "item": self.item, "who": self.who, "at": self.at, "reason": self.reason}
         return {
             **fields,
@@ -44,7 +49,7 @@ class Correction(NamedTuple):
 
 
 class Corrections(NamedTuple):
-    """What stands: the last word on each answer, by its item, and on each sample that is left out, by its name."""
+    """The corrections in effect: of answers, by item, and the excluded samples, by name."""
 
     answers: Mapping[str, Correction]
     left_out: Mapping[str, Correction]
@@ -53,40 +58,36 @@ class Corrections(NamedTuple):
         """Whether there are any corrections."""
         return bool(self.answers or self.left_out)
 
-    def of(self, row: Mapping[str, Any]) -> Correction | None:
+    def of(self, item: str, judgement_id: str | None, final_id: str | None) -> Correction | None:
         """Return the correction of a result; None without one, or if the answer was judged again since."""
-        correction = self.answers.get(row["item"])
-        same = correction is not None and all(
-            row[name] == correction.was[name] for name in ("judgement_id", "final_id")
-        )
-        return correction if same else None
-
-    def counted(self, row: dict[str, Any]) -> dict[str, Any]:
-        """Return a result's columns with its correction applied."""
-        correction = self.of(row)
-        return row if correction is None else {**row, **{name: correction.now[name] for name in COUNTED if name in row}}
+        correction = self.answers.get(item)
+        if correction is None:
+            return None
+        judged_ids = correction.was["judgement_id"], correction.was["final_id"]
+        return correction if judged_ids == (judgement_id, final_id) else None
 
 
 def correction_events(home: Home, run_id: str) -> list[Correction]:
     """Return all corrections in a run, in the order they were made."""
     sql = "SELECT at, data FROM events WHERE run_id = ? AND kind = ? ORDER BY id"
-    return _numbered(home.all(sql, (run_id, CORRECTED)))
+    return _read_corrections(home.all(sql, (run_id, CORRECTED)))
 
 
-def _numbered(rows: Iterable[tuple[str, str]]) -> list[Correction]:
+def _read_corrections(rows: Iterable[tuple[str, str]]) -> list[Correction]:
     count: dict[tuple[str, str], int] = {}
     corrections: list[Correction] = []
     for at, data in rows:
         fields = orjson.loads(data)
-        place = fields["sample"], fields["item"]
-        count[place] = count.get(place, 0) + 1
         changes = tuple(fields.pop("changes"))
-        corrections.append(Correction(**fields, at=at, changes=changes, number=count[place]))
+        correction = Correction(**fields, at=at, changes=changes, number=1)
+        place = correction.sample, correction.item
+        count[place] = count.get(place, 0) + 1
+        corrections.append(correction._replace(number=count[place]))
     return corrections
 
 
 def corrections_of(home: Home, run_id: str) -> Corrections:
-    """Return the corrections in effect in a run; all figures get them from this function."""
+    """Return the corrections in effect in a run; every figure is based on them."""
     last = {(event.sample, event.item): event for event in correction_events(home, run_id)}
     standing = [correction for correction in last.values() if not correction.undo]
     return Corrections(
@@ -98,15 +99,15 @@ def corrections_of(home: Home, run_id: str) -> Corrections:
 def standing_answers(home: Home, run_id: str, corrections: Corrections) -> list[Correction]:
     """Return the effective corrections of answers: without answers judged again since and without excluded samples."""
     sql = "SELECT item, judgement_id, final_id FROM results WHERE run_id = ? AND item IN ({marks})"
-    rows = home.rows_among(sql, corrections.answers, run_id)
-    by_item = {row["item"]: correction for row in rows if (correction := corrections.of(row)) is not None}
+    rows = home.all_among(sql, corrections.answers, run_id)
+    standing = {item for item, *judged in rows if corrections.of(item, *judged) is not None}
     return [
         answer
         for item, answer in corrections.answers.items()
-        if item in by_item and answer.sample not in corrections.left_out
+        if item in standing and answer.sample not in corrections.left_out
     ]
 
 
 def count_corrections(home: Home) -> int:
-    """Return the number of corrections in a home; a different number invalidates cached figures."""
+    """Return the number of corrections in a home; when it changes, cached figures are out of date."""
     return home.all("SELECT count(*) FROM events WHERE kind = ?", (CORRECTED,))[0][0]

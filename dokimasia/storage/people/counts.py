@@ -7,7 +7,7 @@ from dokimasia.storage.home import Home
 
 
 class CheckCount(NamedTuple):
-    """Items of a run that stand alike: their kind, whose they are (empty: anybody's), how many, and since when the oldest."""
+    """The items of a run with the same kind, person (empty: anybody) and state: their number, and the time of the oldest."""
 
     run: str
     kind: Kind

@@ -25,7 +25,7 @@ _REPLY = "(SELECT d.text FROM decisions d WHERE d.item = i.id AND i.state = 'ans
 
 
 class OpenQuestion(NamedTuple):
-    """A question that waits: its item, whose it is, in which run, by which prompt, its place there, and since when."""
+    """A question without an answer: its item, run, person, prompt, position in the run, and the time it was asked."""
 
     item: str
     run: str
@@ -36,14 +36,14 @@ class OpenQuestion(NamedTuple):
 
 
 class Answering(NamedTuple):
-    """How far a person is with the questions of a run: how many they answered that it has not taken up, and how many are open."""
+    """A person's progress with the questions of a run: answers that the run has not used yet, and open questions."""
 
     answered: int
     open: int
 
 
 def item_row(item: CheckItem) -> dict[str, object]:
-    """Return an undecided item as a row."""
+    """Return the row of an undecided item."""
     return {
         "id": item.id,
         "run_id": item.run,
@@ -82,7 +82,7 @@ async def keep_question(home: Home, item: CheckItem, call: Chat, aid: Aid) -> No
         **aid.model_dump(),
         "asked_at": now("milliseconds"),
     }
-    packed = [(name, pack(text)) for name, text in texts.items()]
+    text_rows = [(name, pack(text)) for name, text in texts.items()]
 
     def insert(connection: sqlite3.Connection) -> None:
         sql = "SELECT coalesce(max(position), -1) + 1 FROM check_items WHERE run_id = ? AND kind = 'question'"
@@ -90,7 +90,7 @@ async def keep_question(home: Home, item: CheckItem, call: Chat, aid: Aid) -> No
         insert_row(connection, "check_items", item_row(item.model_copy(update={"position": place})))
         if not insert_row(connection, "questions", row):
             change_row(connection, "questions", item.id, {"withdrawn_at": None})
-        connection.executemany("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", packed)
+        connection.executemany("INSERT INTO texts (hash, text) VALUES (?, ?) ON CONFLICT DO NOTHING", text_rows)
 
     await home.write(insert)
 
@@ -118,17 +118,30 @@ def get_question(home: Home, item: str) -> PendingQuestion:
         StorageError: its row is damaged.
     """
     sql = (
-        "SELECT i.id, i.run_id, i.person, i.subject, i.detail, i.position, q.request, q.model_name, q.form, q.reader, "
-        f"q.asked_at, q.shown_at, q.used_at, q.withdrawn_at, {_REPLY} {_JOINED} AND i.id = ?"
+        "SELECT i.run_id, i.person, i.subject, i.detail, i.position, q.request, q.model_name, q.form, q.reader, q.asked_at, "
+        f"coalesce(q.shown_at, ''), coalesce(q.used_at, ''), coalesce(q.withdrawn_at, ''), {_REPLY} {_JOINED} AND i.id = ?"
     )
-    rows = home.rows(sql, (item,))
-    if not rows:
+    row = home.one(sql, (item,))
+    if row is None:
         raise NotFound(f"{home.path} has no question {item}: the run that asked it may have been deleted")
-    row = rows[0]
+    (
+        run,
+        person,
+        key,
+        prompt,
+        position,
+        request,
+        model,
+        form,
+        reader,
+        asked_at,
+        shown_at,
+        used_at,
+        withdrawn_at,
+        reply,
+    ) = row
     try:
-        call = read_call(
-            unfold(orjson.loads(row["request"]), lambda name: _text(home, name)), model_name=row["model_name"]
-        )
+        call = read_call(unfold(orjson.loads(request), lambda name: _text(home, name)), model_name=model)
         if not isinstance(call, Chat):
             raise ValueError("it is no chat")
     except (ValueError, KeyError, TypeError) as error:
@@ -137,22 +150,24 @@ def get_question(home: Home, item: str) -> PendingQuestion:
             "`questions` and resume: the run asks it again"
         ) from error
     return PendingQuestion(
-        item=row["id"],
-        run=row["run_id"],
-        person=row["person"],
-        key=row["subject"],
+        item=item,
+        run=run,
+        person=person,
+        key=key,
         call=call,
-        prompt=row["detail"],
-        aid=Aid(form=row["form"], reader=row["reader"]),
-        position=row["position"],
-        asked_at=row["asked_at"],
-        **{name: row[name] or "" for name in ("shown_at", "used_at", "withdrawn_at")},
-        reply=row["reply"],
+        prompt=prompt,
+        aid=Aid(form=form, reader=reader),
+        position=position,
+        asked_at=asked_at,
+        shown_at=shown_at,
+        used_at=used_at,
+        withdrawn_at=withdrawn_at,
+        reply=reply,
     )
 
 
 def answered_item(home: Home, key: str) -> str | None:
-    """Return an item of any run whose question with that key is answered; None without one."""
+    """Return the item of an answered question with that key, in any run; None if there is none."""
     row = home.one(f"SELECT i.id {_JOINED} AND i.subject = ? AND i.state = 'answered' ORDER BY i.id LIMIT 1", (key,))
     return None if row is None else row[0]
 
@@ -171,7 +186,7 @@ def answering(home: Home, run: str) -> dict[str, Answering]:
         f"SELECT i.person, sum(i.state = 'answered'), sum(i.state = 'waiting') {_JOINED} AND i.run_id = ? "
         "AND q.used_at IS NULL AND q.withdrawn_at IS NULL GROUP BY i.person"
     )
-    return {person: Answering(answered, left) for person, answered, left in home.all(sql, (run,))}
+    return {person: Answering(answered, n_open) for person, answered, n_open in home.all(sql, (run,))}
 
 
 def withdrawn_items(home: Home, run: str) -> set[str]:
@@ -193,7 +208,7 @@ async def mark_used(home: Home, item: str) -> None:
 
 
 async def withdraw_others(home: Home, run: str, open_items: Collection[str]) -> None:
-    """Withdraw the unused questions of a run that are not among the open items; for a run that finished without them."""
+    """Withdraw the unused questions of a run that are not among its open items, once the run has finished without them."""
     sql = f"SELECT i.id {_JOINED} AND i.run_id = ? AND q.used_at IS NULL AND q.withdrawn_at IS NULL"
     withdrawn = [id for (id,) in home.all(sql, (run,)) if id not in open_items]
 
@@ -206,7 +221,7 @@ async def withdraw_others(home: Home, run: str, open_items: Collection[str]) -> 
 
 
 def note_shown(connection: sqlite3.Connection, items: Iterable[str], at: str | None = "") -> None:
-    """Record, inside a writing job, when questions were first shown, by default now; None records nothing."""
+    """Record, inside a writing job, the time at which questions were first shown, by default now; None records nothing."""
     for item in items if at is not None else ():
         row = connection.execute("SELECT 1 FROM questions WHERE id = ? AND shown_at IS NULL", (item,)).fetchone()
         if row is not None:
@@ -214,7 +229,7 @@ def note_shown(connection: sqlite3.Connection, items: Iterable[str], at: str | N
 
 
 def same_questions(connection: sqlite3.Connection, item: CheckItem, action: Action) -> list[CheckItem]:
-    """Return, inside a writing job, a question and the same questions of other runs, to which the action applies as well."""
+    """Return, inside a writing job, a question and the same questions of other runs, to which the action applies, too."""
     state = "waiting" if action == "reply" else "answered"
     sql = (
         f"SELECT i.id, i.run_id AS run, i.kind, i.sample_id, i.subject, i.text, i.detail, i.position, i.person {_JOINED} "
@@ -228,26 +243,27 @@ def same_questions(connection: sqlite3.Connection, item: CheckItem, action: Acti
 
 
 def refusal_of(connection: sqlite3.Connection, item: CheckItem, action: Action, last: Decision | None) -> str:
-    """Return, inside a writing job, why a question cannot be answered, or its reply not be taken back; empty where it can.
+    """Return, inside a writing job, why an action on a question is impossible; empty if it is possible.
 
     Args:
-        connection: the writing one.
+        connection: the writing connection.
         item: the question.
-        action: the intended action.
-        last: the person's last action.
+        action: the action, an answer or its withdrawal.
+        last: the person's last decision on the question.
     """
-    rows = rows_of(connection.execute("SELECT used_at, withdrawn_at FROM questions WHERE id = ?", (item.id,)))
-    if not rows:
+    row = connection.execute("SELECT used_at, withdrawn_at FROM questions WHERE id = ?", (item.id,)).fetchone()
+    if row is None:
         return f"question {item.id} is not there any more: run {item.run}, which asked it, was deleted"
     paid = connection.execute("SELECT 1 FROM calls WHERE key = ?", (item.subject,)).fetchone()
-    answered = last is not None and last.action == "reply"
-    if rows[0]["used_at"] or paid:
+    used_at, withdrawn_at = row
+    has_reply = last is not None and last.action == "reply"
+    if used_at or paid:
         return f"question {item.id} is answered, and a run rests on the answer already"
-    if rows[0]["withdrawn_at"]:
+    if withdrawn_at:
         return f"question {item.id} was withdrawn: run {item.run} does not ask it any more"
-    if action == "reply" and answered:
+    if action == "reply" and has_reply:
         return f"question {item.id} was answered at {last.at if last else ''}: take that back first to answer otherwise"
-    if action == "undo" and not answered:
+    if action == "undo" and not has_reply:
         return f"question {item.id} has no answer that could be taken back"
     return ""
 

@@ -1,7 +1,7 @@
 """Browsing of a run's samples: filtered, sorted, counted and paged by the database."""
 
 from collections.abc import Collection, Sequence
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import orjson
 
@@ -9,10 +9,10 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of
 
 Order = Literal["data", "low", "high", "apart"]
-"""As in the data; by the mean score, lowest or highest first; by how far apart the scores of a sample lie, farthest first."""
+"""The order of samples: as in the data, by mean score (lowest or highest first), or by the range of scores (widest first)."""
 
 ANY = "any"
-"""Stands for every kind of failure; what waits for a person has not failed, and has to be asked for by its name."""
+"""Stands for every kind of failure but `waiting`: an item that waits for a person has not failed."""
 
 _ORDERS: dict[Order, str] = {
     "data": "p.position",
@@ -27,11 +27,11 @@ _SEARCHED = " || ' ' || ".join(
 
 
 class SampleQuery(NamedTuple):
-    """Which samples of a run are wanted, and in which order; what is empty asks for nothing.
+    """The conditions on samples of a run, and their order; an empty field is no condition.
 
-    `search` holds words that all stand in the sample's name, category, question or reference, or with `answers` in one
-    answer. `model` with `arm` keeps scores, failures and verdicts to that model's. `low` and `high` bound the mean of the
-    sample's scores. `failure` is a kind, or `ANY`. `among` holds the only names that are wanted.
+    `search` has words, all of which occur in the sample's name, category, question or reference, or with `answers` in one
+    of its answers. `model` and `arm` restrict scores, failures and verdicts to those of a model. `low` and `high` bound the
+    mean of the sample's scores. `failure` is a kind, or `ANY`. `among` restricts the samples to these names.
     """
 
     search: str = ""
@@ -48,7 +48,7 @@ class SampleQuery(NamedTuple):
 
 
 class Facets(NamedTuple):
-    """What a run's samples can be filtered by: models with their arms, kinds of failure, verdicts, categories."""
+    """The values by which a run's samples can be filtered: models with arms, kinds of failure, verdicts, categories."""
 
     models: Sequence[tuple[str, str]]
     failures: Sequence[str]
@@ -57,14 +57,14 @@ class Facets(NamedTuple):
 
 
 class SamplePage(NamedTuple):
-    """Some of the wanted samples in their order, each with its place from 1, and how many there are."""
+    """A page of matching samples in order, each with its place from 1, and the number of all."""
 
     samples: Sequence[tuple[int, str]]
     total: int
 
 
 class Around(NamedTuple):
-    """A sample's place from 1 among the wanted ones, how many these are, and the names of those before and after it."""
+    """A sample's place from 1 among the matching ones, their number, and the names of the samples before and after it."""
 
     place: int
     total: int
@@ -77,27 +77,27 @@ def facets(home: Home, run_id: str, kind: str) -> Facets:
 
     Verdicts include the judge's and those corrected by people.
     """
-    corrected = (answer.now["verdict"] for answer in corrections_of(home, run_id).answers.values())
+    verdicts = (str(answer.now["verdict"] or "") for answer in corrections_of(home, run_id).answers.values())
     sql = "SELECT DISTINCT kind = ?, model, arm, failure, verdict FROM results WHERE run_id = ?"
     rows = home.all(sql, (kind, run_id))
     categories = home.all(
         "SELECT DISTINCT s.category FROM run_samples p JOIN samples s ON s.id = p.sample WHERE p.run_id = ?", (run_id,)
     )
     return Facets(
-        sorted({(model, arm) for shown, model, arm, _, _ in rows if shown and model}),
+        sorted({(model, arm) for of_kind, model, arm, _, _ in rows if of_kind and model}),
         sorted({failure for *_, failure, _ in rows if failure}),
-        sorted({verdict for verdict in (*(verdict for *_, verdict in rows), *corrected) if verdict}),
+        sorted({verdict for verdict in (*(verdict for *_, verdict in rows), *verdicts) if verdict}),
         sorted({category for (category,) in categories if category}),
     )
 
 
 def find_samples(home: Home, run_id: str, kind: str, query: SampleQuery, *, limit: int, offset: int = 0) -> SamplePage:
     """Return a page of a run's matching samples; scores are those of results of a kind."""
-    ordered, values = _ordered(home, run_id, kind, query)
-    sql = f"{ordered} SELECT place, id, total FROM ordered WHERE place > ? ORDER BY place LIMIT ?"
+    query_start, values = _matching_samples(home, run_id, kind, query)
+    sql = f"{query_start} SELECT place, id, total FROM ordered WHERE place > ? ORDER BY place LIMIT ?"
     rows = home.all(sql, (*values, offset, limit))
     if not rows and offset:
-        return SamplePage((), home.all(f"{ordered} SELECT count(*) FROM ordered", values)[0][0])
+        return SamplePage((), home.all(f"{query_start} SELECT count(*) FROM ordered", values)[0][0])
     if not rows:
         return SamplePage((), 0)
     return SamplePage([(place, id) for place, id, _ in rows], rows[0][2])
@@ -105,26 +105,26 @@ def find_samples(home: Home, run_id: str, kind: str, query: SampleQuery, *, limi
 
 def sample_around(home: Home, run_id: str, kind: str, query: SampleQuery, sample_id: str) -> Around | None:
     """Return a sample's position among the matching ones; None where it does not match."""
-    ordered, values = _ordered(home, run_id, kind, query)
-    sql = f"{ordered} SELECT place, total, before, after FROM ordered WHERE id = ?"
+    query_start, values = _matching_samples(home, run_id, kind, query)
+    sql = f"{query_start} SELECT place, total, before, after FROM ordered WHERE id = ?"
     row = home.one(sql, (*values, sample_id))
     return None if row is None else Around(*row)
 
 
-def counted(home: Home, run_ids: Collection[str]) -> int:
+def count_results(home: Home, run_ids: Collection[str]) -> int:
     """Return the number of results of runs."""
     marks = ", ".join("?" * len(run_ids))
     return home.all(f"SELECT count(*) FROM results WHERE run_id IN ({marks})", tuple(run_ids))[0][0]
 
 
-def _ordered(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[str, list[Any]]:
+def _matching_samples(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[str, list[object]]:
     """Return the beginning of a query with the matching samples as the table `ordered` (id, place, total), and its parameters."""
     of_model, model = "", []
     if query.model:
         of_model, model = " AND {0}model = ? AND {0}arm = ?", [query.model, query.arm]
-    scored = query.order != "data" or query.low is not None or query.high is not None
+    by_score = query.order != "data" or query.low is not None or query.high is not None
     scores, join, values = "", "", []
-    if scored:
+    if by_score:
         # Next to a model's plain answers, those of its arms, such as the one without the image, do not count.
         plain = "(arm = '' OR NOT EXISTS (SELECT 1 FROM results WHERE run_id = ? AND kind = ? AND arm = ''))"
         only, of = (of_model.format(""), model) if query.model else (f" AND {plain}", [run_id, kind])
@@ -134,11 +134,11 @@ def _ordered(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[st
         )
         join, values = "LEFT JOIN of_sample o ON o.sample_id = p.sample_id ", [run_id, kind, *of]
     conditions, parameters = _conditions(run_id, query, of_model, model)
-    counted, among = _counted(home, run_id)
+    results, among = _corrected_results(home, run_id)
     if query.category or (query.search.strip() and not query.answers):
         join += "JOIN samples s ON s.id = p.sample "
     sql = (
-        f"WITH {counted}{scores}ordered AS "
+        f"WITH {results}{scores}ordered AS "
         "(SELECT p.sample_id AS id, row_number() OVER byorder AS place, count(*) OVER () AS total, "
         f"lag(p.sample_id) OVER byorder AS before, lead(p.sample_id) OVER byorder AS after FROM run_samples p {join}"
         f"WHERE {' AND '.join(['p.run_id = ?', *conditions])} WINDOW byorder AS (ORDER BY {_ORDERS[query.order]}))"
@@ -146,10 +146,10 @@ def _ordered(home: Home, run_id: str, kind: str, query: SampleQuery) -> tuple[st
     return sql, [*among, *values, run_id, *parameters]
 
 
-def _counted(home: Home, run_id: str) -> tuple[str, list[Any]]:
-    """Return what puts the results as people corrected them in the place of the table; nothing where they corrected none."""
-    corrected = {item: answer.now for item, answer in corrections_of(home, run_id).answers.items()}
-    if not corrected:
+def _corrected_results(home: Home, run_id: str) -> tuple[str, list[object]]:
+    """Return a subquery that replaces the table `results` by corrected results, and its parameters; empty without corrections."""
+    columns_by_item = {item: answer.now for item, answer in corrections_of(home, run_id).answers.items()}
+    if not columns_by_item:
         return "", []
     columns = ", ".join(
         f"CASE WHEN c.key IS NULL THEN r.{name} ELSE json_extract(c.value, '$.{name}') END AS {name}"
@@ -159,15 +159,15 @@ def _counted(home: Home, run_id: str) -> tuple[str, list[Any]]:
     return (
         f"results AS (SELECT {plain}, {columns} FROM main.results r LEFT JOIN json_each(?) c ON c.key = r.item "
         "WHERE r.run_id = ?), ",
-        [orjson.dumps(corrected).decode(), run_id],
+        [orjson.dumps(columns_by_item).decode(), run_id],
     )
 
 
-def _conditions(run_id: str, query: SampleQuery, of_model: str, model: Sequence[str]) -> tuple[list[str], list[Any]]:
+def _conditions(run_id: str, query: SampleQuery, of_model: str, model: Sequence[str]) -> tuple[list[str], list[object]]:
     conditions: list[str] = []
-    values: list[Any] = []
+    values: list[object] = []
 
-    def having(condition: str, *arguments: Any, source: str = "results r") -> None:
+    def having(condition: str, *arguments: object, source: str = "results r") -> None:
         conditions.append(f"p.sample_id IN (SELECT r.sample_id FROM {source} WHERE r.run_id = ? AND {condition})")
         values.extend((run_id, *arguments))
 

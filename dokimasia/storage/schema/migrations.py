@@ -1,4 +1,4 @@
-"""Brings a database to the present schema, one numbered migration after the other, each in one transaction."""
+"""Migrations of a database to the present schema: numbered, and applied in order, each in one transaction."""
 
 import sqlite3
 from collections.abc import Callable
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from sqlite_utils import Database
 
 FIRST = 9
-"""The number of the first migration; homes of earlier numbers were made before any release and are not read any more."""
+"""The number of the first migration. Homes with lower numbers were made before the first release and are not readable."""
 
 MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
     ("first_tables", first_tables),
@@ -23,7 +23,7 @@ MIGRATIONS: tuple[tuple[str, "Callable[[Database], None]"], ...] = (
     ("deaths", deaths),
     ("spending", spending),
 )
-"""In order, from number `FIRST` on. A migration that was released is never changed; a new one is added at the end."""
+"""The migrations in order, from number `FIRST` on. A released migration never changes; new ones are added at the end."""
 
 SCHEMA_VERSION = FIRST + len(MIGRATIONS) - 1
 
@@ -37,21 +37,19 @@ CREATE TABLE IF NOT EXISTS _migrations (
 
 
 def applied_version(connection: sqlite3.Connection) -> int:
-    """Return the number of the last migration that was applied; 0 for a database without any."""
-    migrated = connection.execute(
-        "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_migrations'"
-    ).fetchone()
-    if migrated is None:
+    """Return the number of the last migration of a database; 0 if there is none."""
+    table = connection.execute("SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = '_migrations'").fetchone()
+    if table is None:
         return 0
     return connection.execute("SELECT coalesce(max(number), 0) FROM _migrations").fetchone()[0]
 
 
 def refuse_other(version: int, path: Path) -> None:
-    """Raise if a schema version is above what this program knows, or below what it still reads.
+    """Check that this program can read a schema version.
 
     Raises:
-        NewerHome: a newer version wrote the database.
-        OlderHome: a version before the first release wrote it.
+        NewerHome: a newer program wrote the database.
+        OlderHome: a program before the first release wrote it.
     """
     if 0 < version < FIRST:
         raise OlderHome(
@@ -66,18 +64,18 @@ def refuse_other(version: int, path: Path) -> None:
 
 
 def migrate(connection: sqlite3.Connection, path: Path) -> int:
-    """Apply what is missing and return the schema's version; safe when several processes do so at once.
+    """Apply the missing migrations and return the schema's version; several processes may do so at once.
 
-    Each migration takes the write lock first and looks again, so that of two processes one applies it and the other
-    finds it applied; a process that dies half-way leaves the state before that migration.
+    Each migration first takes the write lock and checks the version again, so that only one of two processes applies it.
+    A process that dies during a migration leaves the state before it.
 
     Args:
         connection: in autocommit mode, from `connect_writer`.
         path: the database, named in errors.
 
     Raises:
-        NewerHome: the database was written by a newer version.
-        OlderHome: it was written by one that is not read any more.
+        NewerHome: a newer program wrote the database.
+        OlderHome: a program before the first release wrote it.
         sqlite3.Error: the database is damaged or cannot be written.
     """
     while True:

@@ -1,23 +1,21 @@
-"""Rows as they are written and changed: each carries a hash of all its columns, by which a later edit shows."""
+"""Insertion and change of rows, each sealed with a hash of its columns, which reveals later edits."""
 
 import sqlite3
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from functools import lru_cache
-from typing import Any
 
 from dokimasia.domain.identity import digest
-from dokimasia.storage.connection import rows_of
+from dokimasia.storage.connection import Row, rows_of
 
 SEAL = "row_digest"
-"""The column of that hash. Tables whose rows lie under a hash of their content (texts and values) do without it."""
-
-Row = Mapping[str, Any]
+"""The column of the hash. Tables whose key is a hash of the content (texts and values) have no such column."""
 
 
 def insert_rows(connection: sqlite3.Connection, table: str, rows: Iterable[Row], *, known_by: str = "") -> int:
-    """Insert rows, sealed, inside a writing job, and return how many are new; one that is there stays as it is.
+    """Insert sealed rows, inside a writing job, and return the number of new ones; existing rows stay as they are.
 
-    A row is there if one has its key, or with `known_by` its values of these columns: another conflict is then an error.
+    A row exists if another has its key, or, with `known_by`, the same values in these columns; any other conflict is then
+    an error.
     """
     target = f"({known_by}) " if known_by else ""
     return sum(insert_row(connection, table, row, target=target) for row in rows)
@@ -25,15 +23,14 @@ def insert_rows(connection: sqlite3.Connection, table: str, rows: Iterable[Row],
 
 def insert_row(connection: sqlite3.Connection, table: str, row: Row, *, target: str = "") -> int:
     """Insert one row, as `insert_rows` does."""
-    sealed = {**row, SEAL: row_digest(table, row)}
-    return connection.execute(insert_statement(table, sealed, target=target), tuple(sealed.values())).rowcount
+    sealed_row = {**row, SEAL: row_digest(table, row)}
+    return connection.execute(insert_statement(table, sealed_row, target=target), tuple(sealed_row.values())).rowcount
 
 
 def change_row(connection: sqlite3.Connection, table: str, id: str, changes: Row) -> int:
-    """Change columns of the row with that id inside a writing job; return how many rows that are: one, or none.
+    """Change columns of the row with that id, inside a writing job; return the number of changed rows, 0 or 1.
 
-    The new seal is that of the changed row only where the old one held: an edit that was made past this program goes on
-    showing.
+    The row gets a new seal only if its old one matched, so that an earlier edit by another program stays visible.
     """
     rows = rows_of(connection.execute(f"SELECT * FROM {table} WHERE id = ?", (id,)))
     for row in rows:
@@ -45,27 +42,27 @@ def change_row(connection: sqlite3.Connection, table: str, id: str, changes: Row
 
 
 def next_number(connection: sqlite3.Connection, table: str, column: str = "id", **within: str) -> int:
-    """Return, inside a writing job, the number that comes after the highest of a column, of the rows with these values."""
+    """Return, inside a writing job, the highest number in a column plus 1, among the rows with these values."""
     where = " AND ".join(f"{name} = :{name}" for name in within) or "1"
     return connection.execute(f"SELECT coalesce(max({column}), 0) + 1 FROM {table} WHERE {where}", within).fetchone()[0]
 
 
 def insert_statement(table: str, columns: Iterable[str], *, target: str = "") -> str:
-    """Return an insert of values in the order of the columns, which leaves an existing row as it is."""
+    """Return the statement that inserts values in the order of the columns and leaves an existing row as it is."""
     return _insert_statement(table, tuple(columns), target)
 
 
-@lru_cache(maxsize=128)  # the same few tables take a row or more with every call
+@lru_cache(maxsize=128)  # every call adds rows to the same few tables
 def _insert_statement(table: str, columns: tuple[str, ...], target: str) -> str:
     marks = ", ".join("?" * len(columns))
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES ({marks}) ON CONFLICT {target}DO NOTHING"
 
 
 def row_digest(table: str, row: Row) -> str:
-    """Return the hash of a row's columns, whatever it carries as its seal; an empty column counts as none.
+    """Return the hash of a row's columns without its seal; an empty column counts like a missing one.
 
     Raises:
-        TypeError: a column holds bytes, which no sealed table does.
+        TypeError: a column holds bytes, which sealed tables do not have.
     """
     cells = {
         name: value if type(value) is str else _as_read(value)
@@ -76,18 +73,18 @@ def row_digest(table: str, row: Row) -> str:
 
 
 def matches_seal(table: str, row: Row) -> bool:
-    """Return whether a row that was read is the one that was written."""
+    """Return whether a row is unchanged since it was written."""
     try:
         return row_digest(table, row) == row[SEAL]
     except TypeError:
         return False
 
 
-def without_seal(row: Row) -> dict[str, Any]:
-    """Return a row that was read without its seal."""
+def without_seal(row: Row) -> Row:
+    """Return a row without its seal."""
     return {name: value for name, value in row.items() if name != SEAL}
 
 
-def _as_read(value: Any) -> Any:
-    """Return a value as SQLite gives it back, whatever the column's type: 5.0, 5 and True are the same where whole."""
+def _as_read(value: object) -> object:
+    """Return a value in the form that is hashed: SQLite does not tell 5.0, 5 and True apart."""
     return int(value) if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()) else value

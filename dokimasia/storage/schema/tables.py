@@ -47,7 +47,7 @@ def queue(db: "Database") -> None:
 
 
 def deaths(db: "Database") -> None:
-    """Add to the queue whether a run is at work, and how many deaths of the service it was involved in."""
+    """Add columns to the queue: whether a run is at work, and during how many deaths of the service it was."""
     db.execute("ALTER TABLE queue ADD COLUMN at_work INTEGER")
     db.execute("ALTER TABLE queue ADD COLUMN deaths INTEGER")
 
@@ -61,14 +61,14 @@ def spending(db: "Database") -> None:
 
 
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
-    """Create one table of columns written as `name:type`; without a type a column is text.
+    """Create a table with columns written as `name:type`; a column without a type is text.
 
-    A column whose type is written in capitals, or not at all, must hold a value.
+    A column whose type is in capitals, or missing, must hold a value.
     """
-    declared = [column.partition(":")[::2] for column in columns.split()]
-    types = {column: _MAY_BE_EMPTY.get(type_, type_ or "TEXT") for column, type_ in declared}
-    required = {column for column, type_ in types.items() if isinstance(type_, str)}
-    db.table(name).create(types, not_null=required, **options)
+    pairs = [column.partition(":")[::2] for column in columns.split()]
+    types = {column: _MAY_BE_EMPTY.get(type_, type_ or "TEXT") for column, type_ in pairs}
+    not_null = {column for column, type_ in types.items() if isinstance(type_, str)}
+    db.table(name).create(types, not_null=not_null, **options)
 
 
 def _index(db: "Database", table: str, *columns: str, unique: bool = False) -> None:

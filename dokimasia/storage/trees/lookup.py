@@ -1,4 +1,4 @@
-"""Queries between trees and runs: a run's criteria for growing a tree, and which trees contain them."""
+"""Queries between trees and runs: the criteria from which a tree grows, and whether a tree contains those of a run."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,13 +16,13 @@ __all__ = [
 ]
 
 KEY_LENGTH = 16
-"""Digits of a criteria set's id in the keys by which a tree knows criteria."""
+"""Number of digits of a criteria set's id in the key of a criterion."""
 
 _PAGE = 2_000
 
 
 class CriteriaOfSample(NamedTuple):
-    """One sample's criteria: the set's id and its body as JSON, and of the sample what a tree's growth needs."""
+    """The criteria of a sample: the set's id, its body as JSON, and the fields of the sample that growing a tree needs."""
 
     sample_id: str
     category: str
@@ -48,7 +48,7 @@ def criteria_counts(home: Home, run_id: str) -> dict[str, int]:
 
 
 def criteria_by_sample(home: Home, run_id: str) -> dict[str, list[str]]:
-    """Return a run's samples by criterion key; several samples may share criteria."""
+    """Return the names of a run's samples by criterion key; several samples may share criteria."""
     sql = (
         "SELECT DISTINCT r.sample_id, c.id, c.criteria_count FROM results r JOIN criteria_sets c ON c.id = r.criteria_id "
         "WHERE r.run_id = ? ORDER BY r.sample_id"
@@ -70,9 +70,9 @@ def knows_run(home: Home, tree: str, run_id: str) -> bool:
 
 
 def criteria_of_samples(home: Home, run_id: str) -> Iterator[CriteriaOfSample]:
-    """Yield the criteria of each sample of a run, page by page, in the order of the samples' names.
+    """Yield the criteria of each sample of a run by the samples' names, read page by page.
 
-    `source` is the sample's `meta` field of that name; empty where it is not a text.
+    `source` is the field of that name in the sample's `meta`; empty if that is no text.
     """
     sql = (
         "SELECT r.sample_id, coalesce(s.category, ''), "

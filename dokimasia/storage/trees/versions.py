@@ -3,14 +3,15 @@
 import sqlite3
 from collections.abc import Iterable
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.growth import Phase, Placement, TreeCriterion
-from dokimasia.domain.identity import canonical_json
+from dokimasia.domain.identity import JsonObject, canonical_json, value_id
 from dokimasia.errors import ConfigError, DecidedMeanwhile, NotFound, StorageError
+from dokimasia.storage.connection import Row
 from dokimasia.storage.faults import in_brief
 from dokimasia.storage.home import Home
 from dokimasia.storage.schema.rows import insert_row, insert_rows, insert_statement, next_number
@@ -38,7 +39,7 @@ _SHOWN = 8
 
 
 class TreeInfo(NamedTuple):
-    """A tree by name: the growth run that began it, the run or file that its first criteria came from, and its size."""
+    """A tree by name: the run that began its growth, the run or file of its first criteria, and its number of versions."""
 
     name: str
     run_id: str
@@ -48,10 +49,11 @@ class TreeInfo(NamedTuple):
 
 
 class StoredVersion(NamedTuple):
-    """A version's place in its tree, counted from 1.
+    """A version of a tree, with its position from 1.
 
-    `id` is the `TreeVersion`'s content id, `phase` what made it, `run_id` the growth it belongs to (empty: a person's),
-    `made_by` a judge's name or `person`, `report` what the phase came to (`PhaseReport` as JSON; empty for a person's).
+    `id` is the `TreeVersion`'s content id, `phase` the phase that made it, `run_id` the run of that growth (empty for a
+    person's version), `made_by` a judge's name or `person`, and `report` the phase's `PhaseReport` as JSON (empty for a
+    person's version).
     """
 
     tree: str
@@ -60,12 +62,12 @@ class StoredVersion(NamedTuple):
     phase: Phase
     run_id: str
     made_by: str
-    report: dict[str, Any]
+    report: JsonObject
     created_at: str
 
 
 async def create_tree(home: Home, name: str, *, run_id: str = "", source: str = "") -> TreeInfo:
-    """Create a tree without versions, or return the one this run created before.
+    """Create a tree without versions, or return the tree that this run created before.
 
     Raises:
         ConfigError: another run created a tree with that name.
@@ -76,17 +78,17 @@ async def create_tree(home: Home, name: str, *, run_id: str = "", source: str = 
         insert_row(connection, "trees", row)
 
     await home.write(insert)
-    created = next(tree for tree in list_trees(home) if tree.name == name)
-    if created.run_id != run_id:
+    info = next(tree for tree in list_trees(home) if tree.name == name)
+    if info.run_id != run_id:
         raise ConfigError(
-            f"there is a tree {name!r} already, grown by run {created.run_id or '(none)'}: take another --name, or "
+            f"there is a tree {name!r} already, grown by run {info.run_id or '(none)'}: take another --name, or "
             f"grow it on with --onto {name}"
         )
-    return created
+    return info
 
 
 async def keep_criteria(home: Home, tree: str, criteria: Iterable[TreeCriterion]) -> None:
-    """Store a tree's criteria with text, sample and stratum; existing ones stay as they are."""
+    """Store a tree's criteria with text, sample and stratum; existing criteria stay as they are."""
     stream = iter(criteria)
     while chunk := [_criterion_row(tree, criterion) for criterion in islice(stream, _CHUNK)]:
         await home.write(lambda connection, chunk=chunk: insert_rows(connection, "tree_criteria", chunk))
@@ -100,20 +102,19 @@ async def put_version(
     phase: Phase,
     run_id: str = "",
     made_by: str = "person",
-    report: dict[str, Any] | None = None,
+    report: JsonObject | None = None,
     placements: Iterable[Placement] = (),
     after: int | None = None,
 ) -> StoredVersion:
     """Store a version as the tree's newest, with its mappings, atomically.
 
-    A version that exists already changes nothing, so that repeating a phase after a crash adds nothing.
+    Storing an existing version changes nothing, so that a phase can be repeated after a crash.
 
     Raises:
         DecidedMeanwhile: `after` is given, and the tree has a newer version than that.
         StorageError: it could not be written, or there is no such tree.
     """
-    body = row_of(version)
-    id = str(body["id"])
+    body, id = row_of(version), value_id(version)
     details = canonical_json(report or {}).decode()
     rows = [_placement_row(tree, id, placement) for placement in placements]
 
@@ -162,7 +163,7 @@ def list_trees(home: Home) -> list[TreeInfo]:
 
 
 def versions(home: Home, tree: str) -> list[StoredVersion]:
-    """Return a tree's versions in order; empty for an unknown tree."""
+    """Return the versions of a tree in order; empty for an unknown tree."""
     return _versions(home, "tree = ?", (tree,))
 
 
@@ -192,9 +193,9 @@ def get_version(home: Home, id: str) -> TreeVersion:
 def resolve_tree(home: Home, text: str) -> StoredVersion:
     """Return the version that a text refers to.
 
-    It is a tree's name (its newest version), `NAME@POSITION`, the beginning of a version's id, the beginning of the id
-    of a run (of the growth, or of the run whose criteria a tree was grown from: the newest version of the newest such
-    tree), or `last` (the newest tree).
+    The text is a tree's name (for its newest version), `NAME@POSITION`, the beginning of a version's id, the beginning of
+    the id of a run that grew a tree or gave it criteria (for the newest version of the newest such tree), or `last` (for
+    the newest tree).
 
     Raises:
         NotFound: no version matches, or more than one; the message lists candidates.
@@ -203,10 +204,10 @@ def resolve_tree(home: Home, text: str) -> StoredVersion:
     tree_names = {tree.name for tree in trees}
     name, _, number = text.rpartition("@")
     if name in tree_names and number.isdecimal():
-        found = _versions(home, "tree = ? AND position = ?", (name, int(number))) if len(number) < 19 else []
-        if not found:
+        at_position = _versions(home, "tree = ? AND position = ?", (name, int(number))) if len(number) < 19 else []
+        if not at_position:
             raise NotFound(f"the tree {name!r} has no version {number[:40]}; it has {len(versions(home, name))}")
-        return found[0]
+        return at_position[0]
     if text == LATEST and trees:
         text = trees[0].name
     if text in tree_names:
@@ -214,15 +215,15 @@ def resolve_tree(home: Home, text: str) -> StoredVersion:
     for tree in trees:
         if text and (tree.run_id.startswith(text) or tree.source.startswith(text)):
             return _newest(home, tree.name)
-    grown = _versions(home, "run_id != '' AND substr(run_id, 1, ?) = ?", (len(text), text)) if text else []
-    if grown:
-        return grown[-1]
-    found = _versions(home, "substr(version_id, 1, ?) = ?", (len(text), text)) if text else []
-    if len({version.id for version in found}) == 1:
-        return found[0]
-    if found:
-        listed = ", ".join(dict.fromkeys(version.id for version in found[:_SHOWN]))
-        raise NotFound(f"{text!r} is the beginning of {len(found)} versions: {listed}. Write more of its letters.")
+    by_run = _versions(home, "run_id != '' AND substr(run_id, 1, ?) = ?", (len(text), text)) if text else []
+    if by_run:
+        return by_run[-1]
+    matches = _versions(home, "substr(version_id, 1, ?) = ?", (len(text), text)) if text else []
+    if len({version.id for version in matches}) == 1:
+        return matches[0]
+    if matches:
+        ids = ", ".join(dict.fromkeys(version.id for version in matches[:_SHOWN]))
+        raise NotFound(f"{text!r} is the beginning of {len(matches)} versions: {ids}. Write more of its letters.")
     if not trees:
         raise NotFound(f"{home.path} has no tree yet: grow one with dokimasia tree grow RUN --judge NAME")
     names = ", ".join(tree.name for tree in trees[:_SHOWN])
@@ -235,7 +236,7 @@ def mappings(home: Home, version_id: str, *, tree: str | None = None) -> list[Pl
     Args:
         home: the home.
         version_id: the full id.
-        tree: the tree, where several trees have that version; by default the first by name.
+        tree: the tree, if several have that version; by default the first by name.
     """
     if tree is None:
         row = home.one("SELECT min(tree) FROM tree_mappings WHERE version_id = ?", (version_id,))
@@ -256,12 +257,12 @@ def tree_criteria(home: Home, tree: str) -> list[TreeCriterion]:
     return [TreeCriterion(*row) for row in home.all(sql, (tree,))]
 
 
-def _criterion_row(tree: str, criterion: TreeCriterion) -> dict[str, Any]:
+def _criterion_row(tree: str, criterion: TreeCriterion) -> Row:
     fields = criterion._asdict()
     return {"tree": tree, "criterion": fields.pop("key"), **fields}
 
 
-def _placement_row(tree: str, version_id: str, placement: Placement) -> dict[str, Any]:
+def _placement_row(tree: str, version_id: str, placement: Placement) -> Row:
     fields = placement._asdict()
     return {"tree": tree, "version_id": version_id, "call_key": fields.pop("call"), **fields}
 
@@ -273,7 +274,7 @@ def _newest(home: Home, tree: str) -> StoredVersion:
     return every[-1]
 
 
-def _versions(home: Home, where: str, parameters: tuple[Any, ...]) -> list[StoredVersion]:
+def _versions(home: Home, where: str, parameters: tuple[object, ...]) -> list[StoredVersion]:
     sql = (
         "SELECT tree, position, version_id, phase, run_id, made_by, report, created_at FROM tree_versions "
         f"WHERE {where} ORDER BY tree, position"
