@@ -13,7 +13,7 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import InputError
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, total_estimate
 from dokimasia.runs.plans import JudgedPlan, prompts_used
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Option
+from dokimasia.runs.requests import DataRequest, Judge, Option
 from dokimasia.runs.session import Accepted, Session
 
 RATING_TOKENS = 150
@@ -82,7 +82,7 @@ class FilterRequest(DataRequest):
 
     VERB: ClassVar[str] = "filter"
 
-    judge: Judge = Field(description=SHARED_HELP["judge"])
+    judge: Judge
     thresholds: Annotated[Thresholds, Option(repeated=True, metavar="DOMAIN=X,Y|FILE", read=read_thresholds)] = Field(
         default_factory=dict,
         description="Keep a domain's images from complexity X and informativeness Y on (1 to 10); all=X,Y for the rest.",
