@@ -178,7 +178,7 @@ def _schema_probe(spec: ModelSpec, code: str) -> EndpointProbe:
         return fields.keys() == properties.keys() and type(fields["number"]) is int and fields["seal"] == seal
 
     def read(reply: ChatReply) -> CapabilityFinding:
-        if find_json(_text(reply), lambda value: fits(value) or None):
+        if find_json(_text(reply), fits):
             return CapabilityFinding(verdict="yes", note="kept to a schema that only the request's schema field shows")
         return _failed(reply, f"took no notice of the schema; it said {_quoted(reply)}")
 

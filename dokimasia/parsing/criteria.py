@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, JsonValue, ValidationInfo
 from dokimasia.domain.criterion import WEIGHT_TOTAL, Anchor, Box, Criterion
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Text, only_value, read_fields
-from dokimasia.parsing.json_finder import find_json, objects_of
+from dokimasia.parsing.json_finder import objects_of, read_json
 from dokimasia.parsing.reply import refuse, short, spoken, tried
 
 _WHOLE_IMAGE = frozenset({"whole image", "whole", "the whole image", "whole_image", "image", ""})
@@ -82,7 +82,7 @@ def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
         UnparsableReply: there is no such JSON, there are several that differ, or a field has an invalid value. The
             reason names all faults, by criterion and field.
     """
-    arrays = find_json(spoken(text), partial(objects_of, named="criteria"))
+    arrays = read_json(spoken(text), partial(objects_of, named="criteria"))
     rows = only_value(arrays, "JSON array with criteria")
     if len(rows) > WEIGHT_TOTAL:
         raise UnparsableReply(f"there are {len(rows)} criteria, far more than were asked for")

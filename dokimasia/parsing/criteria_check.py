@@ -7,7 +7,7 @@ from pydantic import JsonValue
 from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import find_json_and_rest
+from dokimasia.parsing.json_finder import read_json_and_rest
 from dokimasia.parsing.own import beside, own, split_lines
 from dokimasia.parsing.reply import DECORATION, NAMED, listed, refuse, short
 
@@ -74,7 +74,7 @@ def parse_structured_check(text: str, expected: int) -> CriteriaCheck:
     Raises:
         UnparsableReply: as for lines, or there are several such objects that differ.
     """
-    objects, rest = find_json_and_rest(own(text), _object)
+    objects, rest = read_json_and_rest(own(text), _object)
     if not objects:
         return parse_criteria_check(text, expected)
     if any(other != objects[0] for other in objects[1:]):

@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample, is_placeholder
-from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.json_finder import read_json
 from dokimasia.parsing.reply import is_unicode, listed, short, spoken
 
 
@@ -114,7 +114,7 @@ def read_object(text: str, *models: type[M], about: object = None) -> M:
     def read(value: JsonValue) -> dict[str, JsonValue] | None:
         return value if isinstance(value, dict) and any(name in value for name in names) else None
 
-    rows = find_json(spoken(text), read)
+    rows = read_json(spoken(text), read)
     if len(models) > 1:
         rows = models[0].example.chosen(rows, names)
     quoted = " or ".join(f'"{name}"' for name in names)

@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from pydantic import JsonValue
 
@@ -19,8 +19,8 @@ _TOKEN = re.compile(rf"{_STRING}|[\[\]{{}}]", re.DOTALL)
 _STRING_OR_COMMA = re.compile(rf"({_STRING})|,(?=\s*+[\]}}])", re.DOTALL)
 
 
-def find_json(text: str, read: Callable[[JsonValue], T | None]) -> list[T]:
-    """Return what a function reads from the JSON arrays and objects in a text, outermost first, in order.
+def find_json(text: str, wanted: Callable[[Any], bool]) -> list[Any]:
+    """Return the wanted JSON arrays and objects that a text contains, outermost first, in order.
 
     A value is read from its opening bracket to the closing one, whatever the text around it (prose, code fences). A comma
     before a closing bracket is dropped; nothing else is repaired. At most 30 positions are tried, each for at most 40,000
@@ -28,13 +28,18 @@ def find_json(text: str, read: Callable[[JsonValue], T | None]) -> list[T]:
 
     Args:
         text: a model's reply.
-        read: returns what is wanted of an array or object, or None if it is to be left out.
+        wanted: returns whether a value is to be included.
     """
-    return find_json_and_rest(text, read)[0]
+    return read_json(text, lambda value: value if wanted(value) else None)
 
 
-def find_json_and_rest(text: str, read: Callable[[JsonValue], T | None]) -> tuple[list[T], str]:
-    """Return the values as `find_json`, and the text without the arrays and objects they are read from."""
+def read_json(text: str, read: Callable[[JsonValue], T | None]) -> list[T]:
+    """Return what a function reads from the arrays and objects that `find_json` finds; what it returns None for is left out."""
+    return read_json_and_rest(text, read)[0]
+
+
+def read_json_and_rest(text: str, read: Callable[[JsonValue], T | None]) -> tuple[list[T], str]:
+    """Return the values as `read_json`, and the text without the arrays and objects they are read from."""
     values: list[T] = []
     pieces: list[str] = []
     position = 0

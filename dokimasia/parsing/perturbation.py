@@ -11,7 +11,7 @@ from dokimasia.domain.perturbation import TextChange, spans
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, checked, only_value, read_fields, read_numbered
 from dokimasia.parsing.examples import FormExample
-from dokimasia.parsing.json_finder import find_json, objects_of
+from dokimasia.parsing.json_finder import objects_of, read_json
 from dokimasia.parsing.reply import NAMED, is_unicode, short, spoken
 
 MAX_CHANGES = 12
@@ -97,7 +97,7 @@ def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool =
                 return ()
             raise
 
-    rows = only_value(find_json(spoken(reply), _numbered_objects), 'JSON array with objects that have an "n"')
+    rows = only_value(read_json(spoken(reply), _numbered_objects), 'JSON array with objects that have an "n"')
     if rows == json.loads(PlantedReply.example.text):
         raise UnparsableReply("it is the example, which is about another text")
     planted, faults = read_numbered(rows, range(1, expected + 1), "error", read)

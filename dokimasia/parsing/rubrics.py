@@ -21,7 +21,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Sentence, checked, only_value, read_fields, read_numbered
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.json_finder import read_json
 from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
 from dokimasia.parsing.reply import DECORATION, listed, refuse, short, spoken, tried
 
@@ -233,7 +233,7 @@ def _answers(rest: str, number: int) -> CheckedRubric:
 
 def _only(text: str) -> list[JsonValue]:
     """Return the one array of rubrics of a reply."""
-    arrays = find_json(spoken(text), _rows)
+    arrays = read_json(spoken(text), _rows)
     if not arrays and re.search(r"\[\s{0,99}\]", text):
         return []
     return only_value(arrays, "JSON array with rubrics")

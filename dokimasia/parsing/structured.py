@@ -8,7 +8,7 @@ from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.criterion_scores import HIGHEST, LOWEST, SILENT, parse_criterion_scores, scores_of
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import find_json_and_rest
+from dokimasia.parsing.json_finder import read_json_and_rest
 from dokimasia.parsing.own import beside, own
 from dokimasia.parsing.reply import matches, short
 from dokimasia.parsing.verdicts import EQUIVALENCE, parse_equivalence
@@ -45,7 +45,7 @@ def parse_structured_scores(text: str, expected: int) -> list[CriterionScore]:
     if expected < 1:
         raise ValueError("at least one criterion is expected")
     reply = own(text)
-    objects, rest = find_json_and_rest(reply, _with_scores)
+    objects, rest = read_json_and_rest(reply, _with_scores)
     if not objects:
         if _SCORE_LINE.search(reply):
             return parse_criterion_scores(text, expected)
@@ -75,7 +75,7 @@ def parse_structured_equivalence(text: str) -> bool:
         UnparsableReply: there is no verdict, both verdicts, or another one.
     """
     reply = own(text)
-    objects, rest = find_json_and_rest(reply, _with_verdict)
+    objects, rest = read_json_and_rest(reply, _with_verdict)
     if not objects:
         if EQUIVALENCE.search(reply):
             return parse_equivalence(text)

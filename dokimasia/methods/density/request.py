@@ -3,10 +3,10 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, cast, get_args
+from typing import Annotated, ClassVar, cast, get_args
 
 import orjson
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from dokimasia.domain.density import DOMAINS, Domain, FilterOptions, Threshold
 from dokimasia.domain.options import GraphOptions
@@ -45,10 +45,13 @@ def read_thresholds(texts: Sequence[str]) -> Thresholds:
     return thresholds
 
 
-def _pairs(text: str) -> list[tuple[str, Any]]:
+_NUMBERS = TypeAdapter(tuple[float, float])
+
+
+def _pairs(text: str) -> list[tuple[str, JsonValue]]:
     name, equals, value = text.partition("=")
     if equals:
-        return [(name.strip(), value.split(","))]
+        return [(name.strip(), [*value.split(",")])]
     path = Path(text)
     try:
         content = orjson.loads(path.read_bytes())
@@ -63,11 +66,11 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
     return list(cast("dict[str, JsonValue]", content).items())
 
 
-def _threshold(name: str, value: Any, text: str) -> Threshold:
+def _threshold(name: str, value: JsonValue, text: str) -> Threshold:
     try:
-        complexity, informativeness = value
-        return Threshold(visual_complexity=float(complexity), informativeness=float(informativeness))
-    except (TypeError, ValueError, ValidationError):
+        complexity, informativeness = _NUMBERS.validate_python(value)
+        return Threshold(visual_complexity=complexity, informativeness=informativeness)
+    except ValidationError:
         raise InputError(
             f"--thresholds {text}: the threshold of {name!r} is not two numbers from 1 to 10: write {name}=6,5"
         ) from None

@@ -7,7 +7,7 @@ from typing import Generic, NamedTuple, TypeVar
 from dokimasia.domain.blindspots import Choice
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import find_json_and_rest
+from dokimasia.parsing.json_finder import read_json_and_rest
 from dokimasia.parsing.own import beside, is_empty_talk, own
 from dokimasia.parsing.phrases import passage, unquoted
 from dokimasia.parsing.reply import DECORATION, MAX_LINE, matches, refuse, short, tried
@@ -200,7 +200,7 @@ def _read_lines(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[
 def _read_object(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[T]:
     known = _known(axes)
     reply = own(text)
-    objects, rest = find_json_and_rest(
+    objects, rest = read_json_and_rest(
         reply, lambda value: value if isinstance(value, dict) and scale.field in value else None
     )
     if not objects:

@@ -6,7 +6,7 @@ from typing import NamedTuple, cast
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import find_json_and_rest, objects_of
+from dokimasia.parsing.json_finder import objects_of, read_json_and_rest
 from dokimasia.parsing.own import LEFT_OUT, beside, own, plainly, split_lines
 from dokimasia.parsing.reply import DECORATION, field_text, listed, matches, refuse, short
 
@@ -65,7 +65,7 @@ def parse_compared_criteria(text: str) -> tuple[tuple[str, int], ...]:
         UnparsableReply: there is no such array, or several that differ; there are too few or too many criteria; one is
             blank, repeated, names a response by its number, or has no weight. The reason names all faults.
     """
-    arrays, rest = find_json_and_rest(own(text), objects_of)
+    arrays, rest = read_json_and_rest(own(text), objects_of)
     if not arrays:
         raise UnparsableReply("there is no complete JSON array of objects with criterion and weight")
     if any(other != arrays[0] for other in arrays[1:]):
