@@ -95,11 +95,11 @@ def with_met(failed: Sequence[AnswerAtoms], answers: Sequence[AnswerAtoms], *, s
             chosen.setdefault(key, []).append(number)
     selected: list[AnswerAtoms] = []
     for answer in answers:
-        read = {*failed_of.get(answer.key, ()), *chosen.get(answer.key, ())}
-        if read:
+        numbers = {*failed_of.get(answer.key, ()), *chosen.get(answer.key, ())}
+        if numbers:
             update = {"failed": failed_of.get(answer.key, ()), "met": tuple(sorted(chosen.get(answer.key, ())))}
             selected.append(
-                answer.model_copy(update={**update, "silent": tuple(at for at in answer.silent if at in read)})
+                answer.model_copy(update={**update, "silent": tuple(at for at in answer.silent if at in numbers)})
             )
     return selected
 

@@ -113,16 +113,16 @@ def without_faulty(
     ([('What does the sign say?', 10)], 'dropped')
     """
     listed = list(faults)
-    wrong = {fault.number for fault in listed if fault.number is not None}
+    faulty_numbers = {fault.number for fault in listed if fault.number is not None}
     final_numbers = [number for number, criterion in enumerate(criteria, start=1) if criterion.final]
-    spare = sorted(wrong.difference(final_numbers), key=lambda number: (criteria[number - 1].weight, -number))
+    spare = sorted(faulty_numbers.difference(final_numbers), key=lambda number: (criteria[number - 1].weight, -number))
     added = 0 if final_numbers else 1  # if all criteria are dropped, the final answer alone replaces them
-    dropped = set(spare[: max(0, len(criteria) + added - least)])
+    dropped_numbers = set(spare[: max(0, len(criteria) + added - least)])
     remaining: list[Criterion] = []
     for number, criterion in enumerate(criteria, start=1):
-        if number in dropped:
+        if number in dropped_numbers:
             continue
-        if criterion.final and number in wrong and question.strip():
+        if criterion.final and number in faulty_numbers and question.strip():
             criterion = criterion.model_copy(update={"question": question})
         remaining.append(criterion)
     if not remaining:
@@ -134,7 +134,7 @@ def without_faulty(
     records: list[CriterionFault] = []
     for fault in listed:
         became: Became = "left"
-        if fault.number in dropped:
+        if fault.number in dropped_numbers:
             became = "dropped"
         elif fault.number in final_numbers:
             became = "mended"

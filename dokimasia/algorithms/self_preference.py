@@ -79,10 +79,11 @@ def self_preference(rounds: Sequence[Round], voter: str | None = None, *, seed: 
     clusters: list[Hashable] = []
     for round in rounds:
         for name in round.choices if voter is None else [voter]:
-            counted = _counted(round, name)
-            if counted is not None:
-                own_choices.append(counted[0])
-                other_shares.append(counted[1])
+            outcome = _own_choice(round, name)
+            if outcome is not None:
+                own_choice, other_share = outcome
+                own_choices.append(own_choice)
+                other_shares.append(other_share)
                 clusters.append(round.cluster)
     if not own_choices:
         return SelfPreference(None, None, None, None, 0)
@@ -184,10 +185,10 @@ def _vanity(rates: Floats) -> Floats:
     vanity = np.zeros_like(own_rates)
     for _ in range(_STEPS):
         honest = 1 - vanity
-        left = honest.sum() - honest
-        if (left <= _NO_SPREAD).any():
+        other_honest = honest.sum() - honest
+        if (other_honest <= _NO_SPREAD).any():
             raise ValueError("nobody is left who votes honestly")
-        earned = received / left
+        earned = received / other_honest
         if (1 - earned <= _NO_SPREAD).any():
             raise ValueError("one text takes all honest votes")
         new = (own_rates - earned) / (1 - earned)
@@ -249,15 +250,17 @@ def place_rates(
     return rates
 
 
-def _counted(ballot: Round, voter: str) -> tuple[float, float] | None:
+def _own_choice(ballot: Round, voter: str) -> tuple[float, float] | None:
     """Return whether a voter chose its own text and the share of others that did, or None if the round does not count."""
-    mine = {text for text, authors in ballot.authors.items() if voter in authors}
-    if voter not in ballot.choices or not mine:
+    own_texts = {text for text, authors in ballot.authors.items() if voter in authors}
+    if voter not in ballot.choices or not own_texts:
         return None
     judges = [
-        other for other in ballot.choices if other != voter and not any(other in ballot.authors[text] for text in mine)
+        other
+        for other in ballot.choices
+        if other != voter and not any(other in ballot.authors[text] for text in own_texts)
     ]
     if not judges:
         return None
-    share = sum(ballot.choices[other] in mine for other in judges) / len(judges)
-    return float(ballot.choices[voter] in mine), share
+    share = sum(ballot.choices[other] in own_texts for other in judges) / len(judges)
+    return float(ballot.choices[voter] in own_texts), share

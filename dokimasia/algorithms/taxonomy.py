@@ -3,7 +3,7 @@
 """The capability tree as a networkx.DiGraph: functions that grow, merge, prune and query it, and return a new tree."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from dokimasia.algorithms.trees.validity import Null, Validity, permutation_null, validity
 from dokimasia.domain.capability import CATEGORIES, LAYERS, ROOT, CapabilityPath, Level, plain_name
@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     Tree = nx.DiGraph
 
 __all__ = [
+    "NodeAttributes",
     "Null",
     "Validity",
     "add",
     "add_all",
     "assign",
+    "attributes_of",
     "carry",
     "copy_of",
     "deepest",
@@ -36,6 +38,27 @@ __all__ = [
 ]
 
 Path = str | CapabilityPath
+
+
+class NodeAttributes(NamedTuple):
+    """The attributes of a node, as `new_tree` describes them."""
+
+    layer: int
+    support: int
+    members: frozenset[str]
+    absorbed: tuple[str, ...]
+
+
+def attributes_of(tree: "Tree", node: str) -> NodeAttributes:
+    """Return the attributes of a node.
+
+    Examples
+    --------
+    >>> attributes_of(new_tree(["A"]), "<A>")
+    NodeAttributes(layer=1, support=0, members=frozenset(), absorbed=())
+    """
+    return NodeAttributes(**tree.nodes[node])
+
 
 _EMPTY: dict[str, object] = {"support": 0, "members": frozenset(), "absorbed": ()}
 
@@ -241,7 +264,7 @@ def prune(tree: "Tree", min_support: int) -> "Tree":
             into = best[0][1] if best else parent
             fold(pruned, into, leaf)
             if best:
-                support[into] = int(pruned.nodes[into]["support"])
+                support[into] = attributes_of(pruned, into).support
                 heappush(weakest, (support[into], into))
                 heappush(best, (-support[into], into))
     return pruned
@@ -313,20 +336,21 @@ def copy_of(tree: "Tree") -> "Tree":
     """Return a copy that shares no mutable data."""
     copied = tree.copy()
     for node in copied:
-        attributes: dict[str, Any] = copied.nodes[node]
-        attributes["members"] = frozenset(attributes.get("members", ()))
-        attributes["absorbed"] = tuple(attributes.get("absorbed", ()))
-        attributes.setdefault("support", len(attributes["members"]))
+        attributes = copied.nodes[node]
+        members, absorbed = frozenset(attributes.get("members", ())), tuple(attributes.get("absorbed", ()))
+        support = attributes.get("support", len(members))
+        attributes.update(members=members, absorbed=absorbed, support=support)
     return copied
 
 
 def fold(tree: "Tree", keep: str, drop: str) -> None:
     """Merge a leaf, or a parent without leaves, into another node, in place."""
-    keeper, dropped = tree.nodes[keep], tree.nodes[drop]
-    shared = len(keeper["members"] & dropped["members"])
-    keeper["members"] |= dropped["members"]
-    keeper["support"] += dropped["support"] - shared
-    keeper["absorbed"] = tuple(sorted({*keeper["absorbed"], *dropped["absorbed"], drop} - {keep}))
+    keeper, dropped = attributes_of(tree, keep), attributes_of(tree, drop)
+    tree.nodes[keep].update(
+        members=keeper.members | dropped.members,
+        support=keeper.support + dropped.support - len(keeper.members & dropped.members),
+        absorbed=tuple(sorted({*keeper.absorbed, *dropped.absorbed, drop} - {keep})),
+    )
     tree.remove_node(drop)
 
 

@@ -1,13 +1,15 @@
 """Atomic criteria: the JSON array of questions, ground truths, weights and anchors of a judge (ATOM, section 3.1)."""
 
-from typing import Annotated, Any, cast
+from collections.abc import Mapping
+from functools import partial
+from typing import Annotated
 
-from pydantic import BeforeValidator, ValidationInfo
+from pydantic import BeforeValidator, JsonValue, ValidationInfo
 
 from dokimasia.domain.criterion import WEIGHT_TOTAL, Anchor, Box, Criterion
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Text, only_value, read_fields
-from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.json_finder import objects_of, read_json
 from dokimasia.parsing.reply import refuse, short, spoken, tried
 
 _WHOLE_IMAGE = frozenset({"whole image", "whole", "the whole image", "whole_image", "image", ""})
@@ -20,7 +22,7 @@ def _plain(stated: object) -> object:
     return str(stated) if type(stated) is int else stated
 
 
-def _weight(weight: Any) -> int:
+def _weight(weight: object) -> int:
     if isinstance(weight, float) and weight.is_integer():
         weight = int(weight)
     if type(weight) is not int or not 1 <= weight <= WEIGHT_TOTAL:
@@ -28,25 +30,26 @@ def _weight(weight: Any) -> int:
     return weight
 
 
-def _anchor(value: Any, info: ValidationInfo) -> Anchor:
+def _anchor(value: JsonValue, info: ValidationInfo) -> Anchor:
     """Return an anchor; a missing one, or one without a box, is the whole image."""
     image_count: int = info.context or 0
     if value is None or (isinstance(value, str) and value.strip().casefold() in _WHOLE_IMAGE):
         return Anchor()
     if not isinstance(value, dict):
         raise ValueError('the anchor is neither an object nor "whole image"')
-    fields = cast("dict[str, Any]", value)
-    image, box = fields.get("image", 0), fields.get("box")
+    image, box = value.get("image", 0), value.get("box")
     if image is None or image_count == 0:
         image = 0
     if type(image) is not int or not 0 <= image < max(1, image_count):
         raise ValueError(f"the anchor's image {short(repr(image))} is none of the {image_count}, counted from 0")
     if image_count == 0 or box is None or (isinstance(box, str) and box.strip().casefold() in _WHOLE_IMAGE):
         return Anchor(image=image)
-    corners = cast("list[Any]", box) if isinstance(box, list) else []
-    if len(corners) != 4 or not all(type(corner) in (int, float) and 0 <= corner <= 1 for corner in corners):
+    corners = box if isinstance(box, list) else []
+    numbers = [float(corner) for corner in corners if isinstance(corner, int | float) and not isinstance(corner, bool)]
+    fractions = [number for number in numbers if 0 <= number <= 1]
+    if len(corners) != 4 or len(fractions) != 4:
         raise ValueError("the box is not four fractions from 0 to 1, [x0, y0, x1, y1]")
-    x0, y0, x1, y1 = (float(corner) for corner in corners)
+    x0, y0, x1, y1 = fractions
     if x1 <= x0 or y1 <= y0:
         raise ValueError("the box needs x0 < x1 and y0 < y1")
     return Anchor(image=image, box=Box(x0=x0, y0=y0, x1=x1, y1=y1))
@@ -79,8 +82,8 @@ def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
         UnparsableReply: there is no such JSON, there are several that differ, or a field has an invalid value. The
             reason names all faults, by criterion and field.
     """
-    arrays = [_rows(value) for value in find_json(spoken(text), lambda value: _rows(value) is not None)]
-    rows: list[dict[str, Any]] = only_value(arrays, "JSON array with criteria")
+    arrays = read_json(spoken(text), partial(objects_of, named="criteria"))
+    rows = only_value(arrays, "JSON array with criteria")
     if len(rows) > WEIGHT_TOTAL:
         raise UnparsableReply(f"there are {len(rows)} criteria, far more than were asked for")
     problems: list[str] = []
@@ -89,17 +92,7 @@ def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
     return tuple(criterion for criterion in criteria if criterion is not None)
 
 
-def _rows(value: Any) -> list[dict[str, Any]] | None:
-    """Return the objects of a criteria array, bare or under `criteria`; None if the value is something else."""
-    if isinstance(value, dict):
-        value = cast("dict[str, Any]", value).get("criteria")
-    if not isinstance(value, list) or not value:
-        return None
-    rows = cast("list[Any]", value)
-    return rows if all(isinstance(row, dict) for row in rows) else None
-
-
-def _criterion(row: dict[str, Any], number: int, image_count: int) -> Criterion:
+def _criterion(row: Mapping[str, object], number: int, image_count: int) -> Criterion:
     parsed = read_fields(CriterionReply, row, f"criterion {number}", about=image_count)
     return Criterion(
         question=parsed.question,

@@ -1,12 +1,13 @@
 """Examination of atomic criteria (the second look): a line of three verdicts for each, and what is missing."""
 
 import re
-from typing import Any, cast
+
+from pydantic import JsonValue
 
 from dokimasia.domain.criterion import CriteriaCheck, CriterionCheck
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import find_json_and_rest
+from dokimasia.parsing.json_finder import read_json_and_rest
 from dokimasia.parsing.own import beside, own, split_lines
 from dokimasia.parsing.reply import DECORATION, NAMED, listed, refuse, short
 
@@ -73,19 +74,16 @@ def parse_structured_check(text: str, expected: int) -> CriteriaCheck:
     Raises:
         UnparsableReply: as for lines, or there are several such objects that differ.
     """
-    objects, rest = find_json_and_rest(
-        own(text), lambda value: isinstance(value, dict) and "missing" in value and "criteria" in value
-    )
+    objects, rest = read_json_and_rest(own(text), _object)
     if not objects:
         return parse_criteria_check(text, expected)
     if any(other != objects[0] for other in objects[1:]):
         raise UnparsableReply("there is more than one JSON object of criteria, and they differ")
-    body = cast("dict[str, Any]", objects[0])
-    rows = cast("list[Any]", body["criteria"]) if isinstance(body["criteria"], list) else []
+    rows, missing = objects[0].get("criteria"), objects[0].get("missing")
     checks: dict[int, CriterionCheck] = {}
     problems: dict[str, None] = dict.fromkeys(beside(rest.split("\n")))
-    for row in rows:
-        fields = cast("dict[str, Any]", row) if isinstance(row, dict) else {}
+    for row in rows if isinstance(rows, list) else ():
+        fields = row if isinstance(row, dict) else {}
         number = fields.get("n")
         if type(number) is not int or not 1 <= number <= expected:
             problems[f"n is {short(repr(number))}, but the criteria are 1 to {expected}"] = None
@@ -97,8 +95,12 @@ def parse_structured_check(text: str, expected: int) -> CriteriaCheck:
                     problems[f"criterion {number}: '{name}' is neither true nor false"] = None
             verdicts = {name: fields.get(name) is True for name in VERDICTS}
             checks[number] = CriterionCheck(**verdicts, reason=_plain(str(fields.get("reason") or "")))
-    missing = body["missing"]
     return _checked(checks, missing if isinstance(missing, str) else "", expected, problems)
+
+
+def _object(value: JsonValue) -> dict[str, JsonValue] | None:
+    """Return an object with an examination; None for any other value."""
+    return value if isinstance(value, dict) and value.keys() >= {"criteria", "missing"} else None
 
 
 def _said(text: str, name: str, number: int, problems: dict[str, None]) -> bool:

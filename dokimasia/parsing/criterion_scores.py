@@ -133,7 +133,7 @@ def _score_lines(said: str) -> tuple[list[re.Match[str]], list[str]]:
     for line in lines:
         plain = line.translate(DECORATION).lstrip(_BULLETS).rstrip(" \t\r|")
         match = _LINE.fullmatch(plain)
-        if match is not None and (match["number"] is not None or match["path"] is not None):
+        if match is not None and match.group("number", "path") != (None, None):
             score_lines.append(match)
         else:
             rest.append(line)
@@ -144,36 +144,38 @@ def _score_lines(said: str) -> tuple[list[re.Match[str]], list[str]]:
 
 def _criterion(match: re.Match[str], count: int, paths: Sequence[str]) -> int:
     """Return the number of the criterion that a line is about."""
-    number = int(match["number"]) if match["number"] else None
+    digits, written = match.group("number", "path")
+    number = int(digits) if digits else None
     if number is not None and not 1 <= number <= count:
         raise UnparsableReply(f"there is a score for criterion {number}, but the criteria are 1 to {count}")
-    if match["path"] is None or not paths:
+    if written is None or not paths:
         if number is None:
-            raise UnparsableReply(f"the score of {short(match['path'])} names no criterion by its number")
+            raise UnparsableReply(f"the score of {short(written or '')} names no criterion by its number")
         return number
-    path = _plain_path(match["path"])
+    path = _plain_path(written)
     numbers = [at for at, known in enumerate(paths, start=1) if known == path]
     if number is not None:
         if number not in numbers:
-            raise UnparsableReply(f"criterion {number} is given the path {short(match['path'])}, which is not its own")
+            raise UnparsableReply(f"criterion {number} is given the path {short(written)}, which is not its own")
         return number
     if not numbers:
-        raise UnparsableReply(f"there is a score for {short(match['path'])}, which was not asked")
+        raise UnparsableReply(f"there is a score for {short(written)}, which was not asked")
     if len(numbers) > 1:
-        raise UnparsableReply(f"the path {short(match['path'])} belongs to several criteria: name them by number")
+        raise UnparsableReply(f"the path {short(written)} belongs to several criteria: name them by number")
     return numbers[0]
 
 
 def _score(match: re.Match[str], number: int) -> CriterionScore:
     """Return the score that a line states."""
-    if match["brackets"] is None:
+    brackets, stated, rest = match.group("brackets", "score", "rest")
+    if brackets is None:
         raise UnparsableReply(f"criterion {number} has no score in brackets: write '{number} | score: [S]'")
-    stated: str = match["score"]
-    if _ANOTHER.search(match["rest"]):
+    if _ANOTHER.search(rest):
         raise UnparsableReply(f"criterion {number} has more than one score on its line")
-    if _BEHIND.fullmatch(match["rest"]) is None:
-        behind = short(match["rest"].strip())
-        raise UnparsableReply(f"criterion {number} has '{behind}' behind its score: end the line with the bracket")
+    if _BEHIND.fullmatch(rest) is None:
+        raise UnparsableReply(
+            f"criterion {number} has '{short(rest.strip())}' behind its score: end the line with the bracket"
+        )
     if _SILENT.fullmatch(stated):
         return SILENT
     if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:

@@ -7,15 +7,15 @@ faults of a reply at once.
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from types import NoneType, UnionType
-from typing import Annotated, Any, ClassVar, Literal, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, ClassVar, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, ValidationError, ValidationInfo
+from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, ValidationError, ValidationInfo
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.examples import FormExample, is_placeholder
-from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.json_finder import read_json
 from dokimasia.parsing.reply import is_unicode, listed, short, spoken
 
 
@@ -38,16 +38,17 @@ class JsonReply(BaseModel):
 
 
 T = TypeVar("T")
+A = TypeVar("A")
 M = TypeVar("M", bound=JsonReply)
 
 
-def checked(check: Callable[[Any, Any], Any]) -> AfterValidator:
+def checked(check: Callable[[T, A], object]) -> AfterValidator:
     """Return a validator that calls a function with a field's value and the reply's subject (`about`).
 
     The function returns the value to keep, or raises UnparsableReply with the fault.
     """
 
-    def validate(value: object, info: ValidationInfo) -> object:
+    def validate(value: T, info: ValidationInfo[A]) -> object:
         try:
             return check(value, info.context)
         except UnparsableReply as problem:
@@ -110,10 +111,10 @@ def read_object(text: str, *models: type[M], about: object = None) -> M:
     """
     names = [name for model in models for name in model.known_by]
 
-    def wanted(value: object) -> bool:
-        return isinstance(value, dict) and any(name in value for name in names)
+    def read(value: JsonValue) -> dict[str, JsonValue] | None:
+        return value if isinstance(value, dict) and any(name in value for name in names) else None
 
-    rows = find_json(spoken(text), wanted)
+    rows = read_json(spoken(text), read)
     if len(models) > 1:
         rows = models[0].example.chosen(rows, names)
     quoted = " or ".join(f'"{name}"' for name in names)
@@ -125,7 +126,7 @@ def read_object(text: str, *models: type[M], about: object = None) -> M:
     return read_fields(model, row, about=about)
 
 
-def only_value(values: Sequence[object], what: str) -> Any:
+def only_value(values: Sequence[T], what: str) -> T:
     """Return the one value that a reply states, which may be repeated.
 
     Raises:
@@ -176,19 +177,20 @@ def _of_the_form(model: type[JsonReply], row: Mapping[str, object]) -> Iterator[
 
 def _fault(error: ErrorDetails) -> str:
     """Return a validation error in words for the model that wrote the reply."""
-    name = next((step for step in reversed(error["loc"]) if isinstance(step, str)), "")
+    kind, place = error["type"], error["loc"]
+    name = next((step for step in reversed(place) if isinstance(step, str)), "")
     stated = short(repr(error["input"]))
-    if error["type"] == "value_error":  # what a validator found
+    if kind == "value_error":  # what a validator found
         return str(error.get("ctx", {}).get("error", error["msg"]))
-    if error["type"] == "string_type" and isinstance(error["loc"][-1], int):
+    if kind == "string_type" and isinstance(place[-1], int):
         return f"'{name}' holds {stated}, which is no text"
-    if error["type"] in {"missing", "string_type"}:
+    if kind in {"missing", "string_type"}:
         return f"the field '{name}' is missing, empty, or no text"
-    if error["type"] == "bool_type":
+    if kind == "bool_type":
         return f"'{name}' is {stated}, neither true nor false"
-    if error["type"] in {"list_type", "tuple_type"}:
+    if kind in {"list_type", "tuple_type"}:
         return f"'{name}' is no list"
-    if error["type"] == "model_type":
+    if kind == "model_type":
         return f"'{name}' holds {stated}, which is no object"
     return f"'{name}' is {stated}, not what was asked for"
 
@@ -252,7 +254,7 @@ def _blank(model: type[JsonReply]) -> str:
 def _place(field: FieldInfo) -> str:
     if field.examples:
         return json.dumps(field.examples[0])
-    kind: Any = field.annotation
+    kind = field.annotation
     inner = get_args(kind)
     if get_origin(kind) is Union or isinstance(kind, UnionType):
         kind = next(member for member in inner if member is not NoneType)

@@ -3,10 +3,12 @@
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.reply import short
+
+T = TypeVar("T")
 
 FEWEST_WORDS = 3
 """The fewest words of an example text that no reply on another subject has by chance."""
@@ -64,7 +66,7 @@ class FormExample:
             return all(map(self.unfilled, cast("Sequence[object]", value)))
         return value is None
 
-    def chosen(self, rows: Sequence[dict[str, object]], alternatives: Sequence[str]) -> list[dict[str, object]]:
+    def chosen(self, rows: Sequence[dict[str, T]], alternatives: Sequence[str]) -> list[dict[str, T]]:
         """Return objects without unfilled alternatives, if another alternative is filled in.
 
         If no alternative is filled in, the objects are returned unchanged, so that their faults can be named.

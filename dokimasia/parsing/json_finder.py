@@ -3,7 +3,11 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeVar
+
+from pydantic import JsonValue
+
+T = TypeVar("T")
 
 MAX_SPAN = 40_000
 MAX_STARTS = 30
@@ -26,23 +30,38 @@ def find_json(text: str, wanted: Callable[[Any], bool]) -> list[Any]:
         text: a model's reply.
         wanted: returns whether a value is to be included.
     """
-    return find_json_and_rest(text, wanted)[0]
+    return read_json(text, lambda value: value if wanted(value) else None)
 
 
-def find_json_and_rest(text: str, wanted: Callable[[Any], bool]) -> tuple[list[Any], str]:
-    """Return the wanted values as `find_json`, and the text without them."""
-    values: list[Any] = []
+def read_json(text: str, read: Callable[[JsonValue], T | None]) -> list[T]:
+    """Return what a function reads from the arrays and objects that `find_json` finds; what it returns None for is left out."""
+    return read_json_and_rest(text, read)[0]
+
+
+def read_json_and_rest(text: str, read: Callable[[JsonValue], T | None]) -> tuple[list[T], str]:
+    """Return the values as `read_json`, and the text without the arrays and objects they are read from."""
+    values: list[T] = []
     pieces: list[str] = []
     position = 0
-    for value, start, end in _values(text):
-        if wanted(value):
+    for json_value, start, end in _values(text):
+        value = read(json_value)
+        if value is not None:
             values.append(value)
             pieces.append(text[position:start])
             position = end
     return values, "\n".join([*pieces, text[position:]])
 
 
-def _values(text: str) -> Iterator[tuple[Any, int, int]]:
+def objects_of(value: JsonValue, *, named: str = "") -> list[dict[str, JsonValue]] | None:
+    """Return the objects of an array, bare or in a field of an object; None if it is empty or has anything else in it."""
+    array = value.get(named) if isinstance(value, dict) else value
+    if not isinstance(array, list):
+        return None
+    objects = [row for row in array if isinstance(row, dict)]
+    return objects if objects and len(objects) == len(array) else None
+
+
+def _values(text: str) -> Iterator[tuple[JsonValue, int, int]]:
     position = 0
     for _ in range(MAX_STARTS):
         start = _START.search(text, position)
@@ -78,7 +97,7 @@ def _closing(text: str, start: int) -> int | None:
     return None
 
 
-def _load(span: str) -> Any:
+def _load(span: str) -> JsonValue:
     """Read strict JSON, if necessary again without trailing commas; line breaks inside strings are accepted."""
     try:
         return _DECODER.decode(span)
@@ -86,11 +105,11 @@ def _load(span: str) -> Any:
         return _DECODER.decode(_STRING_OR_COMMA.sub(lambda match: match[1] or "", span))
 
 
-def _no_constant(name: str) -> Any:
+def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON value")
 
 
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def _no_duplicates(pairs: list[tuple[str, JsonValue]]) -> dict[str, JsonValue]:
     fields = dict(pairs)
     if len(fields) != len(pairs):
         raise ValueError("a field stands twice in one object")

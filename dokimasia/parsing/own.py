@@ -159,13 +159,14 @@ def _without_blocks(text: str) -> str:
     position = 0
     while (tag := _TAG.search(text, position)) is not None:
         kept.append(text[position : tag.start()])
-        name = "-->" if tag["comment"] else f"</{tag['name']}>"
-        if tag["end"]:
+        comment, end, word = tag.group("comment", "end", "name")
+        name = "-->" if comment else f"</{word}>"
+        if end:
             raise UnparsableReply(f"{short(tag[0])} closes what was not opened: repeat the reply without it")
         closing = form(re.escape(name)).search(text, tag.end())
         if closing is None:
             raise UnparsableReply(f"the reply ends before its {short(tag[0])} does")
-        kept.append(LEFT_OUT if tag["comment"] or name.casefold() in ("</s>", "</del>", "</strike>") else "\n")
+        kept.append(LEFT_OUT if comment or name.casefold() in ("</s>", "</del>", "</strike>") else "\n")
         position = closing.end()
     return "".join([*kept, text[position:]])
 

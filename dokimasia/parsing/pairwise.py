@@ -83,7 +83,8 @@ def parse_factuality_scores(text: str) -> tuple[float, float]:
     faults: dict[str, None] = {}
     scores: dict[str, set[float]] = {"A": set(), "B": set()}
     for match in lines:
-        name, score = match["name"].upper(), float(match["score"])
+        letter, number = match.group("name", "score")
+        name, score = letter.upper(), float(number)
         if name not in scores:
             faults[f"there is a score of response {name}, but the responses are A and B"] = None
         elif not LOWEST <= score <= HIGHEST:

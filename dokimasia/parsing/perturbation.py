@@ -3,15 +3,15 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, ClassVar, Literal, cast
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from dokimasia.domain.perturbation import TextChange, spans
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, checked, only_value, read_fields, read_numbered
 from dokimasia.parsing.examples import FormExample
-from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.json_finder import objects_of, read_json
 from dokimasia.parsing.reply import NAMED, is_unicode, short, spoken
 
 MAX_CHANGES = 12
@@ -97,7 +97,7 @@ def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool =
                 return ()
             raise
 
-    rows = only_value(find_json(spoken(reply), _is_array), 'JSON array with objects that have an "n"')
+    rows = only_value(read_json(spoken(reply), _numbered_objects), 'JSON array with objects that have an "n"')
     if rows == json.loads(PlantedReply.example.text):
         raise UnparsableReply("it is the example, which is about another text")
     planted, faults = read_numbered(rows, range(1, expected + 1), "error", read)
@@ -106,9 +106,10 @@ def parse_perturbations(reply: str, text: str, expected: int, *, lenient: bool =
     return tuple(planted.get(number, ()) for number in range(1, expected + 1))
 
 
-def _is_array(value: Any) -> bool:
-    rows = cast("list[Any]", value) if isinstance(value, list) else []
-    return bool(rows) and all(isinstance(row, dict) and "n" in row for row in rows)
+def _numbered_objects(value: JsonValue) -> list[dict[str, JsonValue]] | None:
+    """Return the objects of an array if all have a number; else None."""
+    rows = objects_of(value) if isinstance(value, list) else None
+    return rows if rows and all("n" in row for row in rows) else None
 
 
 def _change(change: ChangeReply, text: str) -> TextChange:

@@ -1,10 +1,10 @@
 """Rubrics in judges' replies: must-right, easy-wrong and repaired ones as JSON, and a panel's verdicts line by line."""
 
 import re
-from collections.abc import Collection, Mapping
-from typing import Annotated, Any, ClassVar, cast
+from collections.abc import Collection, Mapping, Sequence
+from typing import Annotated, ClassVar, cast
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo
 
 from dokimasia.domain.rubric import (
     ERROR_KINDS,
@@ -21,7 +21,7 @@ from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Sentence, checked, only_value, read_fields, read_numbered
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import find_json
+from dokimasia.parsing.json_finder import read_json
 from dokimasia.parsing.own import beside, is_empty_talk, own, split_lines
 from dokimasia.parsing.reply import DECORATION, listed, refuse, short, spoken, tried
 
@@ -71,7 +71,7 @@ def _kind(stated: object) -> ErrorKind | None:
     return kind
 
 
-def _polarity(stated: Any) -> Polarity | None:
+def _polarity(stated: object) -> object:
     if stated and stated not in ("positive", "negative"):
         raise ValueError(f"the polarity {short(repr(stated))} is neither positive nor negative")
     return stated or None
@@ -81,14 +81,19 @@ def _text_or_nothing(stated: object) -> object:
     return stated or ""
 
 
-def _pooled(responses: list[Any], count: int) -> list[int]:
-    """Return the sorted numbers of responses of a pool of `count`."""
-    if not responses:
-        raise UnparsableReply("the field 'responses' names no response of the pool")
-    for number in responses:
+def _pooled(stated: object, info: ValidationInfo) -> object:
+    """Return the sorted numbers of responses of a pool, whose size is the context; a value that is no list as it is."""
+    if not isinstance(stated, list):
+        return stated
+    count: int = info.context or 0
+    numbers: set[int] = set()
+    for number in cast("list[object]", stated):
         if type(number) is not int or not 1 <= number <= count:
-            raise UnparsableReply(f"response {short(repr(number))} is not in the pool, which has 1 to {count}")
-    return sorted(set(responses))
+            raise ValueError(f"response {short(repr(number))} is not in the pool, which has 1 to {count}")
+        numbers.add(number)
+    if not numbers:
+        raise ValueError("the field 'responses' names no response of the pool")
+    return sorted(numbers)
 
 
 class RubricReply(JsonReply):
@@ -106,7 +111,7 @@ class RubricReply(JsonReply):
 class MinedReply(RubricReply):
     """A rubric that is drawn from the errors of a pool of responses."""
 
-    responses: Annotated[list[Any], checked(_pooled)] = Field(default=[], validate_default=True)
+    responses: Annotated[list[int], BeforeValidator(_pooled)] = Field(default=[], validate_default=True)
 
 
 def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
@@ -190,11 +195,12 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
         if match is None:
             rest.append(line)
             continue
-        number = int(match["number"])
+        digits, said = match.groups()
+        number = int(digits)
         try:
             if not 1 <= number <= expected:
                 raise UnparsableReply(f"there is a line for rubric {number}, but the rubrics are 1 to {expected}")
-            answers = _answers(match["rest"], number)
+            answers = _answers(said, number)
             if checks.setdefault(number, answers) != answers:
                 raise UnparsableReply(f"rubric {number} has two lines, which differ")
         except UnparsableReply as problem:
@@ -210,7 +216,7 @@ def parse_cross_check(text: str, expected: int) -> tuple[CheckedRubric, ...]:
 def _answers(rest: str, number: int) -> CheckedRubric:
     answers: dict[str, bool] = {}
     for match in _ANSWER.finditer(rest):
-        field, word = match["field"].casefold(), match["said"].casefold()
+        field, word = (group.casefold() for group in match.groups())
         field = _EARLIER.get(field, field)
         if word not in {"yes", "no"}:
             raise UnparsableReply(f"rubric {number}: {field} is '{short(word)}', neither yes nor no")
@@ -225,26 +231,24 @@ def _answers(rest: str, number: int) -> CheckedRubric:
     return CheckedRubric(**answers)
 
 
-def _only(text: str) -> list[Any]:
+def _only(text: str) -> list[JsonValue]:
     """Return the one array of rubrics of a reply."""
-    arrays = [_rows(value) or [] for value in find_json(spoken(text), lambda value: _rows(value) is not None)]
+    arrays = read_json(spoken(text), _rows)
     if not arrays and re.search(r"\[\s{0,99}\]", text):
         return []
     return only_value(arrays, "JSON array with rubrics")
 
 
-def _rows(value: Any) -> list[Any] | None:
+def _rows(value: JsonValue) -> list[JsonValue] | None:
     """Return the rows of an array, bare or under `rubrics`, if all are objects or all are texts; else None."""
-    if isinstance(value, dict):
-        value = cast("dict[str, Any]", value).get("rubrics")
-    if not isinstance(value, list):
+    rows = value.get("rubrics") if isinstance(value, dict) else value
+    if not isinstance(rows, list):
         return None
-    rows = cast("list[Any]", value)
     alike = all(isinstance(row, dict) for row in rows) or all(isinstance(row, str) for row in rows)
     return rows if alike else None
 
 
-def _all_written(rows: list[Any], n_responses: int, problems: list[str]) -> tuple[WrittenRubric, ...]:
+def _all_written(rows: Sequence[object], n_responses: int, problems: list[str]) -> tuple[WrittenRubric, ...]:
     """Return all rubrics of a reply, or refuse it for its faults, including those in `problems`."""
     rubrics = [tried(problems, _written, row, number, n_responses) for number, row in enumerate(rows, start=1)]
     refuse(problems)

@@ -1,13 +1,14 @@
 """Scores and verdicts from the JSON object that an output schema asks for, as strictly as from plain text."""
 
 from collections.abc import Iterator
-from typing import Any, cast
+
+from pydantic import JsonValue
 
 from dokimasia.domain.judgement import CriterionScore
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.criterion_scores import HIGHEST, LOWEST, SILENT, parse_criterion_scores, scores_of
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import find_json_and_rest
+from dokimasia.parsing.json_finder import read_json_and_rest
 from dokimasia.parsing.own import beside, own
 from dokimasia.parsing.reply import matches, short
 from dokimasia.parsing.verdicts import EQUIVALENCE, parse_equivalence
@@ -44,16 +45,17 @@ def parse_structured_scores(text: str, expected: int) -> list[CriterionScore]:
     if expected < 1:
         raise ValueError("at least one criterion is expected")
     reply = own(text)
-    objects, rest = find_json_and_rest(reply, lambda value: _holds(value, "scores", list))
+    objects, rest = read_json_and_rest(reply, _with_scores)
     if not objects:
         if _SCORE_LINE.search(reply):
             return parse_criterion_scores(text, expected)
         raise UnparsableReply('there is no complete JSON object of the form {"scores": [{"n": 1, "score": S}, ...]}')
-    if any(other["scores"] != objects[0]["scores"] for other in objects[1:]):
+    rows = objects[0].get("scores")
+    if any(other.get("scores") != rows for other in objects[1:]):
         raise UnparsableReply("there is more than one JSON object of scores, and they differ")
-    rows = cast("list[Any]", objects[0]["scores"])
     missing = "there is no score for criterion"
-    scores = scores_of(rows, expected, lambda row: _number(row, expected), _score, missing=missing)
+    listed_rows = rows if isinstance(rows, list) else []
+    scores = scores_of(listed_rows, expected, lambda row: _number(row, expected), _score, missing=missing)
     for row in objects:
         _nothing_else(row, "")
     if not _SCORE_LINE.search(reply):
@@ -73,12 +75,12 @@ def parse_structured_equivalence(text: str) -> bool:
         UnparsableReply: there is no verdict, both verdicts, or another one.
     """
     reply = own(text)
-    objects, rest = find_json_and_rest(reply, lambda value: _holds(value, "verdict", str))
+    objects, rest = read_json_and_rest(reply, _with_verdict)
     if not objects:
         if EQUIVALENCE.search(reply):
             return parse_equivalence(text)
         raise UnparsableReply('there is no complete JSON object of the form {"verdict": "same"} or "different"')
-    stated = {cast("str", row["verdict"]).strip().casefold() for row in objects}
+    stated = {str(row.get("verdict")).strip().casefold() for row in objects}
     if len(stated) > 1:
         raise UnparsableReply("there is more than one verdict, and they differ")
     word = stated.pop()
@@ -96,7 +98,7 @@ def parse_structured_equivalence(text: str) -> bool:
     return _VERDICTS[word]
 
 
-def _nothing_else(value: Any, rest: str) -> None:
+def _nothing_else(value: JsonValue, rest: str) -> None:
     """Refuse an object with a field that states another score or verdict, or with words beside it that could change it."""
     field = next((key for key in _keys(value) if key not in _FIELDS and _ANOTHER.search(key)), None)
     if field is not None:
@@ -105,25 +107,29 @@ def _nothing_else(value: Any, rest: str) -> None:
         raise UnparsableReply(faults[0])
 
 
-def _keys(value: Any) -> Iterator[str]:
+def _keys(value: JsonValue) -> Iterator[str]:
     """Yield the names of all fields of an object and of the objects inside it."""
     if isinstance(value, dict):
-        for key, inner in cast("dict[str, Any]", value).items():
+        for key, inner in value.items():
             yield key
             yield from _keys(inner)
     elif isinstance(value, list):
-        for inner in cast("list[Any]", value):
+        for inner in value:
             yield from _keys(inner)
 
 
-def _holds(value: Any, field: str, type_: type) -> bool:
-    return isinstance(value, dict) and isinstance(cast("dict[str, Any]", value).get(field), type_)
+def _with_scores(value: JsonValue) -> dict[str, JsonValue] | None:
+    return value if isinstance(value, dict) and isinstance(value.get("scores"), list) else None
 
 
-def _number(row: Any, expected: int) -> int:
+def _with_verdict(value: JsonValue) -> dict[str, JsonValue] | None:
+    return value if isinstance(value, dict) and isinstance(value.get("verdict"), str) else None
+
+
+def _number(row: JsonValue, expected: int) -> int:
     if not isinstance(row, dict):
         raise UnparsableReply(f"the scores hold {short(repr(row))}, which is no object with n and score")
-    number = cast("dict[str, Any]", row).get("n")
+    number = row.get("n")
     if type(number) is not int:
         raise UnparsableReply(f"a score names no criterion by its number: n is {short(repr(number))}")
     if not 1 <= number <= expected:
@@ -133,8 +139,9 @@ def _number(row: Any, expected: int) -> int:
     return number
 
 
-def _score(row: dict[str, Any], number: int) -> CriterionScore:
-    score, stated = row.get("score"), row.get("stated", True)
+def _score(row: JsonValue, number: int) -> CriterionScore:
+    fields = row if isinstance(row, dict) else {}
+    score, stated = fields.get("score"), fields.get("stated", True)
     if type(stated) is not bool:
         raise UnparsableReply(f"criterion {number}: stated is {short(repr(stated))}, neither true nor false")
     if not stated and (score is None or (type(score) is int and score == LOWEST)):

@@ -32,14 +32,12 @@ OUT_OF_RANGE = ("greater_than_equal", "greater_than", "less_than_equal", "less_t
 
 Q = TypeVar("Q", bound="RunRequest")
 
-SHARED_HELP = {
-    "seed": "Seed of draws and intervals.",
-    "judge": "The judge: a name from dokimasia.toml or any LiteLLM name.",
-    "repeats": "Answers and judgements a sample.",
-    "responses": "answers that exist: JSON lines, CSV or Parquet with id, model, response, repeat (such as an export), "
-    "or VLMEvalKit's xlsx, tsv or json with index, prediction (NAME=FILE, or MODEL_DATASET.xlsx); once for each file.",
-}
-"""Help of options that several methods have."""
+JUDGE_HELP = "The judge: a name from dokimasia.toml or any LiteLLM name."
+RESPONSES_HELP = (
+    "answers that exist: JSON lines, CSV or Parquet with id, model, response, repeat (such as an export), "
+    "or VLMEvalKit's xlsx, tsv or json with index, prediction (NAME=FILE, or MODEL_DATASET.xlsx); once for each file."
+)
+"""Help of an option of several methods, after a verb."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +130,11 @@ def prompt_folders(names: Sequence[str]) -> tuple[Path, ...]:
 Models = Annotated[tuple[str, ...], Option(models=True), Field(max_length=MOST_MODELS)]
 """Names of models, separated by commas on the command line."""
 
-Judge = Annotated[str, Option(models=True)]
+Judge = Annotated[str, Option(models=True), Field(description=JUDGE_HELP)]
 """The name of one model."""
+
+Repeats = Annotated[int, Field(ge=1, le=MOST_REPEATS, description="Answers and judgements a sample.")]
+"""How often every sample is answered and judged."""
 
 
 def run_or_file(path: Path) -> Path:
@@ -242,7 +243,7 @@ class RunRequest(Invocation):
     VERB: ClassVar[str] = ""
     """What the command line calls it, such as `tree grow`."""
 
-    seed: int = Field(default=0, ge=0, le=MOST_SEED, description=SHARED_HELP["seed"])
+    seed: int = Field(default=0, ge=0, le=MOST_SEED, description="Seed of draws and intervals.")
     prompts: PromptFolders = Field(
         default=(),
         description="A folder (or a plug-in's name) whose prompts replace those of the same name; its versions are "

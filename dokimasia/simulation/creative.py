@@ -7,7 +7,9 @@ factuality and length can be read from a text, and are planted independently.
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
+
+from pydantic import JsonValue
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.identity import unit_interval
@@ -110,15 +112,13 @@ def make_creative(n_cases: int, seed: int) -> Iterator[PlantedCase]:
         yield PlantedCase(id, scenes, request, task, category, factual)
 
 
-def to_creative_row(case: PlantedCase) -> dict[str, Any]:
+def to_creative_row(case: PlantedCase) -> dict[str, JsonValue]:
     """Return a case as a row of a data file; images are relative to the data file."""
     truths = [point.sentence() for point in map(chief_fact, map(content_of_scene, case.scenes))]
-    criteria = {"subjective": SUBJECTIVE}
+    criteria: dict[str, JsonValue] = {"subjective": SUBJECTIVE}
     if case.factual:
-        criteria["factuality"] = "\n".join(
-            f"{number}. What it says of picture {number}:\n   {number}.1 {truth}"
-            for number, truth in enumerate(truths, 1)
-        )
+        points = [f"{n}. What it says of picture {n}:\n   {n}.1 {truth}" for n, truth in enumerate(truths, 1)]
+        criteria |= {"factuality": "\n".join(points)}
     draws = Draws(f"reference/{case.id}")
     return {
         "id": case.id,

@@ -1,7 +1,7 @@
 """The identity of a request to simulated models, and reproducible draws based on it."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from dokimasia.domain.call import Chat, Embedding, ImageEdit, Message, Usage
 from dokimasia.domain.identity import digest, unit_interval
@@ -21,12 +21,12 @@ def bare_name(model: str) -> str:
     return f"sim/{rest}" if separator else model
 
 
-def canonical_messages(messages: Sequence[Message]) -> list[Any]:
+def canonical_messages(messages: Sequence[Message]) -> list[list[object]]:
     """Return roles, texts and image hashes in order; adjacent texts are joined, since transports split them.
 
     The instruction to reply with an object is left out, like the output schema it belongs to.
     """
-    canonical: list[Any] = []
+    canonical: list[list[object]] = []
     for message in without_form(messages):
         parts: list[list[str]] = []
         for part in message.parts:
@@ -57,7 +57,7 @@ def request_hash(call: Chat | Embedding | ImageEdit) -> str:
         "seed": call.repeat,
     }
     if call.tools:
-        identity["tools"] = [tool.name for tool in call.tools]
+        identity |= {"tools": [tool.name for tool in call.tools]}
     return digest("sim-request/1", identity)
 
 

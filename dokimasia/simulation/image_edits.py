@@ -9,11 +9,11 @@ import io
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import orjson
 from PIL import Image
-from pydantic import Field, ValidationError
+from pydantic import BaseModel, Field, JsonValue, ValidationError
 
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.domain.call import ChatReply, ImageEdit, Usage
@@ -27,7 +27,7 @@ from dokimasia.simulation.panel import CHATTER, draw_slip
 from dokimasia.simulation.picture import read_metadata, read_scene, with_metadata
 from dokimasia.simulation.picture_content import PictureFact, content_of_scene
 from dokimasia.simulation.profiles import JudgeProfile, Profile, as_judge
-from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.requests import Inputs, read_rows
 from dokimasia.simulation.scene import Scene
 from dokimasia.simulation.scenes.drawing import COLOUR_NAMES, COLOURS, INK, Canvas, Rgb, ink_on, union
 
@@ -382,7 +382,7 @@ def _write_note(image: Image.Image, box: Box, words: str, fill: Rgb | None) -> N
 
 
 _MOST_EDITS = 50
-_WHOLE_IMAGE: Mapping[str, Any] = {"box": [0.0, 0.0, 1.0, 1.0]}
+_WHOLE_IMAGE: Mapping[str, JsonValue] = {"box": [0.0, 0.0, 1.0, 1.0]}
 
 
 class PlantedEdit(NamedTuple):
@@ -431,7 +431,7 @@ def edit_image(picture: bytes, instruction: PlantedInstruction) -> bytes | None:
 def save_with_edits(image: Image.Image, picture: bytes, edits: list[PlantedEdit]) -> bytes:
     """Return an image as PNG bytes with the metadata of the original picture and the added edits."""
     body = {**_WHOLE_IMAGE, **(read_metadata(picture) or {})}
-    rows = [_edit_row(edit) for edit in (*read_edits(picture), *edits)]
+    rows: list[JsonValue] = [_edit_row(edit).model_dump() for edit in (*read_edits(picture), *edits)]
     written = io.BytesIO()
     image.save(written, "PNG", compress_level=4)
     return with_metadata(written.getvalue(), {**body, "edits": rows} if rows else body)
@@ -444,21 +444,28 @@ def image_reference(png: bytes) -> ImageRef:
     return ImageRef(sha256=hashlib.sha256(png).hexdigest(), media_type="image/png", width=width, height=height)
 
 
-def _edit_row(edit: PlantedEdit) -> dict[str, Any]:
-    box = None if edit.box is None else [edit.box.x0, edit.box.y0, edit.box.x1, edit.box.y1]
-    return {"dimension": edit.dimension, "box": box, "words": edit.words}
+class EditRow(BaseModel):
+    """An edit in the metadata of a picture; its box has left, top, right and bottom."""
+
+    dimension: str
+    box: tuple[float, float, float, float] | None = None
+    words: str = ""
 
 
-def _read_edit(row: Any) -> PlantedEdit | None:
-    if not isinstance(row, dict) or not isinstance(row.get("dimension"), str):
-        return None
-    box = None
+def _edit_row(edit: PlantedEdit) -> EditRow:
+    box = None if edit.box is None else (edit.box.x0, edit.box.y0, edit.box.x1, edit.box.y1)
+    return EditRow(dimension=edit.dimension, box=box, words=edit.words)
+
+
+def _read_edit(row: object) -> PlantedEdit | None:
     try:
-        if row.get("box") is not None:
-            box = Box(**dict(zip(("x0", "y0", "x1", "y1"), row["box"], strict=True)))
-    except (ValidationError, ValueError, TypeError):
+        edit = EditRow.model_validate(row)
+        if edit.box is None:
+            return PlantedEdit(edit.dimension, None, edit.words)
+        x0, y0, x1, y1 = edit.box
+        return PlantedEdit(edit.dimension, Box(x0=x0, y0=y0, x1=x1, y1=y1), edit.words)
+    except ValidationError:
         return None
-    return PlantedEdit(row["dimension"], box, str(row.get("words", "")))
 
 
 EDITING_PROMPTS = ("edit_instruction", "edit_check")
@@ -521,9 +528,13 @@ def edit_by_model(call: ImageEdit, image: bytes) -> tuple[bytes | None, Usage]:
     return result, usage
 
 
-def editing_reply(
-    profile: Profile, prompt: str, inputs: Mapping[str, str], images: Sequence[bytes], draws: Draws
-) -> ChatReply:
+class DescribedEdit(BaseModel):
+    """A kind of edit as a model is told of it."""
+
+    kind: str
+
+
+def editing_reply(profile: Profile, prompt: str, inputs: Inputs, images: Sequence[bytes], draws: Draws) -> ChatReply:
     """Return the reply of a model that writes an instruction for an image, or checks an edited one."""
     judge = as_judge(profile)
     slip = draw_slip(judge, draws)
@@ -540,9 +551,9 @@ def editing_reply(
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
-def _instruction_reply(inputs: Mapping[str, str], image: bytes, draws: Draws) -> dict[str, str] | None:
-    described = read_json(inputs["dimension"])
-    kind = str(described[0].get("kind")) if isinstance(described, list) and described else ""
+def _instruction_reply(inputs: Inputs, image: bytes, draws: Draws) -> dict[str, str] | None:
+    described = read_rows(inputs.dimension, DescribedEdit)
+    kind = described[0].kind if described else ""
     if kind not in EDIT_FORMS:
         return None
     instruction = write_instruction(kind, spots_of(image), draws)
@@ -558,12 +569,10 @@ def _named_fields(fields: Mapping[str, str]) -> str:
     return ", ".join(fields.values()) or "the whole picture"
 
 
-def _edit_check(
-    judge: JudgeProfile, inputs: Mapping[str, str], images: Sequence[bytes], draws: Draws
-) -> dict[str, object]:
+def _edit_check(judge: JudgeProfile, inputs: Inputs, images: Sequence[bytes], draws: Draws) -> dict[str, object]:
     """Return the result of checking an edit, as far as the metadata show it; other pictures count as edited correctly."""
     done, alone = True, True
-    instruction = read_instruction(inputs["instruction"])
+    instruction = read_instruction(inputs.instruction)
     if len(images) > 1 and instruction is not None:
         new = [edit.dimension for edit in read_edits(images[1])][len(read_edits(images[0])) :]
         done, alone = instruction.dimension in new, set(new) <= {instruction.dimension}

@@ -1,15 +1,17 @@
 """Simulated peers that give hints on steps, and simulated candidates that answer again after feedback."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Literal, NamedTuple
+
+from pydantic import BaseModel
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.simulation.candidates import REFUSAL, StepOutcome, final_answer, fixed_draw, step_outcome, word_answer
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.scoring import HEDGED, RIGHT, statement_score
 from dokimasia.simulation.profiles import CandidateProfile
-from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.requests import Inputs, read_rows
 from dokimasia.simulation.scene import Scene, SceneQuestion, SceneStep
 
 HINT_PROMPTS = ("peer_hint", "hint_rewrite")
@@ -37,18 +39,25 @@ _WORD = re.compile(r"\d+(?:[.,]\d+)*|[^\W\d_]+")
 _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven twelve"
 
 
+class HintPoint(BaseModel):
+    """A point that hints are about, with its hint in a feedback."""
+
+    question: str
+    hint: str | None = None
+
+
 def hint_reply(
     profile: CandidateProfile,
     scene: Scene,
     question: SceneQuestion,
-    inputs: Mapping[str, str],
+    inputs: Inputs,
     draws: Draws,
     *,
     rewriting: bool,
 ) -> ChatReply:
     """Return a peer's hints on the named steps, or their second wordings; each has a fate of its own."""
     steps = {step.question: step for step in question.steps}
-    steps_of_points = [steps.get(point) for point in read_hint_points(inputs["points"])]
+    steps_of_points = [steps.get(point) for point in read_hint_points(inputs.points)]
     hints = [
         _hint(profile, scene, question, step, number, draws, rewriting=rewriting)
         for number, step in enumerate(steps_of_points)
@@ -58,16 +67,15 @@ def hint_reply(
     return _in_tags(hints)
 
 
-def general_hints(inputs: Mapping[str, str], draws: Draws) -> ChatReply:
+def general_hints(inputs: Inputs, draws: Draws) -> ChatReply:
     """Return general guidance, on points of a question outside the planted world."""
-    count = len(read_hint_points(inputs["points"]))
+    count = len(read_hint_points(inputs.points))
     return _in_tags([draws.pick(_GUIDANCE, "guidance", number) for number in range(count)])
 
 
 def read_hint_points(text: str) -> list[str]:
     """Return the questions of a list of points, in order; none if it cannot be read."""
-    rows = read_json(text)
-    return [str(row.get("question")) for row in (rows if isinstance(rows, list) else []) if isinstance(row, dict)]
+    return [point.question for point in read_rows(text, HintPoint)]
 
 
 def _hint(
@@ -214,7 +222,7 @@ def failure_reason(profile: CandidateProfile, scene: Scene, step: SceneStep) -> 
 
 
 def answer_again(
-    profile: CandidateProfile, scene: Scene, question: SceneQuestion, inputs: dict[str, str], draws: Draws
+    profile: CandidateProfile, scene: Scene, question: SceneQuestion, inputs: Inputs, draws: Draws
 ) -> ChatReply:
     """Return the model's new answer to a question, after the effects of feedback.
 
@@ -223,10 +231,10 @@ def answer_again(
     anew: list[StepOutcome] = [
         step_outcome(profile, scene, step, number, draws) for number, step in enumerate(question.steps)
     ]
-    text = inputs["feedback"]
+    text = inputs.feedback
     if profile.heedless or _NOTHING.match(text):
         return word_answer(profile, question, anew, draws)
-    feedback = _Feedback(bool(_WRONG.search(text)), _read_feedback_points(text), inputs.get("earlier_answer"))
+    feedback = _Feedback(bool(_WRONG.search(text)), _read_feedback_points(text), inputs.earlier_answer)
     outcomes: list[StepOutcome] = [
         _outcome_after_feedback(profile, scene, step, number, anew[number], feedback, draws)
         for number, step in enumerate(question.steps)
@@ -294,12 +302,8 @@ def _outcome_in_text(step: SceneStep, text: str) -> StepOutcome:
 
 def _read_feedback_points(text: str) -> dict[str, str]:
     """Return the points' questions with their hints, from the array at the end of a feedback; none if it cannot be read."""
-    rows = read_json(text[text.find("[\n") :]) if "[\n" in text else None
-    return {
-        _normalised(row["question"]): str(row.get("hint") or "")
-        for row in (rows if isinstance(rows, list) else [])
-        if isinstance(row, dict) and isinstance(row.get("question"), str)
-    }
+    points = read_rows(text[text.find("[\n") :], HintPoint) if "[\n" in text else []
+    return {_normalised(point.question): point.hint or "" for point in points}
 
 
 def _normalised(text: str) -> str:

@@ -19,7 +19,7 @@ from dokimasia.simulation.profiles import (
     as_judge,
     as_member,
 )
-from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.requests import Inputs, read_json
 
 HARDER, EASIER = 2.5, 0.5
 """Factors on the rate of wrong facts, for hard facts and for others."""
@@ -149,7 +149,7 @@ class CandidateReading(NamedTuple):
 
 
 def panel_reply(
-    profile: Profile, prompt: str, inputs: Mapping[str, str], picture: PictureContent | None, draws: Draws
+    profile: Profile, prompt: str, inputs: Inputs, picture: PictureContent | None, draws: Draws
 ) -> ChatReply:
     """Return the reply of a panel member, or of the judge of a filter, to one of `PANEL_PROMPTS`."""
     member = as_member(profile, picture.domain if picture else "natural")
@@ -164,7 +164,7 @@ def panel_reply(
         text = f"It is {picture.domain} work by what stands in it.\n<domain>{picture.domain}</domain>"
         text = text.replace(picture.domain, "other") if slip else text
     else:
-        candidates = read_candidates(inputs["candidates"], picture)
+        candidates = read_candidates(inputs.candidates, picture)
         if prompt.endswith("_published"):
             member = member.model_copy(update={"keeps": 0.0, "ties": False})
         text = _comparison(member, candidates, picture, draws, slip, voting=prompt.startswith("peer_vote"))

@@ -4,9 +4,11 @@ import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from dokimasia.domain.blindspots import LABELS, NEUTRAL, Label
+from pydantic import BaseModel
+
+from dokimasia.domain.blindspots import LABELS, NEUTRAL, Label, Task
 from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.gold_answers import faults_in_text
 from dokimasia.simulation.image_edits import faults_in_image
@@ -111,31 +113,43 @@ def true_label(dimension: str, gold: Collection[str], changed: Collection[str]) 
     return "valid" if new == {dimension} and dimension != NEUTRAL else "incorrect"
 
 
-def true_label_of_row(row: Mapping[str, Any], folder: Path) -> Label:
+class CheckRow(BaseModel):
+    """A line from `dokimasia check --export`: a perturbation that people are to label."""
+
+    item: str
+    task: Task
+    dimension: str
+    images: list[str]
+    gold: str | None = None
+    perturbed: str | None = None
+
+
+def true_label_of_row(row: CheckRow, folder: Path) -> Label:
     """Return the true label of the perturbation in a line from `dokimasia check --export`.
 
     Args:
         row: the line.
         folder: the folder of the file; image names are relative to it.
     """
-    pictures = [(folder / name).read_bytes() for name in row["images"]]
-    if row["task"] == "text-to-image":
+    pictures = [(folder / name).read_bytes() for name in row.images]
+    if row.task == "text-to-image":
         gold, changed = (faults_in_image(picture) for picture in pictures)
-        return true_label(row["dimension"], gold, changed)
+        return true_label(row.dimension, gold, changed)
     sighting = read_scene(pictures[0])
     picture = (
         content_of_photograph(hashlib.sha256(pictures[0]).hexdigest())
         if sighting is None
         else content_of_scene(sighting[0])
     )
-    dimensions = ({fault.dimension for fault in faults_in_text(row[name], picture)} for name in ("gold", "perturbed"))
-    return true_label(row["dimension"], *dimensions)
+    gold, changed = (faults_in_text(text or "", picture) for text in (row.gold, row.perturbed))
+    return true_label(row.dimension, {fault.dimension for fault in gold}, {fault.dimension for fault in changed})
 
 
 def fill_label_form(form: Path, person: SimulatedPerson) -> Iterator[str]:
     """Yield the lines of a form as filled in by a person (item, label and name); other lines than perturbations are left out."""
     for line in form.read_text(encoding="utf-8").splitlines():
-        row: Any = json.loads(line) if line.strip() else {}
-        if row.get("kind") == "perturbation":
-            label = label_of_person(person, true_label_of_row(row, form.parent), row["item"])
-            yield json.dumps({"item": row["item"], "label": label, "who": person.name})
+        fields = json.loads(line) if line.strip() else {}
+        if fields.get("kind") == "perturbation":
+            row = CheckRow.model_validate(fields)
+            label = label_of_person(person, true_label_of_row(row, form.parent), row.item)
+            yield json.dumps({"item": row.item, "label": label, "who": person.name})

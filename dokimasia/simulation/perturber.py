@@ -1,11 +1,11 @@
 """Simulated models that write gold answers, plant errors in texts, and check texts of others."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
-from typing import Any
 
 import orjson
+from pydantic import BaseModel, JsonValue
 
 from dokimasia.domain.blindspots import NEUTRAL
 from dokimasia.domain.call import ChatReply
@@ -23,7 +23,7 @@ from dokimasia.simulation.judging.rubrics import demand_of, is_forbidding
 from dokimasia.simulation.panel import CHATTER, draw_slip, wrong_rate
 from dokimasia.simulation.picture_content import PictureContent, Statement, read_statements, same_value, sort_of
 from dokimasia.simulation.profiles import JudgeProfile, Profile, as_judge, as_member
-from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.requests import Inputs, read_rows
 
 PERTURBATION_PROMPT = "perturbation"
 """The prompt that `perturbation_reply` answers."""
@@ -31,23 +31,31 @@ PERTURBATION_PROMPT = "perturbation"
 _NUMBER = re.compile(r"\d+")
 
 
-def perturbation_reply(profile: Profile, inputs: Mapping[str, str], draws: Draws) -> ChatReply:
+class StatedError(BaseModel):
+    """An error to plant: its dimension, and the fact it is about."""
+
+    n: int
+    dimension: str
+    about: str = ""
+
+
+def perturbation_reply(profile: Profile, inputs: Inputs, draws: Draws) -> ChatReply:
     """Return the reply of a model that is asked to plant errors in a text."""
     judge = as_judge(profile)
     slip = draw_slip(judge, draws)
     if slip == "refuses" or draws.chance(judge.refusal, "refusal"):
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
-    errors = read_json(inputs["errors"])
-    if not isinstance(errors, list) or slip == "unparsable" or draws.chance(judge.format_noise, "noise"):
+    errors = read_rows(inputs.errors, StatedError)
+    if not errors or slip == "unparsable" or draws.chance(judge.format_noise, "noise"):
         return ChatReply(text=CHATTER, finish_reason="stop", native_finish_reason="stop")
-    rows = [plant_stated_error(inputs["text"], error, draws) for error in errors]
+    rows = [plant_stated_error(inputs.text, error, draws) for error in errors]
     text = orjson.dumps(rows[:-1] if slip == "one_short" else rows).decode()
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
-def plant_stated_error(text: str, error: Mapping[str, Any], draws: Draws) -> dict[str, Any]:
+def plant_stated_error(text: str, error: StatedError, draws: Draws) -> dict[str, JsonValue]:
     """Return a planted error as reported: in the named fact, else in a statement of the dimension; none without either."""
-    number, dimension, about = error["n"], error["dimension"], error.get("about", "")
+    number, dimension, about = error.n, error.dimension, error.about
     statements_of_text = read_statements(text)
     demanded = demand_of(about) if about else None
     usable = [
@@ -100,8 +108,14 @@ AROUND = 8
 ELSE = "Something quite different could be said here, of the weather, of the sea, and of what was had for breakfast."
 
 
+class DescribedDimension(BaseModel):
+    """A dimension of errors as a model is told of it."""
+
+    dimension: str
+
+
 def perturber_reply(
-    profile: Profile, prompt: str, inputs: Mapping[str, str], picture: PictureContent | None, draws: Draws
+    profile: Profile, prompt: str, inputs: Inputs, picture: PictureContent | None, draws: Draws
 ) -> ChatReply:
     """Return the reply of a model to one of `PERTURBER_PROMPTS`."""
     judge = as_judge(profile)
@@ -113,9 +127,9 @@ def perturber_reply(
     elif prompt == "gold_answer":
         text = _written_gold_answer(profile, picture, draws)
     elif prompt == "gold_check":
-        text = _gold_check(judge, inputs["answer"], picture, draws)
+        text = _gold_check(judge, inputs.answer, picture, draws)
     elif prompt == "change_check":
-        text = _change_check(judge, inputs["answer"], inputs["changed"], picture, draws)
+        text = _change_check(judge, inputs.answer, inputs.changed, picture, draws)
     else:
         text = _perturbed_answer(judge, prompt, inputs, picture, draws)
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
@@ -161,12 +175,10 @@ def _noticed_faults(judge: JudgeProfile, text: str, picture: PictureContent, dra
     return [fault for number, fault in enumerate(faults) if draws.chance(judge.detects_missing, "notices", number)]
 
 
-def _perturbed_answer(
-    judge: JudgeProfile, prompt: str, inputs: Mapping[str, str], picture: PictureContent, draws: Draws
-) -> str:
-    described: Any = read_json(inputs["dimension"])
-    text = inputs["answer"]
-    dimension = str(described[0]["dimension"]) if described else ""
+def _perturbed_answer(judge: JudgeProfile, prompt: str, inputs: Inputs, picture: PictureContent, draws: Draws) -> str:
+    described = read_rows(inputs.dimension, DescribedDimension)
+    text = inputs.answer
+    dimension = described[0].dimension if described else ""
     planted = plant_error(dimension, text, picture, draws)
     if planted is None:
         return _object_text(none="The answer has nothing in it that could be changed so.")
@@ -209,5 +221,5 @@ def _changes(before: str, after: str) -> list[dict[str, str]]:
     return changes
 
 
-def _object_text(**fields: Any) -> str:
+def _object_text(**fields: object) -> str:
     return orjson.dumps(fields).decode()

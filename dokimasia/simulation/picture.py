@@ -3,9 +3,9 @@
 import struct
 import zlib
 from collections.abc import Mapping
-from typing import Any
 
 import orjson
+from pydantic import JsonValue, TypeAdapter
 
 from dokimasia.errors import NotFound
 from dokimasia.simulation.scene import Scene
@@ -20,6 +20,7 @@ MAX_TEXT = 1 << 20
 """Maximum number of bytes of the chunk's decompressed text."""
 
 _MAX_CHUNKS = 4096
+_BOX = TypeAdapter(tuple[float, float, float, float])
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 
 Sighting = tuple[Scene, tuple[float, float, float, float]]
@@ -47,7 +48,7 @@ def embed_scene(png: bytes, scene: Scene, box: tuple[float, float, float, float]
     )
 
 
-def with_metadata(png: bytes, body: Mapping[str, Any]) -> bytes:
+def with_metadata(png: bytes, body: Mapping[str, JsonValue]) -> bytes:
     """Return the PNG with a metadata chunk after the header.
 
     The text is stored uncompressed, so that its bytes do not depend on the compressor's version.
@@ -67,7 +68,7 @@ def read_scene(png: bytes) -> Sighting | None:
     return None if body is None else _parse(body)
 
 
-def read_metadata(png: bytes) -> dict[str, Any] | None:
+def read_metadata(png: bytes) -> dict[str, JsonValue] | None:
     """Return the content of an image's metadata chunk, unchecked; None if there is none that can be read."""
     text = _find_text(png)
     try:
@@ -117,12 +118,13 @@ def _text_of(kind: bytes, rest: bytes) -> bytes | None:
     return text if reader.eof else None
 
 
-def _parse(body: Mapping[str, Any]) -> Sighting | None:
+def _parse(body: Mapping[str, JsonValue]) -> Sighting | None:
     try:
         scene = Scene.model_validate(body.get("scene"), strict=False)
-        x0, y0, x1, y1 = (float(edge) for edge in body.get("box", ()))
-    except (ValueError, TypeError):
+        box = _BOX.validate_python(body.get("box"))
+    except ValueError:
         return None
+    x0, y0, x1, y1 = box
     if scene.id != body.get("id") or not (0 <= x0 < x1 <= 1 and 0 <= y0 < y1 <= 1):
         return None
-    return scene, (x0, y0, x1, y1)
+    return scene, box

@@ -7,9 +7,10 @@ from other models. Everything is derived from the seed.
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
+from pydantic import BaseModel
 
 from dokimasia.domain.identity import digest
 from dokimasia.simulation.candidates import StepOutcome, final_answer, word_answer
@@ -45,6 +46,22 @@ class PlantedResponse(NamedTuple):
     right: bool
 
 
+class PlantedRanking(BaseModel):
+    """A person's ranking of the responses to a question: scores by model, or groups of models, the best first."""
+
+    id: str
+    annotator: str
+    scores: dict[str, int] | None = None
+    ranking: list[list[str]] | None = None
+
+    @property
+    def places(self) -> dict[str, float]:
+        """A number for each model, higher for a better one."""
+        if self.scores is not None:
+            return {model: float(score) for model, score in self.scores.items()}
+        return {model: -float(rank) for rank, group in enumerate(self.ranking or ()) for model in group}
+
+
 def planted_responses(question: SceneQuestion, skills: dict[str, float], seed: int) -> list[PlantedResponse]:
     """Return each model's response to a question."""
     responses: list[PlantedResponse] = []
@@ -63,22 +80,21 @@ def planted_responses(question: SceneQuestion, skills: dict[str, float], seed: i
     return responses
 
 
-def planted_rankings(question: SceneQuestion, responses: list[PlantedResponse], seed: int) -> Iterator[dict[str, Any]]:
-    """Yield each person's ranking of the responses to a question, as a line of a rankings file."""
+def planted_rankings(question: SceneQuestion, responses: list[PlantedResponse], seed: int) -> Iterator[PlantedRanking]:
+    """Yield each person's ranking of the responses to a question."""
     for annotator in ANNOTATORS:
         draws = Draws(digest("rankings", [seed, question.id, annotator]))
         scores = {response.model: response.merit + _slip(draws, response.model) for response in responses}
         if draws.chance(GAP, "gap"):
             scores.pop(draws.pick(list(scores), "missing"))
-        line: dict[str, Any] = {"id": question.id, "annotator": annotator}
         if annotator == ANNOTATORS[-1]:
-            yield {**line, "scores": scores}
+            yield PlantedRanking(id=question.id, annotator=annotator, scores=scores)
             continue
         groups = [
             [model for model, rank_score in scores.items() if rank_score == score]
             for score in sorted(set(scores.values()))
         ]
-        yield {**line, "ranking": groups[::-1]}
+        yield PlantedRanking(id=question.id, annotator=annotator, ranking=groups[::-1])
 
 
 def write_ranked(path: Path, n_samples: int, seed: int) -> dict[str, Path]:
@@ -86,19 +102,23 @@ def write_ranked(path: Path, n_samples: int, seed: int) -> dict[str, Path]:
 
     Equal arguments give equal bytes; the data file itself is written by `write_world` with the same arguments.
     """
-    lines: dict[str, list[dict[str, Any]]] = {"responses": [], "auxiliary": [], "rankings": []}
+    responses: list[dict[str, str]] = []
+    auxiliary: list[dict[str, str]] = []
+    rankings: list[dict[str, object]] = []
     for _, question in make_world(n_samples, seed):
-        responses = planted_responses(question, SKILLS, seed)
-        others = planted_responses(question, AUXILIARY, seed)
-        for name, group in (("responses", responses), ("auxiliary", others)):
-            lines[name] += [
-                {"id": question.id, "model": response.model, "response": response.text} for response in group
-            ]
-        lines["rankings"] += planted_rankings(question, responses, seed)
-    files = {name: path.with_name(f"{path.stem}.{name}.jsonl") for name in lines}
-    for name, file in files.items():
-        file.write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines[name]))
+        ranked = planted_responses(question, SKILLS, seed)
+        responses += _response_lines(question, ranked)
+        auxiliary += _response_lines(question, planted_responses(question, AUXILIARY, seed))
+        rankings += [line.model_dump(exclude_none=True) for line in planted_rankings(question, ranked, seed)]
+    files: dict[str, Path] = {}
+    for name, lines in (("responses", responses), ("auxiliary", auxiliary), ("rankings", rankings)):
+        files[name] = path.with_name(f"{path.stem}.{name}.jsonl")
+        files[name].write_bytes(b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in lines))
     return files
+
+
+def _response_lines(question: SceneQuestion, responses: list[PlantedResponse]) -> list[dict[str, str]]:
+    return [{"id": question.id, "model": response.model, "response": response.text} for response in responses]
 
 
 def _slip(draws: Draws, model: str) -> int:

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 import orjson
+from pydantic import BaseModel, JsonValue, ValidationError
 
 from dokimasia.domain.call import Message
 from dokimasia.prompts import (
@@ -19,8 +20,58 @@ from dokimasia.prompts import (
 )
 from dokimasia.prompts.fence import read_fences
 
+Row = TypeVar("Row", bound=BaseModel)
 _BLOCK = re.compile(r"<<<([A-Z][A-Z0-9_ ]*) ([0-9a-f]{16})>>>\n.*?\n<<<END \1 \2>>>", re.DOTALL)
 _CHOICE = re.compile(r"^([A-Z])\. ", re.MULTILINE)
+
+
+class Inputs(BaseModel, frozen=True):
+    """The inputs of a prompt that simulated models read, empty where it has none; None where the lack says something."""
+
+    answer: str = ""
+    answers: str = ""
+    candidates: str = ""
+    capabilities: str = ""
+    caption: str = ""
+    chain: str = ""
+    changed: str = ""
+    choices: str = ""
+    count: str | None = None
+    criteria: str = ""
+    criterion: str = ""
+    descriptions: str = ""
+    dimension: str = ""
+    earlier_answer: str | None = None
+    error: str | None = None
+    errors: str = ""
+    feedback: str = ""
+    ground_truth: str = ""
+    group_a: str = ""
+    group_b: str = ""
+    instruction: str = ""
+    justification: str = ""
+    modes: str = ""
+    notes: str = ""
+    paths: str = ""
+    points: str = ""
+    problems: str = ""
+    question: str = ""
+    reference: str | None = None
+    reference_answer: str | None = None
+    report_one: str = ""
+    report_two: str = ""
+    response: str = ""
+    response_a: str = ""
+    response_b: str = ""
+    responses: str = ""
+    rubrics: str = ""
+    secrets: str = ""
+    subject: str = ""
+    tables: str = ""
+    task: str = ""
+    text: str = ""
+    tree: str = ""
+    where: str = ""
 
 
 class UnderstoodPrompt(NamedTuple):
@@ -28,6 +79,11 @@ class UnderstoodPrompt(NamedTuple):
 
     request: Recognised
     outside: str = ""
+
+    @property
+    def inputs(self) -> Inputs:
+        """The inputs of the prompt."""
+        return Inputs.model_validate(self.request.inputs)
 
 
 def understand(messages: Sequence[Message], *, library: PromptLibrary | None = None) -> UnderstoodPrompt | None:
@@ -70,12 +126,21 @@ def _with_outside(prompt: Prompt, system: str, user: str, messages: Sequence[Mes
     return UnderstoodPrompt(request, "\n".join([system.replace(prompt.system, "", 1), *added]).strip())
 
 
-def read_json(text: str) -> Any:
+def read_json(text: str) -> JsonValue:
     """Return the content of a JSON text; None if it cannot be read."""
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
         return None
+
+
+def read_rows(text: str, model: type[Row]) -> list[Row]:
+    """Return the rows of a JSON array; none if the text is no array, or if a row does not fit the model."""
+    rows = read_json(text)
+    try:
+        return [model.model_validate(row) for row in rows] if isinstance(rows, list) else []
+    except ValidationError:
+        return []
 
 
 def read_choices(text: str) -> list[str]:

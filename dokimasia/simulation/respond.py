@@ -19,7 +19,7 @@ from dokimasia.simulation.perturber import PERTURBATION_PROMPT, PERTURBER_PROMPT
 from dokimasia.simulation.picture import Sighting, read_scene
 from dokimasia.simulation.picture_content import PictureContent, content_of_photograph, content_of_scene
 from dokimasia.simulation.profiles import Profile, as_candidate, as_judge, find_profile
-from dokimasia.simulation.requests import UnderstoodPrompt, read_choices, understand
+from dokimasia.simulation.requests import Inputs, UnderstoodPrompt, read_choices, understand
 from dokimasia.simulation.scene import find_question
 from dokimasia.simulation.structured import answer_probe
 from dokimasia.simulation.unknown_inputs import answer_unknown_question
@@ -53,7 +53,7 @@ def respond(
     draws = Draws(request_hash(call))
     understood = understand(call.messages, library=library)
     if understood is None:
-        reply = _answer_question(profile, {"question": call.messages[-1].text}, call, images, draws)
+        reply = _answer_question(profile, Inputs(question=call.messages[-1].text), call, images, draws)
     else:
         reply = _reply_to_prompt(profile, understood, call, images, draws)
     reply = _cut_to_limit(reply, call.sampling.max_tokens)
@@ -65,13 +65,13 @@ def _reply_to_prompt(
     profile: Profile, understood: UnderstoodPrompt, call: Chat, images: Mapping[str, bytes], draws: Draws
 ) -> ChatReply:
     """Return the reply to a known prompt."""
-    name, inputs = understood.request.name, understood.request.inputs
+    name, inputs = understood.request.name, understood.inputs
     if name == "probe":
-        return answer_probe(call, inputs["task"], images, draws)
+        return answer_probe(call, inputs.task, images, draws)
     if name == "observe":
         return ChatReply(text=OBSERVE, finish_reason="stop", native_finish_reason="stop")
-    if name == "candidate_described" and is_creative(inputs["question"]):
-        return write_from_descriptions(as_candidate(profile), inputs["descriptions"], draws)
+    if name == "candidate_described" and is_creative(inputs.question):
+        return write_from_descriptions(as_candidate(profile), inputs.descriptions, draws)
     if name in ("candidate", "candidate_plain", "candidate_described"):
         return _answer_question(profile, inputs, call, images, draws)
     if name in PANEL_PROMPTS:
@@ -105,7 +105,7 @@ def _reply_to_prompt(
         if picture is None:
             return answer_without_image(as_candidate(profile), (), draws)
         return describe_picture(profile, picture, draws)
-    view = _find_view(call, images, inputs.get("question", ""))
+    view = _find_view(call, images, inputs.question)
     if name in ANSWER_AGAIN_PROMPTS:
         # Where the world is not planted, or is not shown, the question is answered anew.
         if view is None:
@@ -121,10 +121,10 @@ def _reply_to_prompt(
 
 
 def _answer_question(
-    profile: Profile, inputs: Mapping[str, str], call: Chat, images: Mapping[str, bytes], draws: Draws
+    profile: Profile, inputs: Inputs, call: Chat, images: Mapping[str, bytes], draws: Draws
 ) -> ChatReply:
     candidate = as_candidate(profile)
-    question, choices = inputs["question"], read_choices(inputs.get("choices", ""))
+    question, choices = inputs.question, read_choices(inputs.choices)
     if is_creative(question):
         return write_creative_answer(candidate, _contents_of_images(call, images), draws)
     if not any(message.images for message in call.messages):

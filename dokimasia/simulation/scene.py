@@ -1,8 +1,10 @@
 """Types of the planted world: scenes with facts, and questions with known steps of reasoning."""
 
+from collections.abc import Iterable
 from typing import Literal
 
-from pydantic import Field
+import orjson
+from pydantic import BaseModel, Field, JsonValue
 
 from dokimasia.domain.criterion import Box
 from dokimasia.domain.identity import Value
@@ -79,6 +81,21 @@ class Scene(Value):
     facts: tuple[Fact, ...] = Field(min_length=12, max_length=30)
     questions: tuple[SceneQuestion, ...] = Field(min_length=1)
     disputed: tuple[str, ...] = ()
+
+
+class WrittenCriterion(BaseModel):
+    """A criterion as a simulated judge writes it; `final` is None where the prompt does not ask for it."""
+
+    question: str
+    ground_truth: str
+    weight: int
+    anchor: JsonValue = "whole image"
+    final: bool | None = None
+
+
+def criteria_text(criteria: Iterable[WrittenCriterion]) -> str:
+    """Return criteria as a JSON array."""
+    return orjson.dumps([criterion.model_dump(exclude_none=True) for criterion in criteria]).decode()
 
 
 def find_question(scene: Scene, text: str) -> SceneQuestion | None:

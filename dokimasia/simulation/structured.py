@@ -3,10 +3,10 @@
 import io
 import re
 from collections.abc import Mapping
-from typing import Any, cast
 
 import orjson
 from PIL import Image
+from pydantic import JsonValue
 
 from dokimasia.domain.call import Chat, ChatReply, ToolCall
 from dokimasia.simulation.draws import Draws
@@ -18,7 +18,7 @@ _WORD = re.compile(r"(\w+): (YES|NO)")
 _VERDICT = re.compile(r"\s*Verdict: \[\[(\w+)\]\]\s*$")
 
 
-def fit_schema(schema: Any, task: str) -> Any:
+def fit_schema(schema: JsonValue, task: str) -> JsonValue:
     """Return a value that fits a JSON schema; whole numbers are taken from the task's text if it has any.
 
     Supported are types, `enum`, `const`, `anyOf` and `oneOf` (the first option), objects with all their properties, and
@@ -26,21 +26,18 @@ def fit_schema(schema: Any, task: str) -> Any:
     """
     if not isinstance(schema, dict):
         return ""
-    fields = cast("dict[str, Any]", schema)
-    if "const" in fields:
-        return fields["const"]
-    if fields.get("enum"):
-        return fields["enum"][0]
-    for word in ("anyOf", "oneOf"):
-        if fields.get(word):
-            return fit_schema(fields[word][0], task)
-    kind = fields.get("type")
-    if kind == "object" or "properties" in fields:
-        return {
-            name: fit_schema(property_schema, task) for name, property_schema in fields.get("properties", {}).items()
-        }
+    if "const" in schema:
+        return schema["const"]
+    values, options = schema.get("enum"), schema.get("anyOf") or schema.get("oneOf")
+    if isinstance(values, list) and values:
+        return values[0]
+    if isinstance(options, list) and options:
+        return fit_schema(options[0], task)
+    kind, properties = schema.get("type"), schema.get("properties", {})
+    if isinstance(properties, dict) and (kind == "object" or properties):
+        return {name: fit_schema(property_schema, task) for name, property_schema in properties.items()}
     if kind == "array":
-        return [fit_schema(fields.get("items", {}), task)]
+        return [fit_schema(schema.get("items", {}), task)]
     if kind in ("integer", "number"):
         number = _NUMBER.search(task)
         return int(number[0]) if number else 0
@@ -66,20 +63,21 @@ def judge_reply_as_object(prompt: str, text: str) -> str:
     return text
 
 
-def _check_row(number: str, verdicts: str, reason: str) -> dict[str, Any]:
+def _check_row(number: str, verdicts: str, reason: str) -> dict[str, JsonValue]:
     verdict_by_name = {name: word == "YES" for name, word in _WORD.findall(verdicts)}
     return {"n": int(number), **verdict_by_name, "reason": "" if reason == "-" else reason}
 
 
-def _score_row(number: int, score: str) -> dict[str, Any]:
+def _score_row(number: int, score: str) -> dict[str, JsonValue]:
     is_stated = score != "not stated"
     return {"n": number, "stated": is_stated, "score": int(score) if is_stated else 1}
 
 
-def _with_anchor_object(criterion: dict[str, Any]) -> dict[str, Any]:
+def _with_anchor_object(criterion: dict[str, JsonValue]) -> dict[str, JsonValue]:
     """Return a criterion whose anchor is an object, including for the whole image."""
-    anchor = criterion["anchor"]
-    return criterion if isinstance(anchor, dict) else {**criterion, "anchor": {"image": 0, "box": None}}
+    if isinstance(criterion.get("anchor"), dict):
+        return criterion
+    return {**criterion, "anchor": {"image": 0, "box": None}}
 
 
 _BANDS = 3

@@ -13,6 +13,7 @@ from dokimasia.domain.criterion import MAX_CRITERIA, WEIGHT_TOTAL
 from dokimasia.simulation.candidates import FINAL, deliver_reply
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import CandidateProfile
+from dokimasia.simulation.scene import WrittenCriterion
 
 _LEAST = 3
 """Minimum number of criteria, since nothing says how many a question needs."""
@@ -104,7 +105,7 @@ def solve_unknown_question(
     return [*steps, f"What it shows leads to this: {final.rstrip('.')}."], final
 
 
-def criteria_of_chain(chain: str) -> list[dict[str, object]]:
+def criteria_of_chain(chain: str) -> list[WrittenCriterion]:
     """Return 3 to 5 criteria from a solution: its sentences as ground truths, with questions that reveal nothing."""
     points = _chain_points(chain)
     count = len(points)
@@ -116,7 +117,7 @@ def criteria_of_chain(chain: str) -> list[dict[str, object]]:
         chosen.append(question)
         free.remove(question)
     return [
-        {"question": question, "ground_truth": point, "weight": weight, "anchor": "whole image"}
+        WrittenCriterion(question=question, ground_truth=point, weight=weight)
         for question, point, weight in zip(chosen, points, weights, strict=True)
     ]
 

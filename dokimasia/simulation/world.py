@@ -3,9 +3,9 @@
 import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 import orjson
+from pydantic import JsonValue
 
 from dokimasia.simulation.creative import make_creative, to_creative_row
 from dokimasia.simulation.gold_answers import gold_answer
@@ -41,19 +41,17 @@ def make_world(n_samples: int, seed: int) -> Iterator[tuple[Scene, SceneQuestion
         scenes += 1
 
 
-def to_row(scene: Scene, question: SceneQuestion) -> dict[str, Any]:
+def to_row(scene: Scene, question: SceneQuestion) -> dict[str, JsonValue]:
     """Return a question as a row of a data file; `image` is relative to the data file."""
-    row: dict[str, Any] = {
+    return {
         "id": question.id,
         "image": f"images/{scene.id}.png",
         "prompt": question.text,
         "reference_answer": question.answer,
+        **({"choices": [*question.choices]} if question.choices else {}),
+        "category": question.kind,
+        "meta": {"domain": scene.domain, "scene": scene.id, "planted": True},
     }
-    if question.choices:
-        row["choices"] = list(question.choices)
-    row["category"] = question.kind
-    row["meta"] = {"domain": scene.domain, "scene": scene.id, "planted": True}
-    return row
 
 
 def write_world(path: Path, n_samples: int, seed: int) -> int:
@@ -78,7 +76,7 @@ def make_described(n_scenes: int, seed: int, *, disputed: float = DISPUTED_SHARE
         yield scene
 
 
-def to_described_row(scene: Scene) -> dict[str, Any]:
+def to_described_row(scene: Scene) -> dict[str, JsonValue]:
     """Return a scene to describe as a row of a data file, without a question."""
     return {
         "id": scene.id,
@@ -100,7 +98,7 @@ def write_gold(path: Path, n_scenes: int, seed: int, *, of_texts: bool = True) -
     For texts, each has a request for a description and its gold answer; else the prompt for the picture.
     """
 
-    def row(scene: Scene) -> dict[str, Any]:
+    def row(scene: Scene) -> dict[str, JsonValue]:
         fields = {"prompt": TO_DESCRIBE, "gold": gold_answer(content_of_scene(scene))}
         return {"id": scene.id, "image": f"images/{scene.id}.png", **fields} | {
             "category": scene.domain,
@@ -128,7 +126,7 @@ def write_creative(path: Path, n_cases: int, seed: int) -> int:
     return picture_count
 
 
-def _write_all(path: Path, rows: Iterable[tuple[Scene, dict[str, Any]]]) -> list[Scene]:
+def _write_all(path: Path, rows: Iterable[tuple[Scene, dict[str, JsonValue]]]) -> list[Scene]:
     """Write the picture of each scene once, then the data file, and return the distinct scenes."""
     folder = path.parent / "images"
     folder.mkdir(parents=True, exist_ok=True)
@@ -174,20 +172,20 @@ def generation_prompt(scene: Scene) -> str:
     """
     facts = {fact.id: fact for fact in scene.facts}
     spots = spots_of_scene(scene)
-    rows: dict[str, list[str]] = {"back": [], "front": []}
+    back: list[str] = []
+    front: list[str] = []
     for id, fact in facts.items():
         if id.endswith(".kind"):
-            rows["back" if "back" in fact.subject else "front"].append(
-                article(f"{facts[id.replace('.kind', '.colour')].value} {fact.value}")
-            )
+            row = back if "back" in fact.subject else front
+            row.append(article(f"{facts[id.replace('.kind', '.colour')].value} {fact.value}"))
     sign = facts["sign.text"]
     side = "left" if sign.box.x0 < 0.5 else "right"
     setting = scene.layout
     return (
         f"A clear, flat, coloured drawing with dark outlines, in one manner throughout and finished to its edges. "
         f"It shows {len(spots.things)} things of about the same size in two neat rows {_GROUND[setting]}. "
-        f"In the back row stand, from left to right, {_list_in_words(rows['back'])}; "
-        f"in the front row stand {_list_in_words(rows['front'])}. "
+        f"In the back row stand, from left to right, {_list_in_words(back)}; "
+        f"in the front row stand {_list_in_words(front)}. "
         f"There is no {spots.absent[0]}, no {spots.absent[1]} and no {spots.absent[2]} anywhere. "
         f'In the upper {side} corner a {sign.subject} bears the words "{sign.value}" and below them the number '
         f"{facts['sign.number'].value}. On its other side {_SKY[facts['sky'].value]}. "
@@ -201,7 +199,7 @@ def make_prompted(n_scenes: int, seed: int) -> Iterator[Scene]:
         yield make_scene("natural", (seed + _PROMPTED_SEED) * _SCENES_A_SEED + number)
 
 
-def to_prompted_row(scene: Scene) -> dict[str, Any]:
+def to_prompted_row(scene: Scene) -> dict[str, JsonValue]:
     """Return a prompt as a row of a data file; the image is the gold one."""
     return {
         "id": scene.id,

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from dokimasia.cli.main import run
-from dokimasia.simulation.people import true_label_of_row
+from dokimasia.simulation.people import CheckRow, true_label_of_row
 from dokimasia.simulation.world import write_described, write_world
 from dokimasia.storage.home import Home
 
@@ -52,7 +52,10 @@ def chain(tmp_path_factory: pytest.TempPathFactory) -> Chain:
     perturbed = last(folder / "home")
     ok("check", perturbed, "--export", form, *home)
     rows = [row for row in map(json.loads, form.read_text().splitlines()) if row.get("kind") == "perturbation"]
-    said = [{"item": row["item"], "label": true_label_of_row(row, folder), "who": "anna"} for row in rows]
+    said = [
+        {"item": row["item"], "label": true_label_of_row(CheckRow.model_validate(row), folder), "who": "anna"}
+        for row in rows
+    ]
     anna.write_text("".join(json.dumps(one) + "\n" for one in said))
     ok("check", perturbed, "--import", anna, *home)
     made = Chain(folder, {}, {})

@@ -19,6 +19,7 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.lexicon import made_up_capabilities, parent_of
 from dokimasia.simulation.profiles import as_judge, find_profile
+from dokimasia.simulation.requests import Inputs
 from dokimasia.storage.memory import MemoryStore
 from tests.planted_material import world
 
@@ -44,7 +45,9 @@ async def reports(tables: Diagnosis, judge: str = "sim/judge") -> dict[str, Repo
         assert isinstance(call, Chat)
         request = recognise(call.messages)
         assert request is not None
-        return diagnosis_reply(profile, request.name, request.inputs, Draws(f"{request.name}/{request.inputs}"))
+        return diagnosis_reply(
+            profile, request.name, Inputs.model_validate(request.inputs), Draws(f"{request.name}/{request.inputs}")
+        )
 
     store = MemoryStore()
     context = DiagnosisContext(

@@ -23,6 +23,7 @@ from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.profiles import as_judge, find_profile
+from dokimasia.simulation.requests import Inputs
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run, list_runs
 from tests.tree_judge_double import JudgeTransport, Killed
@@ -38,7 +39,9 @@ def writer(judge: str = "sim/judge", **replies: str) -> Reply:
     def reply(prompt: str, inputs: dict[str, str]) -> str:
         if prompt in replies:
             return replies[prompt]
-        return diagnosis_reply(profile, prompt, inputs, Draws(f"{prompt}/{inputs.get('subject')}"))
+        return diagnosis_reply(
+            profile, prompt, Inputs.model_validate(inputs), Draws(f"{prompt}/{inputs.get('subject')}")
+        )
 
     return reply
 

@@ -10,7 +10,7 @@ from dokimasia.parsing.criteria_check import parse_criteria_check
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.judges import draw_criteria, examine_criteria
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.scene import DOMAINS
+from dokimasia.simulation.scene import DOMAINS, criteria_text
 from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.structured import judge_reply_as_object
 
@@ -19,9 +19,10 @@ INVENTIVE = JudgeProfile(name="sim/judge-inventive", incidental=1.0)
 
 def sets(scene, question, *, count="1 to 5", mending=False) -> list[Criterion]:
     """What an inventive judge draws."""
-    inputs = {"question": question.text, "chain": "", "count": count}
-    rows = draw_criteria(INVENTIVE, scene, question, inputs, Draws("k"), image=0, part=(0, 0, 1, 1), mending=mending)
-    return list(parse_criteria(orjson.dumps(rows).decode(), image_count=1))
+    rows = draw_criteria(
+        INVENTIVE, scene, question, "", Draws("k"), count=count, image=0, part=(0, 0, 1, 1), mending=mending
+    )
+    return list(parse_criteria(criteria_text(rows), image_count=1))
 
 
 @pytest.mark.parametrize("domain", DOMAINS)

@@ -60,12 +60,12 @@ def test_criteria_of_a_description_turn_on_what_it_states() -> None:
         assert parse_chain(solution_of_description(picture)).answer == gold
         criteria = criteria_of_description(picture, final=True)
         assert 3 <= len(criteria) <= 5
-        assert sum(one["weight"] for one in criteria) == 10
-        assert all(true_score(one["question"], one["ground_truth"], gold) == 5 for one in criteria)
+        assert sum(one.weight for one in criteria) == 10
+        assert all(true_score(one.question, one.ground_truth, gold) == 5 for one in criteria)
         planted = plant_error("misread_key_elements", gold, picture, Draws(f"{number}"))
         if planted is None:
             continue
-        scores = [true_score(one["question"], one["ground_truth"], planted.text) for one in criteria]
+        scores = [true_score(one.question, one.ground_truth, planted.text) for one in criteria]
         assert sorted(scores)[1:] == [5] * (len(criteria) - 1)
         failed += 1 in scores
     assert failed > 5

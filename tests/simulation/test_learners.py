@@ -18,6 +18,7 @@ from dokimasia.simulation.learners import (
     states_truth,
 )
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, profiles
+from dokimasia.simulation.requests import Inputs
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.truths.refinement import (
     ARMS,
@@ -394,7 +395,7 @@ def feedback(scene, question, named, key, *, arm):
         if able:
             helper = Draws(f"{key} {number}").pick(able, "peer")
             for rewriting in (False, True):
-                asked = {"points": points((step.question, ""))}
+                asked = Inputs(points=points((step.question, "")))
                 reply = hint_reply(helper, scene, question, asked, Draws(key), rewriting=rewriting)
                 hint = reply.text.removeprefix("<hint 1>\n").removesuffix("\n</hint>")
                 if gives_guidance(hint) and not hint.startswith("Look again: "):
@@ -426,10 +427,11 @@ def played_out(scene, question, repeat, *, shown_earlier):
     found = {}
     for arm in ARMS:
         draws = Draws(f"{key} {arm}")
-        inputs = {"feedback": WRONG} | ({"earlier_answer": first} if shown_earlier else {})
+        given = WRONG
         if arm in ("self", "peer"):
-            inputs["feedback"] += f" {feedback(scene, question, sorted(named), key, arm=arm)}"
+            given += f" {feedback(scene, question, sorted(named), key, arm=arm)}"
         again = candidates.answer_question(SPOTTED, scene, question, draws)
+        inputs = Inputs(feedback=given, earlier_answer=first if shown_earlier else None)
         text = (again if arm == "again" else answer_again(SPOTTED, scene, question, inputs, draws)).text
         still = judged(text, question, Draws(f"{key} {arm} judged"))
         found[arm, "accuracy"] = (1, is_right(text, question))

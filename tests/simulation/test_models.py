@@ -15,12 +15,12 @@ from dokimasia.prompts import choices_text, render, with_repair
 from dokimasia.simulation.candidates import HEDGE
 from dokimasia.simulation.capabilities import CAPABILITIES
 from dokimasia.simulation.draws import bare_name, request_hash
-from dokimasia.simulation.judging.scoring import same_answer, true_score, unaddressed_criteria
+from dokimasia.simulation.judging.scoring import read_criteria, same_answer, true_score, unaddressed_criteria
 from dokimasia.simulation.picture import draw_scene
 from dokimasia.simulation.profiles import CandidateProfile, JudgeProfile, profiles
 from dokimasia.simulation.requests import read_choices
 from dokimasia.simulation.respond import respond
-from dokimasia.simulation.scene import DOMAINS
+from dokimasia.simulation.scene import DOMAINS, criteria_text
 from dokimasia.simulation.unknown_inputs import criteria_of_chain, is_unknown_question
 from dokimasia.simulation.world import make_world
 
@@ -222,7 +222,7 @@ def test_a_perfect_judge_scores_what_is_there(tell, small_scene, prompt, missing
 def test_a_wrong_statement_is_no_silence(small_scene):
     """A criterion is silent where the response says neither its ground truth nor anything that stands for it."""
     question = small_scene.questions[0]
-    criteria = orjson.loads(criteria_of(question))
+    criteria = read_criteria(criteria_of(question))
     said = [step.statement for step in question.steps]
     said[2] = question.steps[2].wrong[0]
     assert unaddressed_criteria(criteria, "\n".join(said)) == set()
@@ -367,7 +367,7 @@ def test_foreign_criteria_keep_the_rules(tell, reference):
 def test_foreign_scores_follow_shared_words(tell):
     """A response that repeats the reference scores 5 throughout, an unrelated one is silent, a partial one between."""
     criteria = criteria_of_chain("The dog is a husky. It sleeps on a blue bed. Two chairs stand near the plants.")
-    rows = orjson.dumps([{"n": number, **one} for number, one in enumerate(criteria, 1)]).decode()
+    rows = criteria_text(criteria)
 
     def scores(response):
         inputs = {"question": "What is there?", "criteria": rows, "response": response}

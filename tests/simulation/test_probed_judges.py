@@ -19,6 +19,7 @@ from dokimasia.simulation.image_edits import PlantedEdit
 from dokimasia.simulation.judging.probes import IMAGINED, MOST_LOOKS, JudgedImage, miss_rate, probe_reply
 from dokimasia.simulation.picture_content import content_of_scene
 from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.requests import Inputs
 from dokimasia.simulation.scene import DOMAINS
 from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.visibility import WHOLE
@@ -39,7 +40,13 @@ def said(judge: JudgeProfile, what: Ask[Any], shown: Sequence[JudgedImage], **ho
     """What a judge replies, as its parser reads it; the draws are those of the request."""
     assert what.parse is not None
     reply = probe_reply(
-        judge, what.prompt, what.inputs, shown, Draws(repr((judge.name, what))), draw=what.repeat, **how
+        judge,
+        what.prompt,
+        Inputs.model_validate(what.inputs),
+        shown,
+        Draws(repr((judge.name, what))),
+        draw=what.repeat,
+        **how,
     )
     return what.parse(reply.text)
 
@@ -257,7 +264,7 @@ def test_the_near_sighted_find_small_things_with_a_tool_alone() -> None:
     small, large = (edited(PlantedEdit("typographic_corruption", box, "COFEE")) for box in (SMALL, LARGE))
     assert said(judge, what, [small]).values[OVERALL] == 9
     assert said(judge, what, [large]).values[OVERALL] < 9
-    asked = probe_reply(judge, what.prompt, what.inputs, [small], Draws("k"), tools=ZOOM)
+    asked = probe_reply(judge, what.prompt, Inputs.model_validate(what.inputs), [small], Draws("k"), tools=ZOOM)
     assert asked.tool_calls
     enlarged = small._replace(part=(0.39, 0.39, 0.46, 0.46))
     assert said(judge, what, [small, enlarged]).values[OVERALL] < 9
@@ -273,7 +280,7 @@ def test_the_near_sighted_find_small_things_in_texts_with_a_tool() -> None:
             continue
         sample, shown, _, wrong = item
         what = score_answer(sample, "single-axes", wrong)
-        asked = probe_reply(judge, what.prompt, what.inputs, shown, Draws("k"), tools=ZOOM)
+        asked = probe_reply(judge, what.prompt, Inputs.model_validate(what.inputs), shown, Draws("k"), tools=ZOOM)
         flaw = faults_in_text(wrong, shown[0].content)[0]
         box = shown[0].content.by_key[flaw.key].box if flaw.key else None
         if box is None or not asked.tool_calls:
@@ -290,7 +297,11 @@ def test_a_new_reference_says_the_same_in_other_words() -> None:
     """It is at fault in nothing, is not the gold answer, and a judge that goes by it misses at a rate of its own."""
     sample, shown, gold, _ = perturbed(3, "attribute_distortion") or pytest.fail("nothing was planted")
     reply = probe_reply(
-        JudgeProfile(name="sim/judge"), "new_reference", write_reference(sample).inputs, shown, Draws("k")
+        JudgeProfile(name="sim/judge"),
+        "new_reference",
+        Inputs.model_validate(write_reference(sample).inputs),
+        shown,
+        Draws("k"),
     )
     assert reply.text != gold
     assert not faults_in_text(reply.text, shown[0].content)

@@ -6,6 +6,7 @@ from dokimasia.agents.quality import parse_quality
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.judges import quality_reply
 from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.requests import Inputs
 from dokimasia.simulation.truths.judges import expected_rating, planted_quality
 from dokimasia.simulation.world import make_world
 
@@ -28,7 +29,7 @@ def test_a_faulty_rater_misses_as_often_as_planted(wrong: bool) -> None:
     rater = JudgeProfile(name="sim/judge-test", detects_missing=0.7, false_alarm=0.1, jitter=0.2)
     ((scene, question),) = make_world(1, 3)
     step = question.steps[0]
-    inputs = {"criterion": step.question, "ground_truth": step.wrong[0] if wrong else step.statement}
+    inputs = Inputs(criterion=step.question, ground_truth=step.wrong[0] if wrong else step.statement)
     ratings = [
         parse_quality(quality_reply(rater, inputs, scene, question, Draws(f"{number:064x}"))) for number in range(2000)
     ]

@@ -15,6 +15,7 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.tree import tree_reply
 from dokimasia.simulation.lexicon import made_up_capabilities, parent_names, parent_of, scene_capabilities
 from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.requests import Inputs
 from dokimasia.simulation.respond import respond
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.serving.transport import SimTransport
@@ -46,7 +47,7 @@ def test_a_capability_goes_by_many_names() -> None:
     names: set[str] = set()
     parents: set[str] = set()
     for key in range(60):
-        text = tree_reply(JUDGE, "tree_propose", {"tree": EMPTY, "criteria": listed([one])}, Draws(str(key)))
+        text = tree_reply(JUDGE, "tree_propose", Inputs(tree=EMPTY, criteria=listed([one])), Draws(str(key)))
         (place,) = parse_placements(text, 1, [])
         assert isinstance(place, Proposal)
         names.add(place.name)
@@ -61,14 +62,19 @@ def test_what_is_in_the_tree_is_reused_under_any_name() -> None:
     one = next(planted_criteria(1, 1))
     for name in made_up_capabilities()[one.capability].names:
         leaf = f"<Generation><Elsewhere><{name}>"
-        text = tree_reply(JUDGE, "tree_propose", {"tree": f"{EMPTY}\n{leaf}", "criteria": listed([one])}, Draws("k"))
+        text = tree_reply(
+            JUDGE,
+            "tree_propose",
+            Inputs.model_validate({"tree": f"{EMPTY}\n{leaf}", "criteria": listed([one])}),
+            Draws("k"),
+        )
         assert parse_placements(text, 1, [leaf]) == (leaf,)
 
 
 def test_one_reply_keeps_to_one_name() -> None:
     """Criteria of one capability in one list get one and the same proposal."""
     many = [one for one in planted_criteria(3_000, 2) if one.capability.startswith("<Knowledge>")][:60]
-    text = tree_reply(JUDGE, "tree_propose", {"tree": EMPTY, "criteria": listed(many)}, Draws("k"))
+    text = tree_reply(JUDGE, "tree_propose", Inputs(tree=EMPTY, criteria=listed(many)), Draws("k"))
     places = parse_placements(text, len(many), [])
     chosen = {one.capability: place for one, place in zip(many, places, strict=True)}
     assert all(chosen[one.capability] == place for one, place in zip(many, places, strict=True))
@@ -78,9 +84,9 @@ def test_one_reply_keeps_to_one_name() -> None:
 def test_synonyms_are_grouped_and_vague_names_told() -> None:
     """Names of one capability form a group with the best supported first; others stay alone, empty words are vague."""
     names = ["Totals", "Hue Discrimination", "Summing Up", "Skill", "Addition", "Shuffling", "Cell Lookup"]
-    text = tree_reply(JUDGE, "tree_merge", {"capabilities": capabilities(names)}, Draws("k"))
+    text = tree_reply(JUDGE, "tree_merge", Inputs(capabilities=capabilities(names)), Draws("k"))
     assert text == "same: 5, 3, 1\nvague: 4"
-    alone = tree_reply(JUDGE, "tree_merge", {"capabilities": capabilities(["Totals", "Ratios"])}, Draws("k"))
+    alone = tree_reply(JUDGE, "tree_merge", Inputs(capabilities=capabilities(["Totals", "Ratios"])), Draws("k"))
     assert alone == "none"
 
 
@@ -94,7 +100,7 @@ def test_a_vague_name_is_bettered_by_what_its_examples_probe() -> None:
         for n, shown in enumerate([(one,), (one, other)], start=1)
     ]
     text = tree_reply(
-        JUDGE, "tree_merge", {"capabilities": "\n".join(orjson.dumps(row).decode() for row in rows)}, Draws("k")
+        JUDGE, "tree_merge", Inputs(capabilities="\n".join(orjson.dumps(row).decode() for row in rows)), Draws("k")
     )
     found = parse_merges(text, 2)
     assert found.vague == (1, 2)
@@ -112,14 +118,14 @@ def test_parents_under_several_names_are_grouped_too() -> None:
         "<Perception><Intent>",
     ]
     rows = [orjson.dumps({"n": n, "path": path, "support": 9}).decode() for n, path in enumerate(paths, start=1)]
-    assert tree_reply(JUDGE, "tree_merge", {"capabilities": "\n".join(rows)}, Draws("k")) == "same: 1, 3"
+    assert tree_reply(JUDGE, "tree_merge", Inputs(capabilities="\n".join(rows)), Draws("k")) == "same: 1, 3"
 
 
 def test_synonyms_are_missed_at_the_planted_rate() -> None:
     """Of many names each is left out of its group as often as planted."""
     judge = JudgeProfile(name="sim/test", misses_synonym=0.2)
     names = [name for one in made_up_capabilities().values() for name in one.names]
-    text = tree_reply(judge, "tree_merge", {"capabilities": capabilities(names)}, Draws("k"))
+    text = tree_reply(judge, "tree_merge", Inputs(capabilities=capabilities(names)), Draws("k"))
     grouped = sum(len(line.split(",")) for line in text.splitlines())
     assert 1 - grouped / len(names) == pytest.approx(0.2, abs=0.06)
 
@@ -131,7 +137,7 @@ def test_mapping_is_right_without_noise_and_wrong_at_the_planted_rate() -> None:
     wrong: list[str | None] = []
     for seed in range(4):
         criteria = list(planted_criteria(500, seed))
-        inputs = {"paths": "\n".join(leaves), "criteria": listed(criteria)}
+        inputs = Inputs(paths="\n".join(leaves), criteria=listed(criteria))
         true = tuple(one.capability for one in criteria)
         assert parse_mapping(tree_reply(JUDGE, "tree_map", inputs, Draws(f"{seed}")), 500, leaves) == true
         mapped = parse_mapping(tree_reply(noisy, "tree_map", inputs, Draws(f"{seed}")), 500, leaves)
@@ -144,12 +150,12 @@ def test_what_fits_nowhere_is_not_placed() -> None:
     """Where the capability is missing from the list the answer is none; branches are chosen by category and parent."""
     one = next(planted_criteria(1, 0))
     missing = [path for path in made_up_capabilities() if path != one.capability]
-    text = tree_reply(JUDGE, "tree_map", {"paths": "\n".join(missing), "criteria": listed([one])}, Draws("k"))
+    text = tree_reply(JUDGE, "tree_map", Inputs(paths="\n".join(missing), criteria=listed([one])), Draws("k"))
     assert text == "1 | none"
     branches = sorted({parent_of(path) for path in made_up_capabilities()})
-    text = tree_reply(JUDGE, "tree_map", {"paths": "\n".join(branches), "criteria": listed([one])}, Draws("k"))
+    text = tree_reply(JUDGE, "tree_map", Inputs(paths="\n".join(branches), criteria=listed([one])), Draws("k"))
     assert text == f"1 | {parent_of(one.capability)}"
-    text = tree_reply(JUDGE, "tree_map", {"paths": EMPTY, "criteria": listed([one])}, Draws("k"))
+    text = tree_reply(JUDGE, "tree_map", Inputs(paths=EMPTY, criteria=listed([one])), Draws("k"))
     assert text == f"1 | {one.capability[: one.capability.index('>') + 1]}"
 
 
@@ -163,7 +169,10 @@ def test_every_simulated_judge_knows_the_prompts(prompt: str) -> None:
         "tree_map": {"paths": "\n".join(made_up_capabilities()), "criteria": listed(criteria)},
     }[prompt]
     call = Chat(model=ModelRef(name="j", model="sim/judge"), messages=render(prompt, given).messages)
-    assert respond(call, {}).text == tree_reply(JUDGE, prompt, given, Draws("k")) or prompt == "tree_propose"
+    assert (
+        respond(call, {}).text == tree_reply(JUDGE, prompt, Inputs.model_validate(given), Draws("k"))
+        or prompt == "tree_propose"
+    )
     assert "simulated judge" not in respond(call, {}).text
 
 

@@ -112,13 +112,13 @@ def word_in_a_row(low: Sequence[str], at: int) -> bool:
             joins.append(low[index])
         elif joins:
             joins[-1] += low[index]
-    mine = next(number for number, item in enumerate(items) if at in item)
-    first, last = mine, mine
-    if all(low[index] in _LEADS for index in items[mine] if index < at):
-        while first > 0 and (first == mine or len(items[first]) <= SHORT_ITEM):
+    own_item = next(number for number, item in enumerate(items) if at in item)
+    first, last = own_item, own_item
+    if all(low[index] in _LEADS for index in items[own_item] if index < at):
+        while first > 0 and (first == own_item or len(items[first]) <= SHORT_ITEM):
             first -= 1
-    if len([index for index in items[mine] if index > at]) <= SHORT_ITEM:
-        while last < len(items) - 1 and (last == mine or len(items[last]) <= SHORT_ITEM):
+    if len([index for index in items[own_item] if index > at]) <= SHORT_ITEM:
+        while last < len(items) - 1 and (last == own_item or len(items[last]) <= SHORT_ITEM):
             last += 1
     run = joins[first:last]
     return "or" in run or (len(run) >= 2 and any(join != "," for join in run)) or run.count(",") > 2

@@ -147,12 +147,12 @@ def krippendorff_alpha(ratings: Sequence[Sequence[Hashable | None]], *, scale: S
         raise ValueError(
             "alpha needs the same number of places for each thing, at least two; None where none was given"
         )
-    counted = [row for row in ratings if sum(rating is not None for rating in row) >= 2]
-    values = [rating for row in counted for rating in row if rating is not None]
+    pairable = [row for row in ratings if sum(rating is not None for rating in row) >= 2]
+    values = [rating for row in pairable for rating in row if rating is not None]
     if len(set(values)) < 2:
         raise ValueError("no thing was rated twice, or all ratings are one value: alpha has no value")
     code = _places(values, None).__getitem__ if scale == "nominal" else _number
-    codes = [[math.nan if rating is None else float(code(rating)) for rating in row] for row in counted]
+    codes = [[math.nan if rating is None else float(code(rating)) for rating in row] for row in pairable]
     return float(krippendorff.alpha(np.array(codes).T, level_of_measurement=scale))
 
 

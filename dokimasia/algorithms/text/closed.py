@@ -333,11 +333,12 @@ def _time(plain: str) -> Clock | None:
     match = _CLOCK.fullmatch(plain.removesuffix(" o'clock"))
     if match is None:
         return None
-    if match["noon"]:
-        return Clock(0 if match["noon"] == "midnight" else 720, certain=True)
+    noon, half = match.group("noon", "half")
+    if noon:
+        return Clock(0 if noon == "midnight" else 720, certain=True)
     hour, minute = int(match["hour"]), int(match["minute"] or 0)
-    if match["half"] is not None:
-        return Clock((hour % 12 + 12 * (match["half"] == "p")) * 60 + minute, certain=True) if 1 <= hour <= 12 else None
+    if half is not None:
+        return Clock((hour % 12 + 12 * (half == "p")) * 60 + minute, certain=True) if 1 <= hour <= 12 else None
     return Clock(hour * 60 + minute, certain=False) if ":" in plain and 13 <= hour <= 23 else None
 
 

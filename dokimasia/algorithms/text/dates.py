@@ -76,10 +76,13 @@ def day_of_year(text: str) -> tuple[int, ...] | None:
     """
     plain = " ".join(text.casefold().split()).strip(" .")
     match = next((candidate for pattern in _DAYS if (candidate := pattern.fullmatch(plain))), None)
-    month = _month(match["month"]) if match else None
-    if match is None or month is None:
+    if match is None:
         return read_date(text)
-    return (month, int(match["day"])) if _real(2000, month, int(match["day"])) else None
+    name, day = match.group("month", "day")
+    month = _month(name)
+    if month is None:
+        return read_date(text)
+    return (month, int(day)) if _real(2000, month, int(day)) else None
 
 
 def _month(name: str) -> int | None:

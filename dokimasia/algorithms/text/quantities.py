@@ -136,21 +136,25 @@ def read_quantity(text: str) -> Quantity | None:
     if first in NUMBER_WORDS:
         plain = f"{NUMBER_WORDS[first]} {remainder}"
     match = _QUANTITY.fullmatch(plain.strip())
-    if match is None or not (match["whole"] or match["decimals"]):
+    if match is None:
         return None
-    whole = (match["whole"] or "0").replace(",", "")
-    value = float("".join((match["sign"] or "", whole, match["decimals"] or "", match["exponent"] or "")))
-    if match["below"]:
-        if not float(match["below"]):
+    sign, whole, decimals, exponent, below = match.group("sign", "whole", "decimals", "exponent", "below")
+    if not (whole or decimals):
+        return None
+    whole = (whole or "0").replace(",", "")
+    value = float("".join((sign or "", whole, decimals or "", exponent or "")))
+    if below:
+        if not float(below):
             return None
-        value /= float(match["below"])
+        value /= float(below)
     if not math.isfinite(value):
         return None
-    unit_words = words(match["unit"] or "")
+    currency, written_unit = match.group("currency", "unit")
+    unit_words = words(written_unit or "")
     if len(unit_words) > _LONGEST_UNIT or not _NO_UNIT.isdisjoint(unit_words) or any(w.isdigit() for w in unit_words):
         return None
     unit = " ".join(unit_words)
-    return Quantity(value, " ".join(part for part in (match["currency"] or "", unit) if part))
+    return Quantity(value, " ".join(part for part in (currency or "", unit) if part))
 
 
 def read_any_quantity(text: str) -> Quantity | None:
@@ -169,11 +173,12 @@ def read_any_quantity(text: str) -> Quantity | None:
     quantity = read_quantity(text)
     plain = " ".join(_plain(text).rstrip(".").split())
     if quantity is None and (mixed := _MIXED.fullmatch(plain)):
-        value = int(mixed["whole"]) + int(mixed["above"]) / int(mixed["below"])
-        quantity = _with_unit(value, mixed["unit"]) if int(mixed["above"]) < int(mixed["below"]) else None
+        whole, above, below = map(int, mixed.group("whole", "above", "below"))
+        quantity = _with_unit(whole + above / below, mixed["unit"]) if above < below else None
     elif quantity is None and (scaled := _SCALED.fullmatch(plain)):
-        value = float(scaled["number"].replace(",", "") + (scaled["decimals"] or "")) * _SCALES[scaled["scale"]]
-        quantity = _with_unit(value, scaled["unit"], scaled["currency"] or "")
+        currency, number, decimals, scale, unit = scaled.group("currency", "number", "decimals", "scale", "unit")
+        value = float(number.replace(",", "") + (decimals or "")) * _SCALES[scale]
+        quantity = _with_unit(value, unit, currency or "")
     elif quantity is None:
         quantity = _worded(plain)
     return None if quantity is None else Quantity(quantity.value, _one_form(quantity.unit))

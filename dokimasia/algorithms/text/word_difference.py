@@ -1,6 +1,7 @@
 """The difference of two texts, word by word: common, removed and added words."""
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Literal, NamedTuple
@@ -82,10 +83,10 @@ def extent(pieces: Iterable[DifferencePiece]) -> Extent:
     >>> extent(word_difference("A red bus stops.", "A blue bus stops there."))
     Extent(words=4, removed=1, added=2)
     """
-    counted = {"same": 0, "removed": 0, "added": 0}
+    counts: Counter[str] = Counter()
     for kind, text in pieces:
-        counted[kind] += sum(word[0].isalnum() or word[0] == "_" for word, _ in _split(text))
-    return Extent(counted["same"] + counted["removed"], counted["removed"], counted["added"])
+        counts[kind] += sum(word[0].isalnum() or word[0] == "_" for word, _ in _split(text))
+    return Extent(counts["same"] + counts["removed"], counts["removed"], counts["added"])
 
 
 def _split(text: str) -> list[tuple[str, str]]:

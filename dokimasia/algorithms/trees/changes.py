@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from dokimasia.algorithms.taxonomy import copy_of
+from dokimasia.algorithms.taxonomy import attributes_of, copy_of
 from dokimasia.algorithms.trees.places import mapping_of, members_below, place_of
 from dokimasia.domain.capability import ROOT, EditKind, TreeEdit
 
@@ -89,10 +89,11 @@ def with_absorbed(new: "Tree", edits: Sequence[TreeEdit], old: "Tree") -> "Tree"
     """
     remembering = copy_of(new)
     for edit in edits:
-        if edit.into in remembering and edit.node not in remembering and edit.node in old:
+        if edit.into is not None and edit.into in remembering and edit.node not in remembering and edit.node in old:
             data = remembering.nodes[edit.into]
-            absorbed = {*data["absorbed"], *old.nodes[edit.node].get("absorbed", ()), edit.node}
-            data["absorbed"] = tuple(sorted(absorbed - {edit.into}))
+            earlier = old.nodes[edit.node].get("absorbed", ())
+            absorbed = {*attributes_of(remembering, edit.into).absorbed, *earlier, edit.node}
+            data.update(absorbed=tuple(sorted(absorbed - {edit.into})))
     return remembering
 
 

@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from dokimasia.algorithms.taxonomy import deepest, holder, leaves
+from dokimasia.algorithms.taxonomy import attributes_of, deepest, holder, leaves
 from dokimasia.algorithms.trees.places import mapping_of
 from dokimasia.domain.capability import LAYERS, ROOT, CapabilityPath
 
@@ -88,7 +88,7 @@ def diff(old: "Tree", new: "Tree") -> TreeDiff:
     absorbed = {node: holder(new, node) for node in removed}
     before, after = mapping_of(old), mapping_of(new)
     shared = sorted(set(leaves(old)) & set(leaves(new)))
-    sizes = {leaf: (int(old.nodes[leaf]["support"]), int(new.nodes[leaf]["support"])) for leaf in shared}
+    sizes = {leaf: (attributes_of(old, leaf).support, attributes_of(new, leaf).support) for leaf in shared}
     return TreeDiff(
         added=tuple(sorted(set(new) - set(old))),
         removed=tuple(node for node in removed if absorbed[node] is None),

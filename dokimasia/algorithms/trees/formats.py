@@ -10,11 +10,11 @@ import io
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from dokimasia.algorithms.taxonomy import hang, new_tree
+from dokimasia.algorithms.taxonomy import attributes_of, hang, new_tree
 from dokimasia.algorithms.trees.places import place_of
 from dokimasia.domain.capability import (
     DEEPEST,
@@ -30,6 +30,8 @@ from dokimasia.domain.capability import (
 from dokimasia.errors import DataError
 
 if TYPE_CHECKING:
+    import yaml
+
     from dokimasia.algorithms.taxonomy import Tree
 
 FORMAT = "dokimasia-tree/1"
@@ -60,15 +62,13 @@ def to_nodes(tree: "Tree") -> tuple[StoredNode, ...]:
     >>> len(to_nodes(new_tree(["A"])))
     2
     """
-    return tuple(
-        StoredNode(
-            id=node,
-            support=tree.nodes[node]["support"],
-            members=tuple(sorted(tree.nodes[node]["members"])),
-            absorbed=tuple(sorted(tree.nodes[node]["absorbed"])),
+    nodes: list[StoredNode] = []
+    for node in sorted(tree):
+        _, support, members, absorbed = attributes_of(tree, node)
+        nodes.append(
+            StoredNode(id=node, support=support, members=tuple(sorted(members)), absorbed=tuple(sorted(absorbed)))
         )
-        for node in sorted(tree)
-    )
+    return tuple(nodes)
 
 
 def from_nodes(nodes: Iterable[StoredNode], categories: Sequence[str], level: Level | None = None) -> "Tree":
@@ -290,7 +290,7 @@ def to_mermaid(tree: "Tree") -> str:
     lines = ["flowchart LR"]
     for node in order:
         label = place_of(node).name.translate(_MERMAID_SIGNS)
-        if count := tree.nodes[node]["support"]:
+        if count := attributes_of(tree, node).support:
             label = f"{label}: {count}"
         lines.append(f'  {number[node]}["{label}"]')
     lines += [f"  {number[above]} --> {number[node]}" for above, node in sorted(tree.edges)]
@@ -375,7 +375,7 @@ def from_yaml(text: str) -> "Tree":
     return tree
 
 
-def _check_events(events: Iterable[Any]) -> None:
+def _check_events(events: "Iterable[yaml.Event]") -> None:
     """Raise DataError for duplicate names, which parsing would silently overwrite, aliases, and excessive nesting or numbers."""
     import yaml
 
@@ -411,22 +411,22 @@ def _check_events(events: Iterable[Any]) -> None:
 
 def _fields_of(tree: "Tree", node: str, layer: int, texts: Mapping[str, str]) -> dict[str, object]:
     """Return a node's fields and children."""
-    data = tree.nodes[node]
-    members = sorted(data["members"])
+    attributes = attributes_of(tree, node)
+    members = sorted(attributes.members)
     fields: dict[str, object] = {}
-    if data["support"] != len(members):
-        fields["support"] = data["support"]
+    if attributes.support != len(members):
+        fields |= {"support": attributes.support}
     if members:
-        fields["criteria"] = {criterion: texts.get(criterion, "") for criterion in members} if texts else members
-    if data["absorbed"]:
-        fields["absorbed"] = sorted(data["absorbed"])
+        fields |= {"criteria": {criterion: texts.get(criterion, "") for criterion in members} if texts else members}
+    if attributes.absorbed:
+        fields |= {"absorbed": sorted(attributes.absorbed)}
     children = sorted(tree.successors(node)) if layer else [f"<{name}>" for name in tree.graph["categories"]]
     if children and layer < DEEPEST:
         fields[_BELOW[layer]] = {place_of(child).name: _fields_of(tree, child, layer + 1, texts) for child in children}
     return fields
 
 
-def _read_node(fields: Any, names: tuple[str, ...], nodes: list[StoredNode], texts: dict[str, str]) -> None:
+def _read_node(fields: object, names: tuple[str, ...], nodes: list[StoredNode], texts: dict[str, str]) -> None:
     """Read a node and all below it, and the texts of its criteria."""
     layer = len(names)
     node = "".join(f"<{name}>" for name in names) or ROOT
@@ -482,7 +482,7 @@ def _texts(fields: Mapping[str, object], field: str, node: str) -> tuple[str, ..
 def _level(tree: "Tree") -> Level:
     """Return the level of a tree by what it holds."""
     depths = {node: str(node).count("<") for node in tree}
-    holding = any(depth == DEEPEST - 1 and tree.nodes[node]["members"] for node, depth in depths.items())
+    holding = any(depth == DEEPEST - 1 and attributes_of(tree, node).members for node, depth in depths.items())
     return "parent" if holding and max(depths.values()) == DEEPEST - 1 else "capability"
 
 

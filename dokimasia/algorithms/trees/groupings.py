@@ -4,9 +4,13 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 _STARTS = 4
 
@@ -38,7 +42,7 @@ def group_by_words(texts: Mapping[str, str], groups: Mapping[str, str]) -> dict[
     keys, names = sorted(texts), list(groups)
     vectorizer = TfidfVectorizer(token_pattern=r"\w+", sublinear_tf=True, strip_accents="unicode")
     try:
-        group_rows: Any = vectorizer.fit_transform([groups[name] for name in names])
+        group_rows: csr_matrix = vectorizer.fit_transform([groups[name] for name in names])
     except ValueError:  # scikit-learn's word for groups without a single word
         return {}
     similarity = np.asarray((vectorizer.transform([texts[key] for key in keys]) @ group_rows.T).todense())
@@ -75,7 +79,7 @@ def text_clusters(texts: Mapping[str, str], count: int, *, seed: int) -> dict[st
 
     keys = sorted(texts)
     try:
-        rows: Any = TfidfVectorizer(token_pattern=r"\w+", ngram_range=(1, 2), sublinear_tf=True).fit_transform(
+        rows: csr_matrix = TfidfVectorizer(token_pattern=r"\w+", ngram_range=(1, 2), sublinear_tf=True).fit_transform(
             [texts[key] for key in keys]
         )
     except ValueError:  # no text has a word
@@ -124,7 +128,7 @@ def vector_clusters(vectors: Mapping[str, Sequence[float]], count: int, *, seed:
     return dict(zip(keys, _means(rows, count, seed), strict=True))
 
 
-def _means(rows: Any, count: int, seed: int) -> list[int]:
+def _means(rows: "csr_matrix | NDArray[np.float64]", count: int, seed: int) -> list[int]:
     """Return the group of each row, numbered by the first row that belongs to it."""
     from sklearn.cluster import KMeans
 
@@ -137,7 +141,7 @@ def _means(rows: Any, count: int, seed: int) -> list[int]:
     return [numbers.setdefault(int(label), len(numbers)) for label in labels]
 
 
-def _different(rows: Any) -> int:
+def _different(rows: "csr_matrix") -> int:
     """Return the number of distinct rows of a sparse matrix."""
     sorted_rows = rows.tocsr().sorted_indices()
     starts = sorted_rows.indptr

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
-from dokimasia.algorithms.taxonomy import add_all, assign, copy_of, deepest, fold, leaves, prune
+from dokimasia.algorithms.taxonomy import add_all, assign, attributes_of, copy_of, deepest, fold, leaves, prune
 from dokimasia.algorithms.trees.places import leaf_mapping, place_of
 from dokimasia.domain.capability import DEEPEST, ROOT, CapabilityPath, EditKind, Proposal, TreeEdit
 from dokimasia.domain.growth import Placement
@@ -215,32 +215,32 @@ def thin_out(tree: "Tree", min_support: int, *, fixed: Collection[str] = ()) -> 
     ['<A><B><C>']
     """
     before = copy_of(tree)
-    support = {leaf: int(before.nodes[leaf]["support"]) for leaf in leaves(before)}
+    support = {leaf: attributes_of(before, leaf).support for leaf in leaves(before)}
     for leaf in support:
         if leaf in fixed:
-            before.nodes[leaf]["support"] = max(min_support, support[leaf])
-    enough = any(int(before.nodes[leaf]["support"]) >= min_support for leaf in support)
+            before.nodes[leaf].update(support=max(min_support, support[leaf]))
+    enough = any(attributes_of(before, leaf).support >= min_support for leaf in support)
     thinned = prune(before, min_support) if enough else before
-    into = {folded: str(node) for node in sorted(thinned) for folded in thinned.nodes[node]["absorbed"]}
+    into = {folded: str(node) for node in sorted(thinned) for folded in attributes_of(thinned, node).absorbed}
     changes = [
         TreeEdit(
             kind="prune",
             node=leaf,
             into=into[leaf],
             reason=f"{count} of at least {min_support} criteria",
-            criteria=tuple(sorted(tree.nodes[leaf]["members"])),
+            criteria=tuple(sorted(attributes_of(tree, leaf).members)),
         )
         for leaf, count in sorted(support.items())
         if leaf not in thinned
     ]
-    for parent in sorted(str(node) for node in thinned if 1 < thinned.nodes[node]["layer"] < deepest(thinned)):
+    for parent in sorted(str(node) for node in thinned if 1 < attributes_of(thinned, node).layer < deepest(thinned)):
         if parent in fixed or any(True for _ in thinned.successors(parent)):
             continue
         above = next(iter(thinned.predecessors(parent)))
         fold(thinned, above, parent)
         changes.append(TreeEdit(kind="prune", node=parent, into=above, reason="no capability is left below it"))
     for node in thinned:
-        thinned.nodes[node]["support"] = len(thinned.nodes[node]["members"])
+        thinned.nodes[node].update(support=len(attributes_of(thinned, node).members))
     return Grown(thinned, changes, [])
 
 

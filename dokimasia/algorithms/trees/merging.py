@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import chain, combinations
 from typing import TYPE_CHECKING
 
-from dokimasia.algorithms.taxonomy import carry, copy_of, deepest, fold, leaves
+from dokimasia.algorithms.taxonomy import attributes_of, carry, copy_of, deepest, fold, leaves
 from dokimasia.algorithms.trees.growth import Grown, judged
 from dokimasia.algorithms.trees.places import members_below, place_of
 from dokimasia.domain.capability import LAYERS, CapabilityPath, EditKind, TreeEdit
@@ -175,7 +175,7 @@ class _TreeTidier:
         )
         reason = "its name is vague" if siblings else "its name is vague, and no sibling could take it in"
         into = siblings[0] if siblings else above
-        self.changes.append(judged("prune", node, into, reason, self.tree.nodes[node]["members"]))
+        self.changes.append(judged("prune", node, into, reason, attributes_of(self.tree, node).members))
         fold(self.tree, into, node)
         return True
 
@@ -194,7 +194,7 @@ class _TreeTidier:
 
     def _support(self) -> dict[str, int]:
         members = members_below(self.tree)
-        return {node: max(len(members[node]), int(self.tree.nodes[node]["support"])) for node in members}
+        return {node: max(len(members[node]), attributes_of(self.tree, node).support) for node in members}
 
 
 def _pairs_of_halves(nodes: Sequence[str], half: int) -> list[tuple[str, ...]]:

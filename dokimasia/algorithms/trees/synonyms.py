@@ -141,7 +141,7 @@ def _ngrams(texts: list[str]) -> Any:
     from scipy.sparse import csr_matrix, hstack
     from sklearn.feature_extraction.text import TfidfVectorizer
 
-    parts: list[Any] = []
+    parts: list[object] = []
     options: dict[str, Any] = {"sublinear_tf": True, "dtype": np.float32, "strip_accents": "unicode"}
     for kind in ({"analyzer": "char_wb", "ngram_range": (2, 4)}, {"token_pattern": r"\w+", "ngram_range": (1, 2)}):
         try:

@@ -13,8 +13,8 @@ the reference; criteria to be examined again enter at `judge_criteria`.
 """
 
 import operator
-from collections.abc import Callable, Sequence
-from typing import Annotated, Literal, NamedTuple, TypedDict
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, Literal, NamedTuple, TypedDict
 
 from langgraph.graph import END, START, StateGraph
 from langgraph.runtime import Runtime
@@ -41,6 +41,7 @@ from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.domain.call import CallKeys
 from dokimasia.domain.criterion import PUBLISHED_COUNT, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
+from dokimasia.domain.ports import ValueStore
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.context import Context, keep_looks
 from dokimasia.graphs.versions import COGNITIVE_REPLAY, VERSIONS
@@ -77,6 +78,18 @@ class State(TypedDict, total=False):
     calls: Annotated[list[str], operator.add]
     looks: Annotated[list[str], operator.add]
     chain_only: bool
+
+
+async def replay_fields(state: Mapping[str, Any], store: ValueStore) -> dict[str, object]:
+    """Return the outcome of a finished replay as fields of its result row, with the ids of chain, criteria and calls."""
+    calls = tuple(state.get("calls", ()))
+    if drawing := state.get("drawing"):
+        calls += (await store.get(CallKeys, drawing)).calls
+    fields: dict[str, object] = {"chain_id": state.get("chain") or None, "calls": calls}
+    if state.get("failed"):
+        failed = await store.get(Failed, state["why"])
+        return {**fields, "outcome": "failed", "failure": failed.kind, "reason": failed.reason}
+    return {**fields, "outcome": "made", "criteria_id": state.get("criteria")}
 
 
 async def write_chain(state: State, runtime: Runtime[Context]) -> State:

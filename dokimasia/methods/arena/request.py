@@ -17,7 +17,7 @@ from dokimasia.methods.duel import ANSWER_TOKENS, JUDGED_TOKENS, DuelPlan, DuelR
 from dokimasia.methods.duel import accept as accept_duels
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, size_of, total_estimate
 from dokimasia.runs.plans import AnswerItem
-from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.requests import RESPONSES_HELP, DataRequest, Judge, Models, Option, Repeats
 from dokimasia.runs.responses import ResponsesFiles
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.results import ResultRow
@@ -38,7 +38,7 @@ class ArenaRequest(DataRequest):
     VERB: ClassVar[str] = "arena"
 
     models: Models = Field(description="The models that meet, three or more, separated by commas.")
-    judge: Judge = Field(description=SHARED_HELP["judge"])
+    judge: Judge
     draw: Draw = Field(default="all", description="Who meets whom: all pairs, or rounds of a Swiss draw.")
     rounds: int | None = Field(
         default=None,
@@ -47,8 +47,8 @@ class ArenaRequest(DataRequest):
         description="Rounds of a Swiss draw (default: one more than halvings of the models).",
     )
     judge_sees: Literal["image", "text"] = Field(default="image", description="Whether the judge is shown the images.")
-    repeats: int = Field(default=1, ge=1, le=MOST_REPEATS, description=SHARED_HELP["repeats"])
-    responses: ResponsesFiles = Field(default=(), description=f"Judge {SHARED_HELP['responses']}")
+    repeats: Repeats = 1
+    responses: ResponsesFiles = Field(default=(), description=f"Judge {RESPONSES_HELP}")
     scores: Annotated[Path | None, Option(exists=True, file=True)] = Field(
         default=None, description="Scores of the models elsewhere, to hold theirs against: model and rating a line."
     )

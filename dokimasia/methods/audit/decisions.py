@@ -13,7 +13,7 @@ from dokimasia.storage.runs import Run, load_samples
 
 def decisions(home: Home, run: Run) -> DecidedRun:
     """Return an audit's decisions on gates and must-right rubrics, for correction by a judge's error rates."""
-    plan = AuditPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(AuditPlan)
     return DecidedRun(
         measures=_rubrics(home, run),
         judge=plan.judge,

@@ -16,11 +16,11 @@ from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, NotFound
 from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
-from dokimasia.people.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
+from dokimasia.people.passports import BLIND_BELOW, BlindBelow, JudgeChoice, JudgeUse, Passports, chosen_judge, held
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, size_of, total_estimate
 from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, prompts_used
-from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Models, Option, run_or_file
+from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Models, Option, Repeats, run_or_file
 from dokimasia.runs.responses import (
     ResponsesFiles,
     candidates_of,
@@ -53,17 +53,17 @@ class AuditRequest(DataRequest):
         description="A run that made rubrics, or a file of them."
     )
     models: Models = Field(default=(), description="The models to audit, separated by commas.")
-    judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=SHARED_HELP["judge"])
-    repeats: int = Field(default=1, ge=1, le=MOST_REPEATS, description=SHARED_HELP["repeats"])
+    judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=JUDGE_HELP)
+    repeats: Repeats = 1
     no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
     show_image: bool = Field(default=False, description="Show the judge the image, too.")
     prompt: Annotated[str | None, Option()] = Field(
         default=None, description="What the models are asked, in place of a full description."
     )
-    responses: ResponsesFiles = Field(default=(), description=f"Audit {SHARED_HELP['responses']}")
-    passports: Passports = Field(default=(), description=HELP["passports"])
-    blind_below: float = Field(default=BLIND_BELOW, ge=0, le=1, description=HELP["blind_below"])
-    choose_judge: Models = Field(default=(), description=HELP["choose_judge"])
+    responses: ResponsesFiles = Field(default=(), description=f"Audit {RESPONSES_HELP}")
+    passports: Passports = ()
+    blind_below: BlindBelow = BLIND_BELOW
+    choose_judge: JudgeChoice = ()
 
 
 class AuditPlan(AnswersPlan, JudgedPlan):

@@ -78,11 +78,16 @@ def write_kept(home: Home, run: Run, output: Path) -> int:
         sample = samples[value.sample_id]
         images = [_copy(home, output, image.sha256, image.media_type) for image in sample.images]
         meta = {**sample.meta, "domain": rating.domain, "density": rating.density.model_dump(mode="json")}
-        fields: dict[str, object] = {"id": sample.id, "images": images, "category": sample.category, "meta": meta}
-        fields |= {"prompt": sample.prompt or None, "reference_answer": sample.reference_answer}
-        if sample.reference_answers:
-            fields["reference_answers"] = list(sample.reference_answers)
-        fields["choices"] = list(sample.choices) or None
+        fields: dict[str, object] = {
+            "id": sample.id,
+            "images": images,
+            "category": sample.category,
+            "meta": meta,
+            "prompt": sample.prompt or None,
+            "reference_answer": sample.reference_answer,
+            "reference_answers": list(sample.reference_answers) or None,
+            "choices": list(sample.choices) or None,
+        }
         lines.append(orjson.dumps({name: value for name, value in fields.items() if value is not None}))
     write_whole(output, b"".join(line + b"\n" for line in lines))
     return len(lines)

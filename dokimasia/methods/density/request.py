@@ -3,17 +3,17 @@
 import asyncio
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, cast, get_args
+from typing import Annotated, ClassVar, cast, get_args
 
 import orjson
-from pydantic import Field, JsonValue, ValidationError
+from pydantic import Field, JsonValue, TypeAdapter, ValidationError
 
 from dokimasia.domain.density import DOMAINS, Domain, FilterOptions, Threshold
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import InputError
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, total_estimate
 from dokimasia.runs.plans import JudgedPlan, prompts_used
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Option
+from dokimasia.runs.requests import DataRequest, Judge, Option
 from dokimasia.runs.session import Accepted, Session
 
 RATING_TOKENS = 150
@@ -45,10 +45,13 @@ def read_thresholds(texts: Sequence[str]) -> Thresholds:
     return thresholds
 
 
-def _pairs(text: str) -> list[tuple[str, Any]]:
+_NUMBERS = TypeAdapter(tuple[float, float])
+
+
+def _pairs(text: str) -> list[tuple[str, JsonValue]]:
     name, equals, value = text.partition("=")
     if equals:
-        return [(name.strip(), value.split(","))]
+        return [(name.strip(), [*value.split(",")])]
     path = Path(text)
     try:
         content = orjson.loads(path.read_bytes())
@@ -63,11 +66,11 @@ def _pairs(text: str) -> list[tuple[str, Any]]:
     return list(cast("dict[str, JsonValue]", content).items())
 
 
-def _threshold(name: str, value: Any, text: str) -> Threshold:
+def _threshold(name: str, value: JsonValue, text: str) -> Threshold:
     try:
-        complexity, informativeness = value
-        return Threshold(visual_complexity=float(complexity), informativeness=float(informativeness))
-    except (TypeError, ValueError, ValidationError):
+        complexity, informativeness = _NUMBERS.validate_python(value)
+        return Threshold(visual_complexity=complexity, informativeness=informativeness)
+    except ValidationError:
         raise InputError(
             f"--thresholds {text}: the threshold of {name!r} is not two numbers from 1 to 10: write {name}=6,5"
         ) from None
@@ -82,7 +85,7 @@ class FilterRequest(DataRequest):
 
     VERB: ClassVar[str] = "filter"
 
-    judge: Judge = Field(description=SHARED_HELP["judge"])
+    judge: Judge
     thresholds: Annotated[Thresholds, Option(repeated=True, metavar="DOMAIN=X,Y|FILE", read=read_thresholds)] = Field(
         default_factory=dict,
         description="Keep a domain's images from complexity X and informativeness Y on (1 to 10); all=X,Y for the rest.",

@@ -77,8 +77,7 @@ def leaf_bars(asset: Asset, opens: Mapping[int, str]) -> Mapping[str, object]:
 
 def bars_figure(trace: Mapping[str, object], rows: int, leaves: Sequence[str]) -> Chart:
     """Return the figure of the bar chart of leaves with its first trace; `leaves` are those of all traces."""
-    layout = _layout(64 + ROW * max(1, rows), "score, points of 100")
-    layout["yaxis"] |= ticks(leaves)
+    layout = _layout(64 + ROW * max(1, rows), "score, points of 100", leaves)
     return {
         "data": [
             {
@@ -96,9 +95,9 @@ def bars_figure(trace: Mapping[str, object], rows: int, leaves: Sequence[str]) -
 def heat_map(asset: Asset) -> Chart:
     """Return the heat map of scores: a row per leaf, a column per model."""
     models = [column.name for column in asset.columns[1:]]
-    layout = _layout(90 + ROW * max(1, len(asset.rows)), "")
-    layout["xaxis"] = {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(models, 24)}
-    layout["yaxis"] |= ticks(_names(asset))
+    layout = _layout(90 + ROW * max(1, len(asset.rows)), "", _names(asset))
+    axis = {"side": "top", "fixedrange": True, "automargin": True, "type": "category", **ticks(models, 24)}
+    layout |= {"xaxis": axis}
     return {
         "data": [
             {
@@ -167,14 +166,13 @@ def stacked_ranks(asset: Asset) -> Chart:
     """Return the bar chart of ranks: for each model, the shares of samples at each rank, stacked."""
     shares = [number for number, column in enumerate(asset.columns) if column.kind == "share"]
     names = [label(name) for name in _names(asset)]
-    layout = _layout(110 + 30 * len(asset.rows), "share of samples")
+    height = 110 + 30 * len(asset.rows)
+    layout = _layout(height, "share of samples", _names(asset), range=[0, 1], tickformat=".0%")
     layout |= {
         "barmode": "stack",
         "showlegend": True,
         "legend": {"orientation": "h", "y": 1.02, "yanchor": "bottom", "x": 0, "traceorder": "normal"},
     }
-    layout["yaxis"] |= ticks(_names(asset))
-    layout["xaxis"] |= {"range": [0, 1], "tickformat": ".0%"}
     traces: list[dict[str, object]] = []
     for rank, number in enumerate(shares):
         title = asset.columns[number].name
@@ -217,7 +215,8 @@ def _interval(cell: Figure, *, percent: bool = False) -> str:
     return f"{cell.low:.1f} to {cell.high:.1f}"
 
 
-def _layout(height: int, title: str) -> Chart:
+def _layout(height: int, title: str, names: Sequence[str], **scale: object) -> Chart:
+    """Return the layout of a chart with a row for each name; `scale` changes the other axis."""
     return {
         "height": height,
         "margin": {"t": 16, "r": 24, "b": 44, "l": 8},
@@ -227,6 +226,7 @@ def _layout(height: int, title: str) -> Chart:
             "fixedrange": True,
             "automargin": True,
             "zeroline": False,
+            **scale,
         },
         "yaxis": {
             "type": "category",
@@ -234,6 +234,7 @@ def _layout(height: int, title: str) -> Chart:
             "automargin": True,
             "fixedrange": True,
             "ticksuffix": "  ",
+            **ticks(names),
         },
         "showlegend": False,
         "hovermode": "closest",

@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 from PIL import Image, ImageDraw, ImageFont
@@ -14,7 +14,7 @@ from pydantic import JsonValue
 
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow, ColumnKind, Diagnosis, Figure
 from dokimasia.methods.diagnosis.cells import value_of
-from dokimasia.methods.diagnosis.charts import COLOURS, SPOKES, WEAK, mixed
+from dokimasia.methods.diagnosis.charts import COLOURS, SPOKES, WEAK, Colour, mixed
 from dokimasia.methods.diagnosis.evidence_data import OWN_INTERVAL, numbered
 from dokimasia.report.charts import PALETTE
 from dokimasia.report.labels import shortened_names
@@ -92,9 +92,9 @@ def table_csv(asset: Asset) -> bytes:
         header.append(f"{column.name} ({column.unit})" if column.unit else column.name)
         if has_interval:
             header += [f"{column.name}, low", f"{column.name}, high"]
-    rows: list[list[Any]] = [[*header, "n", "asked", "coverage", "mark", "model", "node"]]
+    rows: list[list[object]] = [[*header, "n", "asked", "coverage", "mark", "model", "node"]]
     for number, row in enumerate(asset.rows, start=1):
-        cells: list[Any] = [number]
+        cells: list[object] = [number]
         for cell, has_interval in zip(row.cells, estimated, strict=True):
             cells.append(cell.value)
             if has_interval:
@@ -130,10 +130,10 @@ class _Canvas(NamedTuple):
     def name(self, words: str, y: float, *, colour: str = INK) -> None:
         self.text(LEFT - 12, y, words, size=12, colour=colour, anchor="rm")
 
-    def line(self, points: Sequence[tuple[float, float]], colour: Any, *, width: float = 1) -> None:
+    def line(self, points: Sequence[tuple[float, float]], colour: Colour | str, *, width: float = 1) -> None:
         self.draw.line([(x * SCALE, y * SCALE) for x, y in points], fill=colour, width=max(1, round(width * SCALE)))
 
-    def box(self, x0: float, y0: float, x1: float, y1: float, colour: Any) -> None:
+    def box(self, x0: float, y0: float, x1: float, y1: float, colour: Colour | str) -> None:
         self.draw.rectangle((x0 * SCALE, y0 * SCALE, x1 * SCALE, y1 * SCALE), fill=colour)
 
     def dot(self, x: float, y: float, radius: float, colour: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from dokimasia.algorithms.statistics import adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.algorithms.statistics.within_clusters import draws_for, exchange_p_values, gaps_to_others
-from dokimasia.algorithms.taxonomy import leaves
+from dokimasia.algorithms.taxonomy import attributes_of, leaves
 from dokimasia.algorithms.trees.weakness import NodeFinding, node_findings
 from dokimasia.domain.capability import ROOT, CapabilityPath
 from dokimasia.domain.diagnosis.tables import Asset, AssetColumn, AssetRow
@@ -233,7 +233,9 @@ def categories(material: DiagnosisMaterial) -> Asset:
     """Return the table of categories: a row per category of the tree, a column per model."""
     placed = {CapabilityPath.parse(leaf).category for leaf in leaves_in_order(material)}
     nodes = [
-        node for node in in_order(material.tree) if material.tree.nodes[node]["layer"] == 1 and name_of(node) in placed
+        node
+        for node in in_order(material.tree)
+        if attributes_of(material.tree, node).layer == 1 and name_of(node) in placed
     ]
     extent = "1 category" if len(nodes) == 1 else f"{len(nodes)} categories"
     return _grid(material, "categories", "Categories by model", _grid_rows(material, nodes), extent)

@@ -2,9 +2,9 @@
 
 import asyncio
 from collections.abc import Iterator
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import BaseModel, Field
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.diagnosis.report import EVERYONE
@@ -118,20 +118,27 @@ def report_calls(judge: ModelSpec, models: int) -> list[ExpectedCalls]:
 
 def written_from(home: Home, run: Run) -> Diagnosis:
     """Return the tables that a run's reports are based on."""
-    id = stored_plan(run)["diagnosis"]
+    id = stored_source(run).diagnosis
     return find_values(home, Diagnosis, [id])[id]
 
 
 def runs_on(home: Home, source: str, method: str) -> Iterator[Run]:
     """Yield the runs of a method that are based on an evaluation, newest first."""
     for run in list_runs(home):
-        if run.method == method and stored_plan(run)["source"] == source:
+        if run.method == method and stored_source(run).source == source:
             yield run
 
 
-def stored_plan(run: Run) -> Any:
-    """Return the stored plan of a run of any method."""
-    return run.options["plan"]
+class DiagnosisSource(BaseModel):
+    """What the plans of words and of fingerprints say of their source: the evaluation, and the id of its tables."""
+
+    source: str
+    diagnosis: str
+
+
+def stored_source(run: Run) -> DiagnosisSource:
+    """Return the source of a run of words or fingerprints."""
+    return DiagnosisSource.model_validate(run.options["plan"])
 
 
 def subjects_of(diagnosis: Diagnosis) -> tuple[str, ...]:

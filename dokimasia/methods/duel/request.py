@@ -36,7 +36,16 @@ from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
-from dokimasia.people.passports import BLIND_BELOW, HELP, PAIRWISE, JudgeUse, Passports, chosen_judge, held
+from dokimasia.people.passports import (
+    BLIND_BELOW,
+    PAIRWISE,
+    BlindBelow,
+    JudgeChoice,
+    JudgeUse,
+    Passports,
+    chosen_judge,
+    held,
+)
 from dokimasia.prompts import PromptLibrary, Rendered, render
 from dokimasia.runs.estimate import CHARACTERS_PER_TOKEN, Estimate, ExpectedCalls, frame_tokens, size_of, total_estimate
 from dokimasia.runs.plans import (
@@ -49,7 +58,7 @@ from dokimasia.runs.plans import (
     prompts_used,
     two_of_one_name,
 )
-from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Judge, Models, Option, Repeats
 from dokimasia.runs.responses import Responses, ResponsesFiles, candidates_of, check_no_blind_arm, read_answer_files
 from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.results import ResultRow
@@ -75,7 +84,7 @@ class DuelRequest(DataRequest):
 
     models: Models = Field(default=(), description="The models to hold against the baseline, separated by commas.")
     baseline: Judge = Field(description="A model, or `reference` for the reference answers of the data.")
-    judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=SHARED_HELP["judge"])
+    judge: Annotated[str | None, Option(models=True)] = Field(default=None, description=JUDGE_HELP)
     single: bool = Field(
         default=False, description="Judge in one order alone, the model's answer before the baseline's."
     )
@@ -88,7 +97,7 @@ class DuelRequest(DataRequest):
         "without a ground truth is judged by its images.",
     )
     judge_sees: Sees = Field(default="image", description="Whether the judge of the duels is shown the images.")
-    repeats: int = Field(default=1, ge=1, le=MOST_REPEATS, description=SHARED_HELP["repeats"])
+    repeats: Repeats = 1
     no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
     describer: Annotated[str | None, Option(models=True)] = Field(
         default=None,
@@ -101,10 +110,10 @@ class DuelRequest(DataRequest):
     text_models: Models = Field(
         default=(), description="Language models that answer by the descriptions alone, separated by commas."
     )
-    responses: ResponsesFiles = Field(default=(), description=f"Judge {SHARED_HELP['responses']}")
-    passports: Passports = Field(default=(), description=HELP["passports"])
-    blind_below: float = Field(default=BLIND_BELOW, ge=0, le=1, description=HELP["blind_below"])
-    choose_judge: Models = Field(default=(), description=HELP["choose_judge"])
+    responses: ResponsesFiles = Field(default=(), description=f"Judge {RESPONSES_HELP}")
+    passports: Passports = ()
+    blind_below: BlindBelow = BLIND_BELOW
+    choose_judge: JudgeChoice = ()
 
 
 class DuelPlan(AnswersPlan, JudgedPlan):

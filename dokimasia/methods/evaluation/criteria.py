@@ -130,9 +130,10 @@ def _lines(path: Path) -> Iterator[tuple[int, bytes]]:
 def _values(entry: dict[str, JsonValue]) -> tuple[CriteriaSet, ReferenceChain | None]:
     """Return the criteria and the chain of a line; a rule marks the final answer's criterion if the line does not."""
     criteria = CriteriaSet.model_validate(entry.get("criteria"))
-    if entry.get("chain") is None:
+    written_chain = entry.get("chain")
+    if written_chain is None:
         return criteria, None
-    chain = ReferenceChain.model_validate(entry["chain"])
+    chain = ReferenceChain.model_validate(written_chain)
     return criteria.model_copy(update={"criteria": with_final(criteria.criteria, chain.answer)}), chain
 
 
@@ -143,20 +144,24 @@ def _read_line(line: bytes, where: str) -> CollectedCriteria:
         raise DataError(f"{where}: not JSON ({error})") from None
     if not isinstance(entry, dict) or entry.get("format") not in (FORMAT, EARLIER):
         raise DataError(f'{where}: not a line of criteria; it needs "format": "{FORMAT}"')
+    texts: list[str] = []
     for field in ("sample", "sample_digest", "prompt"):
-        if not isinstance(entry.get(field), str):
+        text = entry.get(field)
+        if not isinstance(text, str):
             raise DataError(f"{where}: {field} is missing or not a text")
+        texts.append(text)
+    sample, sample_digest, prompt = texts
     try:
         criteria, chain = _values(entry)
     except ValidationError as error:
         first = error.errors()[0]
         raise DataError(f"{where}: {'.'.join(map(str, first['loc'])) or 'criteria'}: {first['msg']}") from None
-    broken = check_criteria(criteria.criteria, entry["prompt"], wording=False)
+    broken = check_criteria(criteria.criteria, prompt, wording=False)
     if broken:
         rules = "; ".join(rule.text for rule in broken)
-        raise DataError(f"{where}: the criteria of sample {entry['sample']} break the rules: {rules}")
+        raise DataError(f"{where}: the criteria of sample {sample} break the rules: {rules}")
     chain_id = None if chain is None else value_id(chain)
-    return CollectedCriteria(entry["sample"], entry["sample_digest"], value_id(criteria), chain_id)
+    return CollectedCriteria(sample, sample_digest, value_id(criteria), chain_id)
 
 
 class SampleCoverage(Value):

@@ -16,7 +16,7 @@ from dokimasia.storage.runs import Run, load_samples
 
 def decisions(home: Home, run: Run) -> DecidedRun:
     """Return an evaluation's decisions on whether answers are right, for correction by a judge's error rates."""
-    plan = EvaluationPlan.model_validate(run.options["plan"])
+    plan = run.plan_as(EvaluationPlan)
     samples = {sample.id: sample for sample in load_samples(home, run.id)}
     clusters = {id: sample.cluster for id, sample in samples.items() if sample.accepted}
     return DecidedRun(

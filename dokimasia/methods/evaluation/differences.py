@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 from itertools import combinations
-from typing import Annotated, Any
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict
 
@@ -42,6 +42,9 @@ class TestedDifference(PairFigures):
     def sure(self) -> bool:
         """Whether the adjusted p-value is at most `figures.SURE`."""
         return self.adjusted is not None and self.adjusted <= figures.SURE
+
+
+D = TypeVar("D", bound=TestedDifference)
 
 
 class ChangedSamples(PairFigures):
@@ -113,23 +116,26 @@ def rival_differences(sides: Mapping[str, ComparisonSide], order: Sequence[str],
         order: the models to compare, best first.
         seed: seed of the bootstrap and of the permutation tests.
     """
-    pairs: list[dict[str, Any]] = []
+    pairs: list[ModelPair] = []
     for better, worse in combinations([name for name in order if name in sides], 2):
-        pairs.append(
-            {"better": better, "worse": worse, **as_json(compare(sides[worse], sides[better], seed=seed, top=0))}
-        )
-    _adjust(pairs)
+        compared = as_json(compare(sides[worse], sides[better], seed=seed, top=0))
+        pairs.append(ModelPair.model_validate({"better": better, "worse": worse, **compared}))
+    pairs = _adjusted(pairs)
     for part in ("strict_accuracy", "stated", "both_stated"):
-        _adjust([pair[part] for pair in pairs if part in pair])
-    return [ModelPair.model_validate(pair) for pair in pairs]
+        with_part = [number for number, pair in enumerate(pairs) if getattr(pair, part) is not None]
+        adjusted = _adjusted([getattr(pairs[number], part) for number in with_part])
+        for number, difference in zip(with_part, adjusted, strict=True):
+            pairs[number] = pairs[number].model_copy(update={part: difference})
+    return pairs
 
 
-def _adjust(differences: Sequence[dict[str, Any]]) -> None:
-    """Set the Benjamini-Hochberg adjusted p-value of every difference that has a p-value."""
-    tested = [difference for difference in differences if difference["p_value"] is not None]
-    adjusted = false_discovery_rate([difference["p_value"] for difference in tested])
-    for difference, value in zip(tested, adjusted, strict=True):
-        difference["adjusted"] = rounded(value)
+def _adjusted(differences: Sequence[D]) -> list[D]:
+    """Return the differences, each with a p-value with its adjusted one, by Benjamini and Hochberg."""
+    adjusted = iter(false_discovery_rate([each.p_value for each in differences if each.p_value is not None]))
+    return [
+        each if each.p_value is None else each.model_copy(update={"adjusted": rounded(next(adjusted))})
+        for each in differences
+    ]
 
 
 def pairs_of(data: ReportData) -> list[ModelPair]:

@@ -517,10 +517,11 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
     for start in range(0, end, PAGE):
         for cluster, body in home.all(_CRITERIA_SETS, (run_id, start, start + PAGE)):
             # Not validated again, for speed: each set was checked when it was stored.
-            criteria_set: dict[str, Any] = orjson.loads(body)
+            criteria_set = orjson.loads(body)
+            criteria = criteria_set["criteria"]
             clusters.append(cluster)
-            only_final.append(all(criterion["final"] for criterion in criteria_set["criteria"]))
-            counts.append(len(criteria_set["criteria"]))
+            only_final.append(all(criterion["final"] for criterion in criteria))
+            counts.append(len(criteria))
             checked += criteria_set["checked"]
             became.update((fault["defect"], fault["became"]) for fault in criteria_set["faults"])
     faults: dict[Defect, FaultsFound] = {}
@@ -588,20 +589,22 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     store = SqliteValueStore(home, run.id)
     lines: list[dict[str, object]] = []
     for row in rows:
-        line: dict[str, Any] = dict.fromkeys(COLUMNS)
+        line: dict[str, object] = {**dict.fromkeys(COLUMNS)}
         line |= row.model_dump(mode="json", include={"verdict", "stated", "stated_score", "length"})
         response, origin = None, None
         if row.response_id is not None:
             response = await store.get(Response, row.response_id)
         if row.criteria_id is not None:
-            line["weights"] = list((await store.get(CriteriaSet, row.criteria_id)).weights)
+            line |= {"weights": list((await store.get(CriteriaSet, row.criteria_id)).weights)}
         if row.final_id is not None:
             final = await store.get(FinalAnswer, row.final_id)
             line |= {"rule": final.rule, "final_answer": final.answer, "final_stated": final.stated}
         if row.judgement_id is not None:
             judgement = await store.get(CheckpointScores, row.judgement_id)
             origin = judgement.provenance
-            line["criteria_scores"] = list(judgement.scores)
-            line["criteria_stated"] = list(map(int, judgement.stated)) or None
+            line |= {
+                "criteria_scores": list(judgement.scores),
+                "criteria_stated": list(map(int, judgement.stated)) or None,
+            }
         lines.append(line | answer_cells(judge, response, origin))
     return lines

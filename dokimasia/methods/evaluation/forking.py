@@ -1,7 +1,7 @@
 """Forks: an evaluation run again from one of its steps; results of earlier steps are reused."""
 
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ChatReply, ModelSpec
@@ -75,10 +75,11 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
         raise InputError(_nothing_changes(old, request, node))
     rerun = steps_to_rerun({node, *changed})
     points = resume_points(session.opened, parent.id, rerun)
-    scoring = model_identity(judges["score"])
+    judge = judges["score"]
+    scoring = model_identity(judge)
     plan = old.model_copy(
         update={
-            "judge": judges["score"],
+            "judge": judge,
             "judges": {step: spec for step, spec in judges.items() if model_identity(spec) != scoring},
             "candidates": candidates,
             "criteria": None if "judge_criteria" in rerun else old.criteria,
@@ -100,7 +101,7 @@ async def fork(session: Session, parent: Run, request: ForkRequest) -> Forked:
     )
     forked = stored.model_copy(
         update={
-            "judge": judges["score"].ref.name,
+            "judge": judge.ref.name,
             "models": tuple(spec.ref.name for spec in candidates),
             "prompts": (*stored.prompts, *request.prompts),
             "criteria": plan.criteria,
@@ -219,7 +220,7 @@ def resume_points(home: Home, run_id: str, rerun: Collection[str]) -> dict[str, 
 
 def points_digest(points: Mapping[str, ResumePoint]) -> str:
     """Return a hash of what a fork reuses: ids of values, but no times."""
-    content: list[list[Any]] = []
+    content: list[list[object]] = []
     for item, point in sorted(points.items()):
         row = None if point.row is None else point.row.model_dump(mode="json", exclude={"run_id"})
         content.append([item, dict(point.inputs), row])
@@ -299,7 +300,7 @@ def _replay_point(row: ResultRow, rerun: Collection[str], calls: list[str], ledg
         return ResumePoint(row=row)
     inputs: dict[str, object] = {"chain": row.chain_id, "calls": calls}
     if row.value_ids:
-        inputs["looks"] = list(row.value_ids)
+        inputs |= {"looks": list(row.value_ids)}
     if "extract_criteria" not in rerun:
         return ResumePoint(inputs={**inputs, "agreed": "before", "criteria": row.criteria_id})
     if "judge_chain" in rerun:
@@ -307,7 +308,7 @@ def _replay_point(row: ResultRow, rerun: Collection[str], calls: list[str], ledg
     if row.failure == "reference_contradicted":
         return ResumePoint(row=row)
     if row.outcome == "made" or judge_agreed(row.calls, ledger):
-        inputs["agreed"] = "before"
+        inputs |= {"agreed": "before"}
     return ResumePoint(inputs=inputs)
 
 

@@ -13,7 +13,7 @@ from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COU
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
 from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle, prompts_of_evaluation
-from dokimasia.people.passports import BLIND_BELOW, HELP, JudgeUse, Passports, chosen_judge, held
+from dokimasia.people.passports import BLIND_BELOW, BlindBelow, JudgeChoice, JudgeUse, Passports, chosen_judge, held
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import (
@@ -24,7 +24,7 @@ from dokimasia.runs.estimate import (
     frame_tokens,
     total_estimate,
 )
-from dokimasia.runs.requests import MOST_REPEATS, SHARED_HELP, DataRequest, Invocation, Models, Option
+from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Invocation, Models, Option, Repeats
 from dokimasia.runs.responses import (
     ResponsesFiles,
     candidates_of,
@@ -56,10 +56,10 @@ class EvaluationRequest(DataRequest):
     VERB: ClassVar[str] = "evaluate"
 
     judge: Annotated[str | None, Option(models=True)] = Field(
-        default=None, description=f"{SHARED_HELP['judge']} Without one, rules alone decide whether answers are right."
+        default=None, description=f"{JUDGE_HELP} Without one, rules alone decide whether answers are right."
     )
     models: Models = Field(default=(), description="The candidates, separated by commas.")
-    repeats: int = Field(default=1, ge=1, le=MOST_REPEATS, description=SHARED_HELP["repeats"])
+    repeats: Repeats = 1
     ask: QuestionStyle | None = Field(
         default=None,
         description="How the question is put: show (say what the answer rests on, then the answer on a line of its own; "
@@ -96,10 +96,10 @@ class EvaluationRequest(DataRequest):
     tree: Annotated[str | None, Option(metavar="TREE")] = Field(
         default=None, description="Show the judge each criterion's path in this capability tree (or version of one)."
     )
-    responses: ResponsesFiles = Field(default=(), description=f"Score {SHARED_HELP['responses']}")
-    passports: Passports = Field(default=(), description=HELP["passports"])
-    blind_below: float = Field(default=BLIND_BELOW, ge=0, le=1, description=HELP["blind_below"])
-    choose_judge: Models = Field(default=(), description=HELP["choose_judge"])
+    responses: ResponsesFiles = Field(default=(), description=f"Score {RESPONSES_HELP}")
+    passports: Passports = ()
+    blind_below: BlindBelow = BLIND_BELOW
+    choose_judge: JudgeChoice = ()
 
 
 async def accept(request: EvaluationRequest, session: Session) -> Accepted[EvaluationPlan]:

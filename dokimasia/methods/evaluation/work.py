@@ -6,10 +6,9 @@ from functools import partial
 from typing import Any, cast
 
 from dokimasia.algorithms.scoring import addressed_score
-from dokimasia.domain.call import CallKeys
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import digest, value_id
-from dokimasia.domain.judgement import CheckpointScores, Failed, FinalAnswer, Response
+from dokimasia.domain.judgement import CheckpointScores, FinalAnswer, Response
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import AnswerState
 from dokimasia.graphs.drive import GraphFile
@@ -93,23 +92,8 @@ class EvaluationWork:
         retried = _retried_replay(job.retries.get(item), SqliteLedger(job.home))
         inputs = {"sample": value_id(sample), **start.inputs, **retried}
         state = await job.walk(REPLAY, inputs, item, context=job.context)
-        drawing: tuple[str, ...] = ()
-        if state.get("drawing"):
-            drawing = (await job.context.store.get(CallKeys, state["drawing"])).calls
-        if state.get("failed"):
-            failed = await job.context.store.get(Failed, state["why"])
-            outcome = {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
-        else:
-            outcome = {"outcome": "made", "criteria_id": state["criteria"]}
-        return job.row(
-            sample,
-            item,
-            kind="replay",
-            **outcome,
-            chain_id=state.get("chain") or None,
-            value_ids=tuple(state.get("looks", ())),
-            calls=(*state.get("calls", ()), *drawing),
-        )
+        fields = await cognitive_replay.replay_fields(state, job.context.store)
+        return job.row(sample, item, kind="replay", value_ids=tuple(state.get("looks", ())), **fields)
 
     async def _answers(self, sample: Sample, replay: ResultRow | None, items: Sequence[AnswerItem]) -> None:
         """Process some answers to a sample in one graph run, and commit their rows."""
@@ -141,7 +125,7 @@ class EvaluationWork:
         start = self._begin(item.name)
         if start.row is not None:
             return start.row
-        inputs: dict[str, Any] = {**item.place, **start.inputs, **_retried_answer(self._job.retries.get(item.name))}
+        inputs: dict[str, object] = {**item.place, **start.inputs, **_retried_answer(self._job.retries.get(item.name))}
         if self._responses is not None and "response" not in inputs:
             response = await self._responses.kept(sample, item, self._job.context.store)
             if response is None:
@@ -152,7 +136,7 @@ class EvaluationWork:
 
     async def _score(self, sample: Sample, replay: ResultRow | None, items: list[AnswerState]) -> dict[str, Any]:
         """Run the scoring graph over the answers to a sample, without criteria if there is no judge."""
-        inputs: dict[str, Any] = {"sample": value_id(sample), "items": items}
+        inputs: dict[str, object] = {"sample": value_id(sample), "items": items}
         if replay is not None:
             inputs["criteria"] = replay.criteria_id
             paths = await self._paths(str(replay.criteria_id))
@@ -174,7 +158,7 @@ class EvaluationWork:
     ) -> ResultRow:
         """Return an answer's result row; its score is that of the stored judgement."""
         store = self._job.context.store
-        fields: dict[str, Any] = {}
+        fields: dict[str, object] = {}
         if response := state.get("response"):
             fields["length"] = len((await store.get(Response, response)).text)
         if final := state.get("final"):
@@ -201,7 +185,7 @@ class EvaluationWork:
             calls=tuple(state.get("calls", ())),
         )
 
-    def _row(self, sample: Sample, item: AnswerItem, **fields: Any) -> ResultRow:
+    def _row(self, sample: Sample, item: AnswerItem, **fields: object) -> ResultRow:
         return self._job.row(sample, item.name, kind="score", **item.place, **fields)
 
     def _begin(self, item: str) -> ResumePoint:
@@ -214,7 +198,7 @@ class EvaluationWork:
         return ResumePoint(row=point.row.model_copy(update={"run_id": self._job.run.id}))
 
 
-def _retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, Any]:
+def _retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, object]:
     """Return additional graph inputs for the retry of a failed replay.
 
     An existing chain is kept, unless it contradicts the reference; a chain that a judge already accepted is not judged
@@ -231,7 +215,7 @@ def _retried_replay(retry: Retry | None, ledger: SqliteLedger) -> dict[str, Any]
     return inputs
 
 
-def _retried_answer(retry: Retry | None) -> dict[str, Any]:
+def _retried_answer(retry: Retry | None) -> dict[str, object]:
     """Return additional graph inputs for the retry of a failed answer.
 
     An existing response, verdict or judgement is kept, so only what is missing is asked.
@@ -240,18 +224,18 @@ def _retried_answer(retry: Retry | None) -> dict[str, Any]:
         return {}
     failed = retry.failed
     inputs = _earlier_attempt(retry)
-    if failed.response_id is not None:
-        inputs["response"] = failed.response_id
-    if failed.final_id is not None and failed.verdict in ("right", "wrong"):
-        inputs["final"] = failed.final_id
-    if failed.judgement_id is not None:
-        inputs["judgement"] = failed.judgement_id
+    is_decided = failed.verdict in ("right", "wrong")
+    inputs |= {
+        "response": failed.response_id,
+        "final": failed.final_id if is_decided else None,
+        "judgement": failed.judgement_id,
+    }
     return {name: value for name, value in inputs.items() if value}
 
 
-def _earlier_attempt(retry: Retry) -> dict[str, Any]:
+def _earlier_attempt(retry: Retry) -> dict[str, object]:
     """Return the number of the next attempt, and the calls and looks of the failed one, which still count."""
-    inputs: dict[str, Any] = {"attempt": retry.attempt, "calls": list(retry.failed.calls)}
+    inputs: dict[str, object] = {"attempt": retry.attempt, "calls": list(retry.failed.calls)}
     if retry.failed.value_ids:
         inputs["looks"] = list(retry.failed.value_ids)
     return inputs

@@ -5,9 +5,10 @@ import io
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
+from pydantic import BaseModel, Field
 
 from dokimasia.datasets.lines import Problem, read_rows
 from dokimasia.domain.diagnosis.fingerprint import FingerprintMatch, FingerprintTask
@@ -104,7 +105,8 @@ def write_bundle(home: Home, run: Run, folder: Path) -> Bundle:
     for number, (id, task) in enumerate(tasks, start=1):
         first, second = anonymous_reports(task, reports[task.first], reports[task.second])
         answers = [orjson.loads(line) for line in task.answers.splitlines()]
-        page = "\n".join(_page(number, len(tasks), first, second, answers))
+        questions = [TrialQuestion.model_validate(answer) for answer in answers]
+        page = "\n".join(_page(number, len(tasks), first, second, questions))
         write_whole(folder / TRIALS / f"{number:03}.md", page.encode())
         row = {
             "trial": number,
@@ -281,7 +283,25 @@ def _letter(value: object) -> str | None:
     return text.upper() if len(text) == 1 else text or None
 
 
-def _page(number: int, count: int, first: str, second: str, answers: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+class TrialPoint(BaseModel):
+    """A point that a good answer gets right."""
+
+    question: str
+    ground_truth: str
+
+
+class TrialQuestion(BaseModel):
+    """A question of a trial, and what both models answered."""
+
+    n: int
+    question: str
+    reference: str | None = None
+    points: tuple[TrialPoint, ...] = ()
+    a: str = Field(alias="A")
+    b: str = Field(alias="B")
+
+
+def _page(number: int, count: int, first: str, second: str, questions: Sequence[TrialQuestion]) -> Iterator[str]:
     """Yield the lines of a trial's page; model texts are in fences longer than any fence they contain."""
     yield f"# Trial {number} of {count}"
     yield ""
@@ -290,15 +310,15 @@ def _page(number: int, count: int, first: str, second: str, answers: Sequence[Ma
     for title, text in (("Report 1", first), ("Report 2", second)):
         yield from ("", f"## {title}", "", *_fenced(text))
     yield from ("", "## Answers")
-    for row in answers:
-        yield from ("", f"### Question {row['n']}", "", *_fenced(row["question"]))
-        if row["reference"]:
-            yield from ("", "Reference:", "", *_fenced(row["reference"]))
-        if row["points"]:
-            points = "\n".join(f"- {point['question']} {point['ground_truth']}" for point in row["points"])
+    for question in questions:
+        yield from ("", f"### Question {question.n}", "", *_fenced(question.question))
+        if question.reference:
+            yield from ("", "Reference:", "", *_fenced(question.reference))
+        if question.points:
+            points = "\n".join(f"- {point.question} {point.ground_truth}" for point in question.points)
             yield from ("", "What a good answer gets right:", "", *_fenced(points))
-        for letter in "AB":
-            yield from ("", f"**{letter}** answered:", "", *_fenced(row[letter]))
+        for letter, answer in (("A", question.a), ("B", question.b)):
+            yield from ("", f"**{letter}** answered:", "", *_fenced(answer))
     yield ""
 
 

@@ -3,7 +3,9 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
+
+from pydantic import TypeAdapter
 
 from dokimasia.algorithms.halving import halves as split
 from dokimasia.algorithms.text.anonymising import anonymise
@@ -56,8 +58,7 @@ def tasks_of(home: Home, run: Run) -> list[tuple[str, FingerprintTask]]:
 
 def untested_of(run: Run) -> list[list[str | int]]:
     """Return the pairs of a test without a trial, with the number of samples that both answered."""
-    untested: Any = run.options["untested"]
-    return list(untested)
+    return TypeAdapter(list[list[str | int]]).validate_python(run.options["untested"])
 
 
 def item_of(task: FingerprintTask) -> str:

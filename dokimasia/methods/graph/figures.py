@@ -2,9 +2,9 @@
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
@@ -43,7 +43,7 @@ class MadeValue(Value):
     """A value that an item made; what its fields are is the graph's affair."""
 
     type: str
-    value: dict[str, Any]
+    value: dict[str, JsonValue]
 
 
 class GraphItem(Value):

@@ -12,7 +12,7 @@ from dokimasia.plugins import load
 from dokimasia.prompts import PromptLibrary, default_library
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.plans import JudgedPlan
-from dokimasia.runs.requests import SHARED_HELP, DataRequest, Judge, Models, Option
+from dokimasia.runs.requests import DataRequest, Judge, Models, Option
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.runs import Run
 
@@ -29,7 +29,7 @@ class GraphRequest(DataRequest):
     VERB: ClassVar[str] = "run"
 
     graph: Annotated[str, Option(argument=True)]
-    judge: Judge = Field(description=SHARED_HELP["judge"])
+    judge: Judge
     models: Models = Field(
         default=(), description="Models, separated by commas: each sample is walked through once for each."
     )

@@ -5,12 +5,11 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
-from typing import Any, cast
+from typing import cast
 
 from dokimasia.algorithms.orders import drawn_orders
-from dokimasia.domain.call import CallKeys
 from dokimasia.domain.identity import digest, value_id
-from dokimasia.domain.judgement import CheckpointScores, Failed, Response
+from dokimasia.domain.judgement import CheckpointScores, Response
 from dokimasia.domain.judging.judgements import HumanRankings
 from dokimasia.domain.sample import Sample
 from dokimasia.graphs.answering import AnswerState
@@ -140,40 +139,29 @@ class JudgingWork:
 
     async def _make_criteria(self, basis: Basis, sample: Sample, name: str, context: Context) -> ResultRow:
         """Return the row of criteria made without a chain: from auxiliary responses, or from the question alone."""
-        inputs: dict[str, Any] = {"sample": value_id(sample)}
+        inputs: dict[str, object] = {"sample": value_id(sample)}
         if basis == "compared":
-            inputs["auxiliary"] = list((await self._store_responses(sample, self._auxiliary[sample.id])).values())
+            stored = await self._store_responses(sample, self._auxiliary[sample.id])
+            inputs |= {"auxiliary": list(stored.values())}
         attempt = self._job.attempt(name)
         at_attempt = context.at_attempt(attempt) if attempt else context
         state = await self._job.walk(CRITERIA_MAKING, inputs, name, context=at_attempt)
-        values = {"value_ids": (state["result"],)} if state.get("result") else {}
-        return self._new_basis_row(sample, name, calls=tuple(state.get("calls", ())), **values, **outcome_fields(state))
+        value_ids, calls = tuple(filter(None, [state.get("result")])), tuple(state.get("calls", ()))
+        return self._new_basis_row(sample, name, calls=calls, value_ids=value_ids, **outcome_fields(state))
 
     async def _replay(
         self, basis: Basis, sample: Sample, name: str, context: Context, chain: ResultRow | None
     ) -> ResultRow:
         """Return the row of a chain, or of criteria from it, made by cognitive replay as in an evaluation."""
-        inputs: dict[str, Any] = {"sample": value_id(sample)}
-        attempt = self._job.attempt(name)
-        if attempt:
-            inputs["attempt"] = attempt
-        if chain is None:
-            inputs["chain_only"] = True
-        else:
-            inputs |= {"chain": chain.chain_id, "agreed": "before"}
+        inputs: dict[str, object] = {"sample": value_id(sample)}
+        if attempt := self._job.attempt(name):
+            inputs |= {"attempt": attempt}
+        inputs |= {"chain_only": True} if chain is None else {"chain": chain.chain_id, "agreed": "before"}
         state = await self._job.walk(COGNITIVE_REPLAY, inputs, name, context=context)
-        fields: dict[str, Any] = {"outcome": "made"}
-        if state.get("failed"):
-            failed = await self._store.get(Failed, state["why"])
-            fields = {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
-        elif basis == "criteria":
-            fields["criteria_id"] = state["criteria"]
-        calls = tuple(state.get("calls", ()))
-        if state.get("drawing"):
-            calls += (await self._store.get(CallKeys, state["drawing"])).calls
-        return self._new_basis_row(sample, name, chain_id=state.get("chain") or None, calls=calls, **fields)
+        fields = await cognitive_replay.replay_fields(state, self._store)
+        return self._new_basis_row(sample, name, **fields)
 
-    def _new_basis_row(self, sample: Sample, name: str, **fields: Any) -> ResultRow:
+    def _new_basis_row(self, sample: Sample, name: str, **fields: object) -> ResultRow:
         fields.pop("score", None)
         return self._job.row(sample, name, kind="basis", **fields)
 
@@ -184,9 +172,9 @@ class JudgingWork:
         orders = drawn_orders(len(ids), self._plan.orders, seed=[self._plan.seed, int(sample.digest[:12], 16)])
         inputs = {"sample": value_id(sample), "responses": [ids[position] for position in orders[unit.draw]]}
         state = await self._job.walk(BATCH_RANKING, inputs, unit.name, context=context)
-        values = {"value_ids": (state["result"],)} if state.get("result") else {}
-        calls = tuple(state.get("calls", ()))
-        return self._job.row(sample, unit.name, repeat=unit.draw, calls=calls, **values, **outcome_fields(state))
+        value_ids, calls = tuple(filter(None, [state.get("result")])), tuple(state.get("calls", ()))
+        fields = {"repeat": unit.draw, "calls": calls, "value_ids": value_ids, **outcome_fields(state)}
+        return self._job.row(sample, unit.name, **fields)
 
     async def _judge_responses(
         self,
@@ -203,7 +191,7 @@ class JudgingWork:
         for unit in units:
             items.append({"model": unit.model, "arm": "", "repeat": unit.draw, "response": responses[unit.model]})
         name = f"{method}/{context.options.judge}/{sample.id}/{digest('items', [items, context.attempt])[:8]}"
-        inputs: dict[str, Any] = {"sample": value_id(sample)}
+        inputs: dict[str, object] = {"sample": value_id(sample)}
         criteria = ""
         if KINDS[method]:
             inputs |= {"how": KINDS[method], "basis": basis_id, "items": items}
@@ -222,9 +210,9 @@ class JudgingWork:
 
     async def _row(self, sample: Sample, unit: JudgingUnit, item: AnswerState, criteria: str) -> ResultRow:
         judgement = item.get("judgement")
-        fields: dict[str, Any] = {}
+        value_ids: tuple[str, ...] = ()
         if judgement and not item.get("failed"):
-            fields["value_ids"] = (judgement,)
+            value_ids = (judgement,)
             if criteria:
                 item = {**item, "score": (await self._store.get(CheckpointScores, judgement)).score}
         return self._job.row(
@@ -234,8 +222,8 @@ class JudgingWork:
             repeat=unit.draw,
             response_id=item.get("response") or None,
             criteria_id=criteria or None,
+            value_ids=value_ids,
             calls=tuple(item.get("calls", ())),
-            **fields,
             **outcome_fields(item),
         )
 

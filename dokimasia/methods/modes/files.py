@@ -2,10 +2,9 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import orjson
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from dokimasia.domain.failure_modes import MOST_MODES, Mode, ModeList
 from dokimasia.errors import DataError, InputError
@@ -53,15 +52,16 @@ def read_modes(path: Path) -> ModeList:
     content = _load(path)
     if not isinstance(content, dict) or content.get("format") != FORMAT:
         raise DataError(f"{path}: no list of failure modes: its field 'format' is not '{FORMAT}' (--export writes one)")
-    rows: Any = content.get("modes")
+    rows = content.get("modes")
     if not isinstance(rows, list) or not rows:
         raise DataError(f"{path}: 'modes' is to be a list of at least one mode, each with {', '.join(_FIELDS[:3])}")
     if len(rows) > MOST_MODES:
         raise DataError(f"{path}: {len(rows)} modes are more than a coder can tell apart; at most {MOST_MODES}")
     unknown = sorted(map(str, content.keys() - {"format", "modes", "made_on"}))
     problems = [f"unknown field {name!r}" for name in unknown]
-    marks: Any = content.get("made_on") or []
-    if not isinstance(marks, list) or not all(isinstance(mark, str) for mark in marks):
+    marks = content.get("made_on") or []
+    made_on = tuple(mark for mark in marks if isinstance(mark, str)) if isinstance(marks, list) else ()
+    if not isinstance(marks, list) or len(made_on) != len(marks):
         problems.append("'made_on' is to be a list of texts, as it was written")
     modes: list[Mode] = []
     for number, row in enumerate(rows, start=1):
@@ -71,10 +71,10 @@ def read_modes(path: Path) -> ModeList:
         problems += [f"{name}: {problem}" for problem in _read_mode(row, modes)]
     if problems:
         raise DataError("\n".join(f"{path}: {problem}" for problem in problems))
-    return ModeList(modes=tuple(modes), made_on=tuple(marks))
+    return ModeList(modes=tuple(modes), made_on=made_on)
 
 
-def _read_mode(row: Any, modes: list[Mode]) -> Iterator[str]:
+def _read_mode(row: JsonValue, modes: list[Mode]) -> Iterator[str]:
     """Yield the problems of a mode, and append it to the list if it can be read."""
     if not isinstance(row, dict):
         yield f"is to have the fields {', '.join(_FIELDS[:3])}"
@@ -94,7 +94,7 @@ def _read_mode(row: Any, modes: list[Mode]) -> Iterator[str]:
     modes.append(mode)
 
 
-def _load(path: Path) -> Any:
+def _load(path: Path) -> JsonValue:
     ending = _ending(path)
     try:
         if path.stat().st_size > MOST_BYTES:

@@ -20,7 +20,7 @@ from dokimasia.methods.modes.files import read_modes
 from dokimasia.methods.tree import evaluation_of
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, SampleSize, size_of, total_estimate
 from dokimasia.runs.plans import RunPlan, prompts_used
-from dokimasia.runs.requests import MOST_SAMPLES, SHARED_HELP, Judge, Option, RunRequest
+from dokimasia.runs.requests import MOST_SAMPLES, Judge, Option, RunRequest
 from dokimasia.runs.session import Accepted, Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -49,7 +49,7 @@ class ModesRequest(RunRequest):
     VERB: ClassVar[str] = "modes"
 
     run: Annotated[str, Option(argument=True, continues="evaluate")]
-    judge: Judge = Field(description=SHARED_HELP["judge"])
+    judge: Judge
     coder: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="Who codes a part of the atoms again (default: the judge, under another draw)."
     )

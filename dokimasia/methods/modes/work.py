@@ -1,7 +1,7 @@
 """The work of an error analysis: making modes (one item), coding answers, and coding a part of them again."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, cast
 
@@ -78,7 +78,7 @@ def _coding(job: Job[ModesPlan], answers: Sequence[AnswerAtoms], modes: str, kin
     return Stage(answers, code, items=sum(len(answer.numbers) for answer in answers))
 
 
-def _row(job: Job[ModesPlan], kind: str, answer: AnswerAtoms, number: int, state: dict[str, Any]) -> ResultRow:
+def _row(job: Job[ModesPlan], kind: str, answer: AnswerAtoms, number: int, state: Mapping[str, Any]) -> ResultRow:
     """Return the row of an atom: its coding or its failure."""
     coding = state.get("codings", {}).get(str(number))
     unread = state.get("unread", {}).get(str(number))

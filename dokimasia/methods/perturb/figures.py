@@ -1,6 +1,5 @@
 """The figures of a perturbation run: models, computation, items, and columns of an export."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, NamedTuple
 
@@ -82,10 +81,8 @@ class PerturbedItem(NamedTuple):
         findings = {
             "kind": f"takes it for {self.check.kind or 'no change of these kinds'}",
             "also": f"finds it worse in {', '.join(self.check.also)} beside",
-            "worse": "does not find the changed answer worse",
+            "worse": f"{'finds' if self.item.neutral else 'does not find'} the changed answer worse",
         }
-        if self.item.neutral:
-            findings["worse"] = "finds the changed answer worse"
         return f"The checker {'; '.join(findings[doubt] for doubt in self.doubts)}: {self.check.why}"
 
 
@@ -304,7 +301,7 @@ def figures_of_run(home: Home, run: Run) -> PerturbFigures:
 
 def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) -> tuple[Golds, set[str]]:
     """Return the figures of gold answers, and the samples without a usable one."""
-    states: Counter[str] = Counter()
+    states: list[str] = []
     blocked: set[str] = set()
     for id in plan.to_write:
         gold = values.golds.get(id)
@@ -314,15 +311,15 @@ def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) 
             state = "failed"
         else:
             state = "written" if gold.right else "wrong"
-        states[state] += 1
+        states.append(state)
         if state != "written":
             blocked.add(id)
     golds = Golds(
         given=len(plan.golds),
-        written=states["written"],
-        wrong=states["wrong"],
-        failed=states["failed"],
-        open=states["open"],
+        written=states.count("written"),
+        wrong=states.count("wrong"),
+        failed=states.count("failed"),
+        open=states.count("open"),
     )
     return golds, blocked
 
@@ -347,9 +344,9 @@ def _perturbing(
             not_applicable.append(name)
         if name in rows and rows[name].outcome == "failed":
             failed.append(rows[name])
-    reasons = Counter(reason_kind(row.reason or "") for row in failed)
+    reasons = [reason_kind(row.reason or "") for row in failed]
     checked = [values.perturbed[name] for name in perturbed if values.perturbed[name].checked]
-    doubts = Counter(doubt for item in checked for doubt in item.doubts)
+    doubts = [doubt for item in checked for doubt in item.doubts]
     decided = [*perturbed, *not_applicable]
     return Perturbing(
         asked=asked_count,
@@ -358,8 +355,8 @@ def _perturbing(
         too_short=too_short,
         failed=len(failed),
         failures=failures_by_kind(row.failure for row in failed if row.failure is not None),
-        changed_nothing=reasons["nothing"],
-        changed_all=reasons["all"],
+        changed_nothing=reasons.count("nothing"),
+        changed_all=reasons.count("all"),
         coverage=rounded(len(decided) / asked_count) if asked_count else None,
         applies=share_of_hits(
             [name in values.perturbed for name in decided],
@@ -368,7 +365,7 @@ def _perturbing(
         ),
         checked=len(checked),
         agreed=share_of_hits([not item.doubts for item in checked], [item.cluster for item in checked]),
-        doubts=Doubts(kind=doubts["kind"], also=doubts["also"], worse=doubts["worse"]),
+        doubts=Doubts(kind=doubts.count("kind"), also=doubts.count("also"), worse=doubts.count("worse")),
     )
 
 

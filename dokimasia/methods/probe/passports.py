@@ -88,7 +88,7 @@ def judges_probed(home: Home) -> dict[str, list[str]]:
     """Return the ids of the finished probes of each judge, newest first; judges in alphabetical order."""
     runs_of: dict[str, list[str]] = {}
     for run in reversed(probes_of_home(home)):
-        for arm in ProbePlan.model_validate(run.options["plan"]).arms:
+        for arm in run.plan_as(ProbePlan).arms:
             runs_of.setdefault(arm.name, []).append(run.id)
     return dict(sorted(runs_of.items()))
 
@@ -106,7 +106,7 @@ def _probed(home: Home, judge: str, names: Sequence[str]) -> list[Probed]:
                 raise ConfigError(f"--run: run {run.id} is {run.status}: finish it first (dokimasia resume {run.id})")
     else:
         runs = probes_of_home(home)
-    plans = [(run, ProbePlan.model_validate(run.options["plan"])) for run in runs]
+    plans = [(run, run.plan_as(ProbePlan)) for run in runs]
     probed = [(run, plan, arm) for run, plan in plans for arm in plan.arms if arm.name == judge]
     without_judge = [run.id for run, plan in plans if all(arm.name != judge for arm in plan.arms)]
     if not probed or (names and without_judge):

@@ -4,21 +4,20 @@ import asyncio
 from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import Any, NamedTuple, cast
+from typing import Literal, NamedTuple, cast
 
 from dokimasia.agents import failure
 from dokimasia.agents.candidate import stated_answer
 from dokimasia.agents.editing import ANOTHER, edit_image
 from dokimasia.domain.blindspots import Evaluator, paradigm_of
-from dokimasia.domain.call import CallKeys
 from dokimasia.domain.density import domain_of
 from dokimasia.domain.identity import digest, value_id
-from dokimasia.domain.judgement import OPEN_KINDS, Failed, Response
+from dokimasia.domain.judgement import OPEN_KINDS, Response
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.rubric import RubricOptions, RubricSet, RubricSource
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.graphs.answering import AnswerState
-from dokimasia.graphs.context import Context
+from dokimasia.graphs.context import Context, Failure
 from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.evaluation import checkpoint_scoring, cognitive_replay
 from dokimasia.graphs.evaluation.checkpoint_scoring import without_judge
@@ -59,7 +58,7 @@ class JudgementOutcome(NamedTuple):
     reason: str = ""
 
     @property
-    def failure_fields(self) -> dict[str, Any]:
+    def failure_fields(self) -> dict[str, object]:
         """The failure as fields of a result row."""
         return {"outcome": "failed", "failure": self.failed, "reason": self.reason[:500]}
 
@@ -156,7 +155,7 @@ class ProbeWork:
         self, sample: Sample, unit: ProbeUnit, outcome: JudgementOutcome, rows: dict[str, ResultRow]
     ) -> ResultRow:
         """Return the row of a judgement; its score is the judge's success on the item, 0 to 1."""
-        fields: dict[str, Any] = {"calls": outcome.calls, **unit.arm.row_fields, "repeat": unit.draw}
+        fields: dict[str, object] = {"calls": outcome.calls, **unit.arm.row_fields, "repeat": unit.draw}
         if outcome.failed:
             return self._job.row(sample, unit.name, **fields, **outcome.failure_fields)
         fields |= {"value_ids": (*outcome.values, *outcome.looks), "outcome": "made"}
@@ -227,7 +226,7 @@ async def judge(
     evaluator = units[0].evaluator
     context = context_of(job, job.plan.options_of(units[0].arm, evaluator), attempt)
     name = f"walk/{digest('walk', [*(unit.name for unit in units), attempt])[:16]}"
-    inputs: dict[str, Any] = {"sample": value_id(sample)}
+    inputs: dict[str, object] = {"sample": value_id(sample)}
     if evaluator == "checkpoints":
         inputs |= {"criteria": basis, "items": await _answers(sample, units, context, with_final=True)}
         graph = SCORING
@@ -256,7 +255,7 @@ async def read(
     For an answer with an error the reader says whether that error is named, for any other whether some error is.
     """
     reader = context.options.judge
-    calls: list[dict[str, Any]] = []
+    calls: list[probing.Call] = []
     for unit, judgements in zip(units, ids, strict=True):
         for call, id in zip(_calls(unit, ""), judgements, strict=True):
             calls.append({**call, "judgement": id, "reader": reader, "any_error": unit.case != "error"})
@@ -265,20 +264,19 @@ async def read(
     return [_outcome(unit_calls, "noticed", "unread") for unit_calls in _calls_by_unit(units, state["calls"])]
 
 
-def _calls(unit: ProbeUnit, reference: str) -> list[dict[str, Any]]:
+def _calls(unit: ProbeUnit, reference: str) -> list[probing.Call]:
     """Return the graph's calls for an item: one, or for a pair two, first with the gold answer first."""
-    answer = "gold" if unit.probe is None else "perturbed"
-    call = {"item": value_id(unit.perturbed), "evaluator": unit.evaluator, "repeat": unit.draw}
+    answer: probing.Which = "gold" if unit.probe is None else "perturbed"
+    call: probing.Call = {"item": value_id(unit.perturbed), "evaluator": unit.evaluator, "repeat": unit.draw}
     if unit.evaluator.startswith("pairwise"):
-        orders = [("gold", answer), (answer, "gold")][: unit.judgements]
-        return [{**call, "first": first, "second": second} for first, second in orders]
-    call["first"] = answer
+        orders: list[tuple[probing.Which, probing.Which]] = [("gold", answer), (answer, "gold")]
+        return [{**call, "first": first, "second": second} for first, second in orders[: unit.judgements]]
     if reference:
-        call["reference"] = reference
-    return [call]
+        return [{**call, "first": answer, "reference": reference}]
+    return [{**call, "first": answer}]
 
 
-def _calls_by_unit(units: Sequence[ProbeUnit], calls: Sequence[Any]) -> Iterator[Sequence[Any]]:
+def _calls_by_unit(units: Sequence[ProbeUnit], calls: Sequence[probing.Call]) -> Iterator[Sequence[probing.Call]]:
     """Yield the consecutive calls of each unit."""
     start = 0
     for unit in units:
@@ -286,7 +284,11 @@ def _calls_by_unit(units: Sequence[ProbeUnit], calls: Sequence[Any]) -> Iterator
         start += unit.judgements
 
 
-def _outcome(calls: Sequence[Any], value: str, failure: str = "") -> JudgementOutcome:
+def _outcome(
+    calls: Sequence[AnswerState | probing.Call],
+    value: Literal["judgement", "noticed"],
+    failure: Literal["", "unread"] = "",
+) -> JudgementOutcome:
     """Return the outcome of an item's calls; a failed call fails the item.
 
     Args:
@@ -297,19 +299,17 @@ def _outcome(calls: Sequence[Any], value: str, failure: str = "") -> JudgementOu
     values: list[str] = []
     looks: list[str] = []
     keys: list[str] = []
-    failures: list[Any] = []
+    failures: dict[str, str] = {}
     for call in calls:
-        final_state = call.get(failure, {}) if failure else call
-        if final_state.get("failed"):
-            failures.append(final_state)
-        if call.get(value):
-            values.append(call[value])
+        failed_state: Failure = call.get(failure, {}) if failure else call
+        if kind := failed_state.get("failed"):
+            failures.setdefault(kind, failed_state.get("reason", ""))
+        if id := call.get(value):
+            values.append(id)
         looks += call.get("looks", ())
         keys += call.get("calls", ())
-    worst = min(
-        failures, key=lambda final_state: (*OPEN_KINDS, final_state["failed"]).index(final_state["failed"]), default={}
-    )
-    return JudgementOutcome(tuple(values), tuple(looks), tuple(keys), worst.get("failed", ""), worst.get("reason", ""))
+    worst = next((kind for kind in (*OPEN_KINDS, *failures) if kind in failures), "")
+    return JudgementOutcome(tuple(values), tuple(looks), tuple(keys), worst, failures.get(worst, ""))
 
 
 async def _answers(
@@ -339,20 +339,13 @@ async def criteria_of_sample(job: Job[ProbePlan], sample: Sample, arm: Arm) -> R
     row = job.stored_row(name)
     if row is not None:
         return row
-    inputs: dict[str, Any] = {"sample": value_id(sample)}
-    if job.attempt(name):
-        inputs["attempt"] = job.attempt(name)
+    inputs: dict[str, object] = {"sample": value_id(sample)}
+    if attempt := job.attempt(name):
+        inputs |= {"attempt": attempt}
     options = job.plan.options_of(arm._replace(tools=False), "checkpoints")
     state = await job.walk(REPLAY, inputs, name, context=replace(job.context, options=options))
-    store = job.context.store
-    fields: dict[str, Any] = {"outcome": "made", "criteria_id": state.get("criteria")}
-    if state.get("failed"):
-        failed = await store.get(Failed, state["why"])
-        fields = {"outcome": "failed", "failure": failed.kind, "reason": failed.reason}
-    calls = [*state.get("calls", ())]
-    if state.get("drawing"):
-        calls += (await store.get(CallKeys, state["drawing"])).calls
-    return await _finish_basis(job, sample, name, arm.model, calls, chain_id=state.get("chain") or None, **fields)
+    fields = await cognitive_replay.replay_fields(state, job.context.store)
+    return await _finish_basis(job, sample, name, arm.model, **fields)
 
 
 async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: Gold) -> ResultRow:
@@ -375,13 +368,14 @@ async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: G
     )
     inputs = {"sample": value_id(sample), "answered": [], "responses": []}
     state = await job.walk(RUBRICS, inputs, name, context=context_of(job, options, job.attempt(name)))
-    fields: dict[str, Any] = outcome_fields(state)
+    fields: dict[str, object] = outcome_fields(state)
     if not state.get("failed"):
-        fields["value_ids"] = (state["made"],)
-        if not (await store.get(RubricSet, state["made"])).rubrics:
+        made: str = state["made"]
+        fields |= {"value_ids": (made,)}
+        if not (await store.get(RubricSet, made)).rubrics:
             reason = "no must-right rubric of the gold answer keeps the rules that rubrics have"
             fields = {"outcome": "failed", "failure": "unparsable", "reason": reason}
-    return await _finish_basis(job, sample, name, arm.model, state.get("calls", ()), **fields)
+    return await _finish_basis(job, sample, name, arm.model, calls=tuple(state.get("calls", ())), **fields)
 
 
 async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> ResultRow | None:
@@ -399,13 +393,16 @@ async def new_reference(job: Job[ProbePlan], sample: Sample, gold: Gold) -> Resu
     else:
         inputs = {"sample": value_id(sample), "writer": writer.ref.name, "calls": []}
         state = await job.walk(PROBING, inputs, name, context=context)
-        fields = {**outcome_fields(state.get("unwritten", {})), "calls": state.get("written", ())}
+        fields: dict[str, object] = {
+            **outcome_fields(state.get("unwritten", {})),
+            "calls": tuple(state.get("written", ())),
+        }
         if state.get("reference"):
-            fields["value_ids"] = (state["reference"],)
+            fields |= {"value_ids": (state["reference"],)}
     return await _finish_basis(job, sample, name, writer.ref.name, **fields)
 
 
-async def _another_image(sample: Sample, gold: Gold, context: Context) -> dict[str, Any]:
+async def _another_image(sample: Sample, gold: Gold, context: Context) -> dict[str, object]:
     """Return another image made from the gold one: the first usable one of several attempts."""
     image = cast("ImageRef", gold.item.gold_image)
     instruction = ANOTHER.format(prompt=sample.prompt)
@@ -415,17 +412,15 @@ async def _another_image(sample: Sample, gold: Gold, context: Context) -> dict[s
         edited = await edit_image(image, instruction, gateway=context.gateway, model=context.judge, attempt=attempt)
         calls += edited.calls
         if edited.image is not None and edited.image.sha256 != image.sha256:
-            return {"outcome": "made", "value_ids": (await context.store.put(edited.image),), "calls": calls}
+            return {"outcome": "made", "value_ids": (await context.store.put(edited.image),), "calls": tuple(calls)}
         unchanged = failure("unparsable", f"{context.options.judge}: the image came back as it was")
         failed = edited.failed or unchanged
         if failed.open:
             break
-    return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason, "calls": calls}
+    return {"outcome": "failed", "failure": failed.kind, "reason": failed.reason, "calls": tuple(calls)}
 
 
-async def _finish_basis(
-    job: Job[ProbePlan], sample: Sample, name: str, model: str, calls: Sequence[str] = (), **fields: Any
-) -> ResultRow:
-    row = job.row(sample, name, kind="basis", model=model, calls=tuple(calls), **fields)
+async def _finish_basis(job: Job[ProbePlan], sample: Sample, name: str, model: str, **fields: object) -> ResultRow:
+    row = job.row(sample, name, kind="basis", model=model, **fields)
     await job.commit(row)
     return row

@@ -286,11 +286,11 @@ def refinement_figures(
         if node_of is not None:
             nodes = {key: node for key, node in node_of.items() if node != ROOT}
             branches = {key: CapabilityPath.parse(node).names[0] for key, node in nodes.items()}
-            optional_parts["placed"] = _placed(wrong, nodes)
-            optional_parts["by_capability"] = parts.by_node(nodes, COMPARISONS_OF_LEAVES)
+            by_capability = parts.by_node(nodes, COMPARISONS_OF_LEAVES)
+            optional_parts |= {"placed": _placed(wrong, nodes), "by_capability": by_capability}
             by_branch[name] = parts.by_node(branches, COMPARISONS_OF_PARTS)
         if threshold is not None:
-            optional_parts["apart"] = _by_verdict(taken_up, arms, seed)
+            optional_parts |= {"apart": _by_verdict(taken_up, arms, seed)}
         measured[name] = model.model_copy(update=optional_parts)
     (measured,) = _adjust([measured])
     for kind in ("by_options", "by_category", "by_capability", "apart"):
@@ -405,9 +405,9 @@ def _by_options(parts: _Parts) -> dict[Literal["two to five", "more"], FewOption
     if few_options:
         rates = [1 / (row.options - 1) for row in few_options if row.arm == "original" and row.options is not None]
         guessing = round(sum(rates) / len(rates), DIGITS)
-        by_options["two to five"] = FewOptions(**dict(parts.figures(few_options)), guessing=guessing)
+        by_options |= {"two to five": FewOptions(**dict(parts.figures(few_options)), guessing=guessing)}
     if many_options:
-        by_options["more"] = FewOptions(**dict(parts.figures(many_options)))
+        by_options |= {"more": FewOptions(**dict(parts.figures(many_options)))}
     return by_options
 
 
@@ -494,17 +494,21 @@ def _accuracy_row(name: str, model: RefinedModel, parts: Parts, arm: Arm) -> Ref
         measure="accuracy",
         cells={column: part and _accuracy_cell(part.arms[arm]) for column, part in parts.items()},
         average=_accuracy_cell(model.arms[arm]),
-        gain=gains["retry"].average if "retry" in gains else None,
+        gain=_average(gains.get("retry")),
         gains=gains,
     )
 
 
+def _average(gains: TableGains | None) -> TableGain | None:
+    return None if gains is None else gains.average
+
+
 def _atom_row(name: str, model: RefinedModel, parts: Parts, arm: Arm) -> RefinementTableRow:
     gains = _gains_over_controls(model, parts, arm, lambda gains: gains.atoms)
-    first = gains["retry"].average if "retry" in gains else None
+    first = _average(gains.get("retry"))
     if arm != "original":
         cells = {column: part and _over_original(part.arms[arm]) for column, part in parts.items()}
-        gains["original"] = TableGains(cells=cells, average=_over_original(model.arms[arm]))
+        gains |= {"original": TableGains(cells=cells, average=_over_original(model.arms[arm]))}
     return RefinementTableRow(
         model=name,
         strategy=arm,

@@ -4,7 +4,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 from pydantic import BaseModel, ConfigDict
 
@@ -674,40 +673,47 @@ def samples_section(data: ReportData) -> Section | None:
             "note",
         )
     ]
-    blocks += [Fold(_sample_title(view), tuple(_sample(view, data.pictures))) for view in data.samples]
+    for refined in map(RefinedSample.model_validate, data.samples):
+        blocks.append(Fold(_sample_title(refined), tuple(_sample(refined, data.pictures))))
     return Section("before-and-after", "Before and after", blocks, only="page")
 
 
-def _rounds(view: Mapping[str, Any]) -> dict[str, list[RefinedRound]]:
+class RefinedSample(BaseModel):
+    """A sample as it is shown: its criteria, and the rounds of all its answers."""
+
+    sample: Sample
+    criteria: CriteriaSet
+    rounds: list[RefinedRound]
+
+
+def _rounds(refined: RefinedSample) -> dict[str, list[RefinedRound]]:
     """Return the rounds of a sample by answer."""
     by_answer: dict[str, list[RefinedRound]] = {}
-    for fields in view["rounds"]:
-        round = RefinedRound.model_validate(fields)
+    for round in refined.rounds:
         by_answer.setdefault(round.answer_name, []).append(round)
     return by_answer
 
 
-def _sample_title(view: Mapping[str, Any]) -> str:
+def _sample_title(refined: RefinedSample) -> str:
     """Return the sample's id and, by answer, the arms that ended with a right answer."""
     parts: list[str] = []
-    for name, rounds in _rounds(view).items():
+    for name, rounds in _rounds(refined).items():
         right: list[str] = []
         for round in rounds:
             if round.last and round.answered == "right" and round.arm != "original":
                 right.append(round.arm)
         parts.append(f"{name}: right in {', '.join(right)}" if right else f"{name}: not mended")
-    return f"{view['sample']['id']} · {' · '.join(parts)}"
+    return f"{refined.sample.id} · {' · '.join(parts)}"
 
 
 def sample(views: Views, cut: Cut) -> Iterator[Block]:
     """Yield the blocks of a sample."""
-    yield from _sample(views[0], {})
+    yield from _sample(RefinedSample.model_validate(views[0]), {})
 
 
-def _sample(view: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Iterator[Block]:
+def _sample(refined: RefinedSample, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     """Yield the blocks of a sample: question, atoms before and after, feedback in each arm, and answers."""
-    question = Sample.model_validate(view["sample"])
-    criteria = CriteriaSet.model_validate(view["criteria"])
+    question, criteria = refined.sample, refined.criteria
     for image in question.images:
         picture = pictures.get(image.sha256)
         about = f"image, {image.width} × {image.height}"
@@ -720,7 +726,7 @@ def _sample(view: Mapping[str, Any], pictures: Mapping[str, Picture]) -> Iterato
         yield Bullets([f"{letter}. {_cut(choice)}" for letter, choice in zip(letters, question.choices, strict=True)])
     if question.reference_answer is not None:
         yield Paragraph((Span("Reference: ", "muted"), _cut(question.reference_answer)))
-    for name, rounds in _rounds(view).items():
+    for name, rounds in _rounds(refined).items():
         ends = [round for round in rounds if round.last]
         yield Paragraph(Span(name, "strong"))
         yield _atoms(criteria, ends)

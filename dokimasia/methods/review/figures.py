@@ -3,9 +3,9 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import mean, median
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from dokimasia.algorithms import self_preference as preferences
 from dokimasia.algorithms.self_preference import OwnVotes, Round, SelfPreference
@@ -187,7 +187,7 @@ class StoredValue(Value):
 
     id: str
     type: str
-    value: dict[str, Any]  # by the type
+    value: dict[str, JsonValue]  # by the type
 
 
 class CheckedCaption(GoldenCaption):
@@ -419,11 +419,13 @@ def review_items(home: Home, run: Run, sample: str | None = None) -> Iterator[di
     """Yield each reviewed sample (`ReviewItem`) as JSON; with `sample`, only that one, with all that was written."""
     states = caption_states(home, run.id)
     for row in ordered_rows(home, run, sample):
-        values = [{"id": id, **find_value(home, id)} for id in row.value_ids]
-        item: dict[str, Any] = {"sample": row.sample_id, "record": None, "golden": None}
+        values = [StoredValue.model_validate({"id": id, **find_value(home, id)}) for id in row.value_ids]
+        item: dict[str, object] = {"sample": row.sample_id, "record": None, "golden": None}
         for value in reversed(values):
-            if value["type"] == "ReviewRecord":
-                item["record"] = value["value"]
-            elif value["type"] == "GoldenCaption":
-                item["golden"] = {"id": value["id"], "state": states[value["id"]], **value["value"]}
-        yield item if sample is None else {**item, "values": values, "calls": list(row.calls)}
+            if value.type == "ReviewRecord":
+                item |= {"record": value.value}
+            elif value.type == "GoldenCaption":
+                item |= {"golden": {"id": value.id, "state": states[value.id], **value.value}}
+        if sample is not None:
+            item |= {"values": [value.model_dump() for value in values], "calls": list(row.calls)}
+        yield item

@@ -16,8 +16,8 @@ from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError
 from dokimasia.people.passports import (
     BLIND_BELOW,
-    HELP,
     PAIRWISE,
+    BlindBelow,
     DroppedJudge,
     JudgeUse,
     Passports,
@@ -62,9 +62,12 @@ class ReviewRequest(DataRequest):
         default="ours",
         description="published: as in the paper, without this project's departures (see docs/departures.md).",
     )
-    passports: Passports = Field(default=(), description=HELP["passports"])
-    blind_below: float = Field(default=BLIND_BELOW, ge=0, le=1, description=HELP["blind_below"])
-    drop_blind: bool = Field(default=False, description=HELP["drop_blind"])
+    passports: Passports = ()
+    blind_below: BlindBelow = BLIND_BELOW
+    drop_blind: bool = Field(
+        default=False,
+        description="With --passport: leave out panel members that surely detect less than --blind-below of all errors.",
+    )
 
 
 class ReviewPlan(DataPlan):

@@ -3,7 +3,6 @@
 The power of a set is measured on inserted errors and responses that were not used to choose its rubrics.
 """
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Annotated, Any, NamedTuple
@@ -188,11 +187,11 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:  # Fields of Rubri
     """Return the fields of `RubricsFigures` that depend on the sets, except their power."""
     rubrics: list[Rubric] = []
     captioned: list[tuple[Rubric, str]] = []
-    dropped: Counter[str] = Counter()
+    dropped: list[str] = []
     for rubric_set in sets:
         rubrics += rubric_set.rubrics
         captioned += [(rubric, rubric_set.caption) for rubric in rubric_set.rubrics if rubric.evidence]
-        dropped.update(rubric.by for rubric in rubric_set.dropped)
+        dropped += (rubric.by for rubric in rubric_set.dropped)
     streams = {
         "rubrics": [len(rubric_set.rubrics) for rubric_set in sets],
         "must_right": [len(rubric_set.must_right) for rubric_set in sets],
@@ -211,7 +210,9 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:  # Fields of Rubri
         "repaired": sum(rubric.repaired for rubric in rubrics),
         "evidence": mean([float(stands_in(rubric, caption)) for rubric, caption in captioned if caption]),
         "support": mean([len(rubric.support) for rubric in rubrics if rubric.support]),
-        "dropped": DroppedRubrics(rules=dropped["rules"], trial=dropped["trial"], panel=dropped["panel"]),
+        "dropped": DroppedRubrics(
+            rules=dropped.count("rules"), trial=dropped.count("trial"), panel=dropped.count("panel")
+        ),
         "replaced": sum(rubric.replaced for rubric in rubrics),
         "weak": sum(len(rubric_set.pool) < WEAK_POOL for rubric_set in sets),
         "unheard": sum(len(rubric_set.unheard) for rubric_set in sets),
@@ -371,7 +372,7 @@ def rubric_items(home: Home, run: Run, sample: str | None = None) -> Iterator[di
     for row in ordered_rows(home, run, sample):
         stored = power = None
         if row.value_ids:
-            stored = find_value(home, row.value_ids[0])["value"]
+            stored = find_value(home, row.value_ids[0]).get("value")
             power = as_json(set_power(RubricSet.model_validate(stored)))
         yield {"sample": row.sample_id, "failure": row.failure, "reason": row.reason, "set": stored, "power": power}
 
@@ -383,7 +384,7 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
         sets = {rubric_set.sample_id: rubric_set for rubric_set in sets_of_run(home, run)}
     exports: list[dict[str, object]] = []
     for row in rows:
-        export: dict[str, Any] = dict.fromkeys(COLUMNS)
+        export: dict[str, object] = {**dict.fromkeys(COLUMNS)}
         rubric_set = sets.get(row.sample_id)
         if rubric_set is not None:
             power = set_power(rubric_set)

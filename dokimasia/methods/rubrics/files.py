@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
 from pydantic import Field, JsonValue, ValidationError
@@ -138,7 +138,7 @@ def sets_of_run(home: Home, run: Run) -> list[RubricSet]:
 
 def sets_id(sets: Iterable[RubricSet]) -> str:
     """Return the content id of a collection of sets, which covers only what decides a judgement."""
-    content: list[list[Any]] = []  # As plain JSON.
+    content: list[list[object]] = []  # As plain JSON.
     for rubric_set in sets:
         statements = [[rubric.stream, rubric.statement] for rubric in rubric_set.rubrics]
         content.append([rubric_set.sample_id, list(rubric_set.images), rubric_set.domain, statements])

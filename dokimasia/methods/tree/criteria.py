@@ -11,6 +11,7 @@ from typing import Any
 import orjson
 from pydantic import JsonValue
 
+from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.growth import TreeCriterion
 from dokimasia.domain.identity import digest
 from dokimasia.errors import DataError
@@ -44,9 +45,9 @@ def run_criteria(home: Home, run: Run, *, by: str = "category") -> list[TreeCrit
     criteria: dict[str, TreeCriterion] = {}
     for row in criteria_of_samples(home, run.id):
         stratum = row.source if by == "source" else row.category
-        for number, body in enumerate(orjson.loads(row.body)["criteria"], start=1):
-            key, text, truth = criterion_key(row.criteria_id, number), body["question"], body["ground_truth"]
-            criterion = TreeCriterion(key, text, row.sample_id, stratum, truth, row.prompt, row.cluster)
+        for number, body in enumerate(CriteriaSet.model_validate_json(row.body).criteria, start=1):
+            key, text = criterion_key(row.criteria_id, number), body.question
+            criterion = TreeCriterion(key, text, row.sample_id, stratum, body.ground_truth, row.prompt, row.cluster)
             criteria.setdefault(key, criterion)
     if not criteria:
         raise DataError(
@@ -73,7 +74,7 @@ def file_criteria(path: Path, *, by: str = "category") -> list[TreeCriterion]:
 
 
 def read_criteria(
-    rows: Iterable[tuple[str, Any]], *, by: str = "category", where: str = "criteria"
+    rows: Iterable[tuple[str, object]], *, by: str = "category", where: str = "criteria"
 ) -> list[TreeCriterion]:
     """Return the criteria of rows, sorted by key; each row comes with its position for messages. See `file_criteria`.
 
@@ -109,9 +110,9 @@ def given_criteria(pairs: Sequence[Pair]) -> list[TreeCriterion]:
     Raises:
         DataError: there are no criteria, or some cannot be used.
     """
-    rows: list[tuple[str, Any]] = []
+    rows: list[tuple[str, object]] = []
     for number, pair in enumerate(pairs):
-        row: Any = pair
+        row: object = pair
         if not isinstance(pair, Mapping) and not isinstance(pair, str):
             row = dict(zip(("criterion", "sample_id", "category"), pair, strict=False))
         rows.append((f"criterion {number}", row))
@@ -123,7 +124,7 @@ def hash_of(criteria: Sequence[TreeCriterion]) -> str:
     return digest("criteria", [list(criterion) for criterion in criteria])
 
 
-def _criterion(row: Any, by: str) -> TreeCriterion:
+def _criterion(row: object, by: str) -> TreeCriterion:
     if not isinstance(row, Mapping):
         raise ValueError("it is no object with 'criterion' and 'sample_id'")
     text = _field(row, _TEXT)
@@ -154,7 +155,7 @@ def _field(row: Mapping[str, JsonValue], names: Iterable[str]) -> str:
     return ""
 
 
-def _rows(path: Path, text: str) -> Iterable[tuple[str, Any]]:
+def _rows(path: Path, text: str) -> Iterable[tuple[str, object]]:
     """Yield the rows of a file, each with file and line."""
     if path.suffix.lower() in {".csv", ".tsv"}:
         delimiter = "\t" if path.suffix.lower() == ".tsv" else ","

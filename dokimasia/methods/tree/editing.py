@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
-from dokimasia.algorithms.taxonomy import add, carry, copy_of, fold, leaves
+from dokimasia.algorithms.taxonomy import add, attributes_of, carry, copy_of, fold, leaves
 from dokimasia.algorithms.trees.changes import edits_by_hand, with_absorbed
 from dokimasia.algorithms.trees.checks import check_tree
 from dokimasia.algorithms.trees.formats import (
@@ -222,7 +222,8 @@ def _split(tree: "Tree", node: str, change: TreeChange) -> "Tree":
     if target not in leaves(grown):
         raise ValueError(f"{target} is no leaf, and only leaves hold criteria")
     divided, moved = copy_of(grown), frozenset(change.criteria)
-    members = {node: divided.nodes[node]["members"] - moved, target: divided.nodes[target]["members"] | moved}
+    kept, joined = attributes_of(divided, node).members - moved, attributes_of(divided, target).members | moved
+    members = {node: kept, target: joined}
     for leaf, criteria in members.items():
         divided.nodes[leaf].update(members=criteria, support=len(criteria))
     return divided
@@ -232,17 +233,17 @@ def _pruned(tree: "Tree", node: str) -> "Tree":
     pruned = copy_of(tree)
     if node not in leaves(tree):
         below = [candidate for candidate in map(str, in_order(tree)) if candidate.startswith(node)]
-        if any(tree.nodes[descendant]["members"] for descendant in below):
+        if any(attributes_of(tree, descendant).members for descendant in below):
             raise ValueError(f"{node} has criteria below it: move or merge what hangs below it first")
         pruned.remove_nodes_from(below)
         return pruned
     siblings = [str(child) for child in tree.successors(place_of(node).parent) if child != node]
     if not siblings:
-        if tree.nodes[node]["members"]:
+        if attributes_of(tree, node).members:
             raise ValueError(f"{node} has no sibling to take its criteria: merge it with another leaf instead")
         pruned.remove_node(node)
         return pruned
-    heir = min(siblings, key=lambda sibling: (-int(tree.nodes[sibling]["support"]), sibling))
+    heir = min(siblings, key=lambda sibling: (-attributes_of(tree, sibling).support, sibling))
     fold(pruned, heir, node)
     return pruned
 

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from dokimasia.algorithms.taxonomy import leaves
+from dokimasia.algorithms.taxonomy import attributes_of, leaves
 from dokimasia.algorithms.trees.formats import from_version
 from dokimasia.algorithms.trees.places import leaf_mapping
 from dokimasia.domain.capability import LAYERS, Level
@@ -187,8 +187,8 @@ def _tree(loaded: LoadedTree, calls: int) -> dict[str, object]:
         "coverage": mapped / n if n else None,
         "unplaced": loaded.unplaced,
         "calls_per_criterion": calls / n if n else None,
-        "parents": sum(tree.nodes[node]["layer"] == PARENT for node in tree),
-        "leaves": [Leaf(leaf=leaf, support=int(tree.nodes[leaf]["support"])) for leaf in leaves(tree)],
+        "parents": sum(attributes_of(tree, node).layer == PARENT for node in tree),
+        "leaves": [Leaf(leaf=leaf, support=attributes_of(tree, leaf).support) for leaf in leaves(tree)],
     }
 
 

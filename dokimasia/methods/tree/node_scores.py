@@ -12,7 +12,7 @@ from pydantic import Field
 from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import bootstrap_interval, clopper_pearson
 from dokimasia.algorithms.trees.places import in_order, members_below, place_of
-from dokimasia.algorithms.trees.weakness import NodeFinding, evident_nodes, node_findings, roll_up
+from dokimasia.algorithms.trees.weakness import NodeFinding, Verdict, evident_nodes, node_findings, roll_up
 from dokimasia.domain.capability import ROOT
 from dokimasia.domain.growth import Phase
 from dokimasia.domain.identity import Value
@@ -397,9 +397,11 @@ def model_findings(
     findings = node_findings(
         tree, scores, measured.cluster_of, seed=seed, min_support=min_support, limit=limit, bounds=(WORST, BEST)
     )
-    by_verdict: dict[str, list[WeaknessFinding]] = {"weak": [], "strong": [], "unclear": [], "untested": []}
-    for finding in findings:
-        by_verdict[finding.verdict].append(_finding(finding, measured, model, below[finding.node], examples, texts))
+
+    def listed(verdict: Verdict) -> tuple[WeaknessFinding, ...]:
+        of_verdict = [finding for finding in findings if finding.verdict == verdict]
+        return tuple(_finding(finding, measured, model, below[finding.node], examples, texts) for finding in of_verdict)
+
     return ModelFindings(
         method="fdr",
         limit=limit,
@@ -408,10 +410,10 @@ def model_findings(
         overall=tally(measured, model, below[ROOT]),
         looked_at=len(findings),
         reason=next((finding.reason for finding in findings if finding.reason), ""),
-        weak=tuple(by_verdict["weak"]),
-        strong=tuple(reversed(by_verdict["strong"])),
-        unclear=tuple(by_verdict["unclear"]),
-        untested=tuple(by_verdict["untested"]),
+        weak=listed("weak"),
+        strong=listed("strong")[::-1],
+        unclear=listed("unclear"),
+        untested=listed("untested"),
     )
 
 

@@ -18,7 +18,7 @@ from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.tree.criteria import Pair, file_criteria, given_criteria, hash_of, run_criteria
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, total_estimate
 from dokimasia.runs.plans import OutsideIdentity, RunPlan, prompts_used
-from dokimasia.runs.requests import MOST_SAMPLES, MOST_SEED, SHARED_HELP, Judge, Option, RunRequest
+from dokimasia.runs.requests import MOST_SAMPLES, MOST_SEED, Judge, Option, RunRequest
 from dokimasia.runs.session import Session
 from dokimasia.storage.home import Home
 from dokimasia.storage.naming import of_method, resolve_run
@@ -58,7 +58,7 @@ class GrowthRequest(RunRequest):
         description="Grow from this file instead of a run: JSON lines, a JSON list or CSV of criterion, sample_id[, "
         "category].",
     )
-    judge: Judge = Field(description=SHARED_HELP["judge"])
+    judge: Judge
     onto: Annotated[str | None, Option(metavar="TREE")] = Field(
         default=None, description="Grow this tree on: propose only where nothing fits."
     )

@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, TypeVar, cast
+from typing import Generic, NamedTuple, TypeVar
 
 from dokimasia.domain.blindspots import Choice
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import find_json_and_rest
+from dokimasia.parsing.json_finder import read_json_and_rest
 from dokimasia.parsing.own import beside, is_empty_talk, own
 from dokimasia.parsing.phrases import passage, unquoted
 from dokimasia.parsing.reply import DECORATION, MAX_LINE, matches, refuse, short, tried
@@ -140,7 +140,7 @@ def parse_notice(text: str, justification: str) -> ReadNotice:
     named = tried(faults, either, _WORDS.sub("", text), "yes", "no")
     reply = tried(faults, own, text) or ""
     lines = matches(_WORDS, reply)
-    quoted = "" if not lines else unquoted(lines[0]["words"])[0].strip(" \t*_.\"'")
+    quoted = "" if not lines else unquoted(lines[0][1])[0].strip(" \t*_.\"'")
     words = "" if quoted.casefold() in _NO_WORDS else passage(quoted, justification)
     if len(lines) != 1:
         faults.append("there has to be one line of the form 'Words: \"...\"'")
@@ -166,27 +166,29 @@ def _read_lines(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[
     for line in reply.split("\n"):
         plain = line[:MAX_LINE].translate(DECORATION).strip(_BULLETS)
         match = scale.lines.fullmatch(plain) if scale.word in plain.casefold() else None
-        axis = None if match is None else _key(match["axis"])
-        bare = match is not None and match["value"] is None and scale.read(match["rest"].strip(_TAIL)) is not None
-        if match is None or axis is None or (match["value"] is None and not bare and axis not in known):
+        if match is None:
+            (rest if seen else before).append(line)
+            continue
+        named, stated, behind = match.group("axis", "value", "rest")
+        axis = _key(named)
+        bare = stated is None and scale.read(behind.strip(_TAIL)) is not None
+        if stated is None and not bare and axis not in known:
             (rest if seen else before).append(line)
         elif axis not in known:
-            faults[f"there is a line for '{short(match['axis'])}', which was not asked"] = None
+            faults[f"there is a line for '{short(named)}', which was not asked"] = None
         elif axis in seen:
             faults[f"{known[axis]} has more than one line"] = None
         else:
             seen.add(axis)
-            value = scale.read(match["rest"].strip(_TAIL) if bare else match["value"] or "")
+            value = scale.read(behind.strip(_TAIL) if bare else stated or "")
             if bare and value is not None:
                 values[known[axis]] = value
-            elif match["value"] is None:
+            elif stated is None:
                 faults[f"{known[axis]} has nothing in brackets: write '{known[axis]} | {scale.word}: [...]'"] = None
             elif value is None:
-                faults[f"{known[axis]} has '{short(match['value'])}', not {scale.wanted}"] = None
-            elif _OUT_OF.sub("", match["rest"].rstrip(_TAIL)).strip(_TAIL):
-                faults[f"{known[axis]} has '{short(match['rest'].strip())}' behind its bracket: end the line there"] = (
-                    None
-                )
+                faults[f"{known[axis]} has '{short(stated)}', not {scale.wanted}"] = None
+            elif _OUT_OF.sub("", behind.rstrip(_TAIL)).strip(_TAIL):
+                faults[f"{known[axis]} has '{short(behind.strip())}' behind its bracket: end the line there"] = None
             else:
                 values[known[axis]] = value
     if missing := [name for key, name in known.items() if key not in seen]:
@@ -198,7 +200,9 @@ def _read_lines(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[
 def _read_object(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis[T]:
     known = _known(axes)
     reply = own(text)
-    objects, rest = find_json_and_rest(reply, lambda value: isinstance(value, dict) and scale.field in value)
+    objects, rest = read_json_and_rest(
+        reply, lambda value: value if isinstance(value, dict) and scale.field in value else None
+    )
     if not objects:
         return _read_lines(text, axes, scale)
     faults: dict[str, None] = {}
@@ -206,14 +210,14 @@ def _read_object(text: str, axes: Sequence[str], scale: _Scale[T]) -> ReadByAxis
         faults["there is more than one JSON object, and they differ"] = None
     if not is_empty_talk(rest):
         faults[f"beside the object stands '{short(rest)}': reply with the object and nothing else"] = None
-    fields = cast("dict[str, Any]", objects[0])
+    fields = objects[0]
     other_fields = [key for key in fields if key not in ("justification", scale.field) and _ANOTHER.search(key)]
     if other_fields:
         faults[f"the field '{short(other_fields[0])}' beside those that were asked for states something else"] = None
     values: dict[str, T] = {}
-    rows = cast("dict[str, Any]", fields[scale.field]) if isinstance(fields[scale.field], dict) else {}
+    rows = fields[scale.field]
     seen: set[str] = set()
-    for field, stated in rows.items():
+    for field, stated in (rows if isinstance(rows, dict) else {}).items():
         axis = _key(field)
         if axis not in known:
             faults[f"there is a value for '{short(field)}', which was not asked"] = None

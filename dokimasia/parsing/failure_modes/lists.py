@@ -32,10 +32,10 @@ reword | 28 | Gives a value to its neighbour | The answer gives the value of one
 Values that occur nowhere in the image do not belong to this mode."""
 )
 
-_UNDER = form(r"mode~(?P<mode>[0-9]{1,6})\b[^|\n]{0,200}\|~(?P<notes>.*)", re.UNICODE)
-_NEW = form(r"new~[|:]?~(?P<kind>commission|omission)~\|(?P<rest>.+)", re.UNICODE)
-_LOOSE = form(r"loose~[|:]~(?P<notes>.*)", re.UNICODE)
-_CHANGE = form(r"(?P<how>merge|reword)~[|:]~(?P<rest>.+)", re.UNICODE)
+_UNDER = form(r"mode~([0-9]{1,6})\b[^|\n]{0,200}\|~(.*)", re.UNICODE)
+_NEW = form(r"new~[|:]?~(commission|omission)~\|(.+)", re.UNICODE)
+_LOOSE = form(r"loose~[|:]~(.*)", re.UNICODE)
+_CHANGE = form(r"(merge|reword)~[|:]~(.+)", re.UNICODE)
 _NUMBERS = re.compile(
     r"(?:notes?|modes?|numbers?)?[:\s]{0,4}[0-9]{1,6}(?:(?:\s|,|;|&|and){1,9}[0-9]{1,6}){0,999}[\s.]{0,4}"
 )
@@ -84,7 +84,7 @@ def parse_sorting(
     for line in said_lines(text):
         if match := _UNDER.fullmatch(line):
             has_lines = True
-            mode, numbers = int(match["mode"]), faults.taken(match["notes"], line)
+            mode, numbers = int(match[1]), faults.taken(match[2], line)
             if not 1 <= mode <= len(modes):
                 faults.add(f"there is no mode {mode}" + (f": they are numbered 1 to {len(modes)}" if modes else " yet"))
                 continue
@@ -92,8 +92,8 @@ def parse_sorting(
             under[mode] = (*under.get(mode, ()), *kept)
         elif match := _NEW.fullmatch(line):
             has_lines = True
-            kind: ModeKind = "commission" if match["kind"].casefold() == "commission" else "omission"
-            name, definition, last = _worded(match["rest"])
+            kind: ModeKind = "commission" if match[1].casefold() == "commission" else "omission"
+            name, definition, last = _worded(match[2])
             SORTING_EXAMPLE.refuse(name, "the name of a new mode")
             SORTING_EXAMPLE.refuse(definition, "the definition of a new mode")
             numbers = faults.of_kind(faults.taken(last, line), notes, kind, f"'{short(name)}'")
@@ -109,7 +109,7 @@ def parse_sorting(
                 new.append(NewMode(kind, name, definition, numbers))
         elif match := _LOOSE.fullmatch(line):
             has_lines = True
-            faults.taken(match["notes"], line)
+            faults.taken(match[1], line)
     if not has_lines:
         raise UnparsableReply(
             "there is no line of the form 'mode N | notes', 'new KIND | name | definition | notes' or 'loose | notes'"
@@ -137,7 +137,8 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
         if match is None:
             continue
         has_lines = True
-        first, _, rest = match["rest"].partition("|")
+        how, described = match.groups()
+        first, _, rest = described.partition("|")
         name, _, definition = (part.strip() for part in rest.partition("|"))
         MERGING_EXAMPLE.refuse(name, "the name of a mode")
         MERGING_EXAMPLE.refuse(definition, "the definition of a mode")
@@ -149,9 +150,9 @@ def parse_changes(text: str, modes: Sequence[tuple[ModeKind, str]], *, strict: b
             mode_faults.append("another mode bears that name")
         if len(kinds) > 1:
             mode_faults.append("a commission and an omission cannot become one")
-        if match["how"].casefold() == "merge" and len(numbers) < 2:
+        if how.casefold() == "merge" and len(numbers) < 2:
             mode_faults.append("merging takes two modes or more")
-        if match["how"].casefold() == "reword" and len(numbers) != 1:
+        if how.casefold() == "reword" and len(numbers) != 1:
             mode_faults.append("one mode is reworded at a time")
         faults.add(*(f"'{short(line)}': {fault}" for fault in mode_faults))
         if not mode_faults:

@@ -38,9 +38,9 @@ UNSEEN = re.compile(
 WORD = re.compile(r"[^\W_]+(?:['\u2019-][^\W_]+)*")
 NONE = re.compile(r"(?:<?none>?|no mode|nothing|-)[\s.|]{0,9}", re.IGNORECASE)
 _EDGE = " \t\r>#\u2022\u00b7-"
-_POINT = form(r"(?:point|criterion|no\.?)?~[(<\[]?(?P<n>[0-9]{1,6})[)>\]]?~[|:]~(?P<rest>.+)", re.UNICODE)
-_KIND = form(r"[<\[]?(?P<kind>commission|omission|nothing)\b[>\]]?~\|?~(?P<rest>.*)", re.UNICODE)
-_MODE = form(r"[(<\[]?(?:mode~|m)?(?P<mode>[0-9]{1,6})(?![0-9.,])[)>\]]?~\|?~(?P<rest>.*)", re.UNICODE)
+_POINT = form(r"(?:point|criterion|no\.?)?~[(<\[]?([0-9]{1,6})[)>\]]?~[|:]~(.+)", re.UNICODE)
+_KIND = form(r"[<\[]?(commission|omission|nothing)\b[>\]]?~\|?~(.*)", re.UNICODE)
+_MODE = form(r"[(<\[]?(?:mode~|m)?([0-9]{1,6})(?![0-9.,])[)>\]]?~\|?~(.*)", re.UNICODE)
 
 
 class Noted(NamedTuple):
@@ -90,12 +90,12 @@ def parse_notes(text: str, expected: int, answer: str, *, silent: Collection[int
         match = _KIND.match(rest)
         if match is None:
             raise ValueError("says neither commission nor omission nor nothing")
-        kind = match["kind"].casefold()
-        if kind == "nothing":
+        kind, described = match.groups()
+        if kind.casefold() == "nothing":
             return "nothing"
-        if kind == "omission":
-            return Noted("omission", _note(without_quote(match["rest"])))
-        quote, _, note = unquoted(match["rest"])
+        if kind.casefold() == "omission":
+            return Noted("omission", _note(without_quote(described)))
+        quote, _, note = unquoted(described)
         if not note:
             raise ValueError("a commission has a phrase of the answer, then a bar, then the note")
         return Noted("commission", _note(note), _phrase(quote, answer, number in silent))
@@ -137,9 +137,10 @@ def parse_assignments(
         mode = by_name.get(called.strip().strip("<>").casefold())
         if mode is None:
             match = _MODE.match(rest)
-            if match is None or not 1 <= int(match["mode"]) <= len(kinds):
+            mode = 0 if match is None else int(match[1])
+            if match is None or not 1 <= mode <= len(kinds):
                 raise ValueError(f"'{short(called)}' is neither the number of a mode, 1 to {len(kinds)}, nor none")
-            mode, behind = int(match["mode"]), match["rest"]
+            behind = match[2]
         if kinds[mode - 1] == "omission":
             return SeenMode(mode)
         if not behind.strip():
@@ -161,12 +162,13 @@ def _points(
         match = _POINT.fullmatch(line)
         if match is None:
             continue
-        number = int(match["n"])
+        digits, rest = match.groups()
+        number = int(digits)
         if not 1 <= number <= expected:
             problems.setdefault(number, f"the points are 1 to {expected}")
             continue
         try:
-            reading = read(number, match["rest"].strip())
+            reading = read(number, rest.strip())
             if number in readings and readings[number] != reading:
                 raise ValueError("there are several lines for it, and they differ")
             readings[number] = reading

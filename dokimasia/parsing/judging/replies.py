@@ -1,11 +1,12 @@
 """Replies of judging methods: rankings of several responses, criteria drawn from differences, scores of aspects."""
 
 import re
-from typing import Any, NamedTuple, cast
+from collections.abc import Mapping
+from typing import NamedTuple, cast
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import form
-from dokimasia.parsing.json_finder import find_json_and_rest
+from dokimasia.parsing.json_finder import objects_of, read_json_and_rest
 from dokimasia.parsing.own import LEFT_OUT, beside, own, plainly, split_lines
 from dokimasia.parsing.reply import DECORATION, field_text, listed, matches, refuse, short
 
@@ -64,12 +65,12 @@ def parse_compared_criteria(text: str) -> tuple[tuple[str, int], ...]:
         UnparsableReply: there is no such array, or several that differ; there are too few or too many criteria; one is
             blank, repeated, names a response by its number, or has no weight. The reason names all faults.
     """
-    arrays, rest = find_json_and_rest(own(text), _is_array)
+    arrays, rest = read_json_and_rest(own(text), objects_of)
     if not arrays:
         raise UnparsableReply("there is no complete JSON array of objects with criterion and weight")
     if any(other != arrays[0] for other in arrays[1:]):
         raise UnparsableReply("there is more than one JSON array of criteria, and they differ")
-    rows = cast("list[dict[str, Any]]", arrays[0])
+    rows = arrays[0]
     problems = dict.fromkeys(beside(rest.split("\n")))
     if not FEWEST_CRITERIA <= len(rows) <= MOST_CRITERIA:
         problems[f"there are {len(rows)} criteria, not {FEWEST_CRITERIA} to {MOST_CRITERIA}"] = None
@@ -106,7 +107,8 @@ def parse_aspect_scores(text: str) -> tuple[AspectScore, ...]:
         if match is None:
             problems[f"'{short(line)}' is no line of the form 'ASPECT | score: [S]'"] = None
             continue
-        aspect, stated = " ".join(match["aspect"].split()), match["score"]
+        aspect, stated = match.group("aspect", "score")
+        aspect = " ".join(aspect.split())
         if not any(sign.isalpha() for sign in aspect) or aspect == "ASPECT" or LEFT_OUT in aspect:
             problems[f"'{short(aspect)}' names no aspect"] = None
         elif aspect.casefold() in scores:
@@ -138,12 +140,7 @@ def _places(stated: str, n: int) -> tuple[int, ...]:
     return tuple(rank[number] for number in range(1, n + 1))
 
 
-def _is_array(value: Any) -> bool:
-    rows = cast("list[Any]", value) if isinstance(value, list) else []
-    return bool(rows) and all(isinstance(row, dict) for row in rows)
-
-
-def _criterion(row: dict[str, Any], number: int) -> tuple[str, int]:
+def _criterion(row: Mapping[str, object], number: int) -> tuple[str, int]:
     whose = f"criterion {number}"
     criterion = " ".join(field_text(row.get("criterion"), "criterion", whose).split())
     weight = row.get("weight")

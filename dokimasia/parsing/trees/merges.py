@@ -17,7 +17,7 @@ vague: 39"""
 )
 
 _KEYWORD = form(r"\b(?:same|vague|none)\b")
-_LINE = form(r"(?P<kind>same|vague)~[:=|-]~(?P<numbers>[0-9].{0,4000})")
+_LINE = form(r"(same|vague)~[:=|-]~([0-9].{0,4000})")
 _NUMBERS = re.compile(r"[0-9]{1,6}(?:[\s,;=&+]{1,6}[0-9]{1,6}){0,999}[\s.]{0,4}", re.ASCII)
 _NUMBER = re.compile(r"[0-9]{1,6}", re.ASCII)
 _NONE = form(r"(?:(?:same|vague)~[:=|-]~)?<?none>?[\s.]{0,4}")
@@ -67,8 +67,9 @@ def parse_merges(text: str, expected: int, *, strict: bool = True) -> Merges:
         if match is None:
             continue
         has_lines = True
-        about_vague = match["kind"].casefold() == "vague"
-        written, *better_names = _NAME.split(match["numbers"], maxsplit=1) if about_vague else [match["numbers"]]
+        kind, rest = match.groups()
+        about_vague = kind.casefold() == "vague"
+        written, *better_names = _NAME.split(rest, maxsplit=1) if about_vague else [rest]
         if not _NUMBERS.fullmatch(written):
             problems[f"'{short(stripped)}' is no list of numbers"] = None
             continue

@@ -25,15 +25,13 @@ _PLACEHOLDERS = frozenset(
 _PATH = r"(?:<[^<>\n]{1,200}>\s{0,4}){1,9}"
 _ADD = form(r"<~ADD~,")
 _ADDITION = form(
-    rf"<~ADD~,~\[?~(?P<path>{_PATH}|[^<,\n\]]{{1,400}})~\]?~,"
-    r"~(?P<name>[^<>\n]{0,400}|<[^<>\n]{0,400}>)~>"
+    rf"<~ADD~,~\[?~({_PATH}|[^<,\n\]]{{1,400}})~\]?~,"
+    r"~([^<>\n]{0,400}|<[^<>\n]{0,400}>)~>"
 )
 _BULLETS = " \t\r|#\u2022\u00b7\u2013\u2014-+"
 _NUMBERED = form(r"[0-9][^\n<]{0,12}<|[0-9][^\n]{0,12}\bnone\b")
-_LINE = form(
-    r"(?:(?:criterion|no\.?)~)?\(?(?P<number>[0-9]{1,6})\)?(?![0-9])[\s|:.)\-=\u2013\u2014>]{0,12}(?P<rest>.*)"
-)
-_LEAF = re.compile(rf"(?P<path>{_PATH})(?P<after>.*)", re.ASCII)
+_LINE = form(r"(?:(?:criterion|no\.?)~)?\(?([0-9]{1,6})\)?(?![0-9])[\s|:.)\-=\u2013\u2014>]{0,12}(.*)")
+_LEAF = re.compile(rf"({_PATH})(.*)", re.ASCII)
 _NONE = form(r"<?~none~>?[.\s]{0,4}")
 
 
@@ -176,7 +174,7 @@ def _numbered(reply: str) -> Iterator[tuple[int, str]]:
     for line in lines_with(_NUMBERED, reply):
         match = _LINE.fullmatch(line.translate(DECORATION).strip(_BULLETS))
         if match is not None:
-            yield int(match["number"]), match["rest"]
+            yield int(match[1]), match[2]
 
 
 def _place(rest: str, number: int, known: dict[str, str | Proposal], *, additions: bool) -> str | Proposal | None:
@@ -194,11 +192,12 @@ def _place(rest: str, number: int, known: dict[str, str | Proposal], *, addition
     match = _LEAF.match(rest)
     if match is None:
         raise ValueError(f"criterion {number}: '{short(rest)}' is no path of a leaf")
-    if _LEAF.search(match["after"]):
+    path, after = match.groups()
+    if _LEAF.search(after):
         raise ValueError(f"criterion {number}: more than one leaf stands on its line")
-    leaf = known.get(path_key(match["path"]))
+    leaf = known.get(path_key(path))
     if leaf is None:
-        raise ValueError(f"criterion {number}: {short(match['path'], 90)} is no leaf of the tree")
+        raise ValueError(f"criterion {number}: {short(path, 90)} is no leaf of the tree")
     return leaf
 
 
@@ -207,14 +206,15 @@ def _proposal(text: str, at: int) -> Proposal:
     match = _ADDITION.match(text, at)
     if match is None:
         raise ValueError(f"'{short(text[at : at + 200])}' is no proposal of the form <ADD,path,name>")
-    written = match["path"].strip()
+    written, name = match.groups()
+    written = written.strip()
     if not written.startswith("<"):
         names = [name.strip() for name in written.split(">")]
         names = names[1:] if len(names) > 1 and names[0].casefold() == "root" else names
         written = "".join(f"<{name}>" for name in names)
     elif path_key(written).startswith("<root>"):
         written = written[written.index(">") + 1 :].strip()
-    proposal = Proposal(under=CapabilityPath.parse(written), name=capability_name(match["name"]))
+    proposal = Proposal(under=CapabilityPath.parse(written), name=capability_name(name))
     if proposal.under.is_leaf:
         raise ValueError(f"{short(str(proposal), 120)} lies a layer too deep: capabilities have no children")
     return proposal

@@ -3,15 +3,16 @@
 from dokimasia.people.passports.files import encoded, passport_in, read_passport, schema, write_passport
 from dokimasia.people.passports.holding import DroppedJudge, each_has_one, held, passport_for
 from dokimasia.people.passports.measuring import PassportMaterial, passport_of
-from dokimasia.people.passports.options import BLIND_BELOW, HELP, PAIRWISE, JudgeUse, Passports
+from dokimasia.people.passports.options import BLIND_BELOW, PAIRWISE, BlindBelow, JudgeChoice, JudgeUse, Passports
 from dokimasia.people.passports.picking import ChosenJudge, chosen_judge, weights_of, without_blind
 
 __all__ = [
     "BLIND_BELOW",
-    "HELP",
     "PAIRWISE",
+    "BlindBelow",
     "ChosenJudge",
     "DroppedJudge",
+    "JudgeChoice",
     "JudgeUse",
     "PassportMaterial",
     "Passports",

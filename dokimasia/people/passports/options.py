@@ -4,8 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple, Protocol
 
+from pydantic import Field
+
 from dokimasia.domain.blindspots import Evaluator, Task
-from dokimasia.runs.requests import Option
+from dokimasia.runs.requests import Models, Option
 
 BLIND_BELOW = 0.5
 """The bound of blindness: a judge is blind to a kind of error if the whole interval of its detection rate is below it."""
@@ -17,19 +19,33 @@ def passport_files(named: Sequence[str | Path]) -> tuple[Path, ...]:
 
 
 Passports = Annotated[
-    tuple[Path, ...], Option(flags=("--passport",), metavar="FILE", repeated=True, read=passport_files)
+    tuple[Path, ...],
+    Option(flags=("--passport",), metavar="FILE", repeated=True, read=passport_files),
+    Field(
+        description="The passport of a judge (see: dokimasia passport), checked against this run; warns where the judge "
+        "is blind. Once for each judge."
+    ),
 ]
 """Files of passports, once for each."""
 
-HELP = {
-    "passports": "The passport of a judge (see: dokimasia passport), checked against this run; warns where the judge is "
-    "blind. Once for each judge.",
-    "blind_below": "With --passport: warn of kinds of error of which a judge surely detects less than this share.",
-    "choose_judge": "In place of --judge: of these models, separated by commas, take the one whose --passport shows the "
-    "best detection, less false alarms, for this way of judging.",
-    "drop_blind": "With --passport: leave out panel members that surely detect less than --blind-below of all errors.",
-}
-"""Help of these options, by field."""
+BlindBelow = Annotated[
+    float,
+    Field(
+        ge=0,
+        le=1,
+        description="With --passport: warn of kinds of error of which a judge surely detects less than this share.",
+    ),
+]
+"""The bound of blindness, by default `BLIND_BELOW`."""
+
+JudgeChoice = Annotated[
+    Models,
+    Field(
+        description="In place of --judge: of these models, separated by commas, take the one whose --passport shows the "
+        "best detection, less false alarms, for this way of judging."
+    ),
+]
+"""The models of which a run takes the judge."""
 
 
 class PassportOptions(Protocol):

@@ -8,9 +8,10 @@ from typing import NamedTuple
 import orjson
 
 from dokimasia.simulation.draws import Draws
-from dokimasia.simulation.judging.scoring import RIGHT, true_score
+from dokimasia.simulation.judging.scoring import RIGHT, ShownCriterion, true_score
 from dokimasia.simulation.lexicon import all_capabilities, sense_of_criterion
 from dokimasia.simulation.profiles import JudgeProfile
+from dokimasia.simulation.requests import Inputs
 
 DIAGNOSIS_PROMPTS = ("diagnosis_salient", "diagnosis_report", "diagnosis_across", "fingerprint_match")
 
@@ -19,7 +20,7 @@ RAMBLING = 10_000
 
 MOST_PICKS = 16
 _VERDICTS = ("weak", "strong", "better", "worse", "more often", "less often")
-_NUMBER = re.compile(r"(?P<value>[+\N{MINUS SIGN}]?[\d.,]+)(?: %)?(?: \(.* to .*\))?")
+_NUMBER = re.compile(r"([+\N{MINUS SIGN}]?[\d.,]+)(?: %)?(?: \(.* to .*\))?")
 _FIGURE = re.compile(r"\{(?P<ref>(?P<table>[^\s:{}]+):(?P<row>\d+)\.(?P<column>(?!verdict)[^{}]+))\}")
 _UNIT = re.compile(r" \((?:points|samples|criteria)[^()]*\)$")
 _OTHER = ("reasons", "ranks", "stability", "failures")
@@ -53,17 +54,15 @@ class PlannedSentence(NamedTuple):
     fault: str = ""
 
 
-def diagnosis_reply(profile: JudgeProfile, prompt: str, inputs: dict[str, str], draws: Draws) -> str:
+def diagnosis_reply(profile: JudgeProfile, prompt: str, inputs: Inputs, draws: Draws) -> str:
     """Return the judge's reply to one of the diagnosis prompts, based only on what it is shown."""
     if prompt == "fingerprint_match":
         return match_reply(inputs, draws)
     if prompt == "diagnosis_salient":
-        return "\n".join(f"[{row.table}:{row.number}]" for row in _pick_rows(read_tables(inputs["tables"])))
+        return "\n".join(f"[{row.table}:{row.number}]" for row in _pick_rows(read_tables(inputs.tables)))
     if draws.chance(profile.rambles, "rambles"):
         return _rambling_report()
-    return "\n".join(
-        sentence.text for sentence in plan_report(profile, inputs.get("subject", ""), inputs["tables"], draws)
-    )
+    return "\n".join(sentence.text for sentence in plan_report(profile, inputs.subject, inputs.tables, draws))
 
 
 def plan_report(profile: JudgeProfile, subject: str, tables: str, draws: Draws) -> list[PlannedSentence]:
@@ -160,20 +159,21 @@ def _pair_sentence(pair: ShownRow, rows: Sequence[ShownRow]) -> list[str]:
 def _with_own_number(text: str, rows: Sequence[ShownRow], draws: Draws, *key: str | int) -> str:
     """Return the sentence with a figure replaced by a literal number: the table's own, or one near it."""
     match = draws.pick(list(_FIGURE.finditer(text)), "which", *key)
-    row = next(row for row in rows if (row.table, row.number) == (match["table"], match["row"]))
-    value = row.value(match["column"])
-    number = float(value["value"].replace(",", "").replace("\N{MINUS SIGN}", "-")) if value else 0.0
+    _, table, row_number, column = match.groups()
+    row = next(row for row in rows if (row.table, row.number) == (table, row_number))
+    value = row.value(column)
+    number = float(value[1].replace(",", "").replace("\N{MINUS SIGN}", "-")) if value else 0.0
     off = draws.pick((0.0, 0.2, 1.0, 2.5, 10.0), "off", *key)
     return f"{text[: match.start()]}{number + off:.1f}{text[match.end() :]}"
 
 
 def _with_untested_comparison(text: str, rows: Sequence[ShownRow]) -> str:
     """Return the sentence with its figure compared with that of another row, although no test compares them."""
-    match = next(_FIGURE.finditer(text))
-    same = (row for row in rows if row.table == match["table"] and row.value(match["column"]))
-    beside = [row.number for row in same if row.number != match["row"]]
-    other = f"{match['table']}:{beside[0] if beside else match['row']}.{match['column']}"
-    return f"{text[:-1]}, {{compare {match['ref']} {other}}} elsewhere."
+    reference, table, number, column = next(_FIGURE.finditer(text)).groups()
+    same = (row for row in rows if row.table == table and row.value(column))
+    beside = [row.number for row in same if row.number != number]
+    other = f"{table}:{beside[0] if beside else number}.{column}"
+    return f"{text[:-1]}, {{compare {reference} {other}}} elsewhere."
 
 
 def _rambling_report() -> str:
@@ -181,10 +181,10 @@ def _rambling_report() -> str:
     return "\n".join([line] * (RAMBLING // len(line.split()) + 1))
 
 
-_ESTIMATE = r"(?P<{0}>[\d.]+) points of 100(?: \[95 % interval (?P<{0}low>[\d.]+) to (?P<{0}high>[\d.]+)\])?"
+_ESTIMATE = r"([\d.]+) points of 100(?: \[95 % interval ([\d.]+) to ([\d.]+)\])?"
 _REPORTED = re.compile(
-    rf"\bat (?P<name>[^.;,\n]+?), where it scores {_ESTIMATE.format('value')}"
-    rf"|\bmean of {_ESTIMATE.format('mean')}(?= .*over all its criteria)"
+    rf"\bat ([^.;,\n]+?), where it scores {_ESTIMATE}"
+    rf"|\bmean of {_ESTIMATE}(?= .*over all its criteria)"
 )
 _NODE = re.compile(r"<[^<>]+>")
 _NARROW = 1.96
@@ -198,12 +198,12 @@ class ReportedScore(NamedTuple):
     error: float
 
 
-def match_reply(inputs: Mapping[str, str], draws: Draws) -> str:
+def match_reply(inputs: Inputs, draws: Draws) -> str:
     """Return which model the first report is about, by how well each report fits what each model's answers get right."""
-    observed = {letter: _observed_shares(inputs["answers"], letter) for letter in "AB"}
-    first_report, second_report = (_reported_scores(inputs[name]) for name in ("report_one", "report_two"))
-    straight = _fit(first_report, observed["A"]) + _fit(second_report, observed["B"])
-    crossed = _fit(first_report, observed["B"]) + _fit(second_report, observed["A"])
+    shares_of_a, shares_of_b = (_observed_shares(inputs.answers, letter) for letter in "AB")
+    first_report, second_report = _reported_scores(inputs.report_one), _reported_scores(inputs.report_two)
+    straight = _fit(first_report, shares_of_a) + _fit(second_report, shares_of_b)
+    crossed = _fit(first_report, shares_of_b) + _fit(second_report, shares_of_a)
     first = "A" if straight > crossed or (straight == crossed and draws.chance(0.5, "tie")) else "B"
     return f"What the answers get wrong was held against both reports.\n\nReport 1: [[{first}]]"
 
@@ -212,12 +212,13 @@ def _reported_scores(report: str) -> dict[str, ReportedScore]:
     """Return the scores that a report states, by the path of the leaf or node; the empty path stands for all points."""
     scores: dict[str, ReportedScore] = {}
     for match in _REPORTED.finditer(report):
-        kind = "mean" if match["mean"] else "value"
-        path = "" if match["mean"] else _paths_by_name().get(match["name"].casefold().strip())
+        name, value, low, high, mean, mean_low, mean_high = match.groups()
+        path = "" if mean else _paths_by_name().get(name.casefold().strip())
+        if mean:
+            value, low, high = mean, mean_low, mean_high
         if path is not None:
-            low, high = match[f"{kind}low"], match[f"{kind}high"]
             error = (float(high) - float(low)) / 200 / _NARROW if low and high else 0.0
-            scores[path] = ReportedScore(float(match[kind]) / 100, error)
+            scores[path] = ReportedScore(float(value) / 100, error)
     return scores
 
 
@@ -229,12 +230,10 @@ def _observed_shares(answers: str, letter: str) -> dict[str, tuple[float, int]]:
             sample = orjson.loads(line)
         except orjson.JSONDecodeError:
             continue
-        for point in sample["points"]:
-            right = float(true_score(point["question"], point["ground_truth"], sample[letter]) >= RIGHT)
-            for path in (
-                "",
-                *_path_and_ancestors(sense_of_criterion(point["question"], point["ground_truth"]).planted or ""),
-            ):
+        for point in map(ShownCriterion.model_validate, sample.get("points", ())):
+            right = float(true_score(point.question, point.ground_truth, sample[letter]) >= RIGHT)
+            capability = sense_of_criterion(point.question, point.ground_truth).planted or ""
+            for path in ("", *_path_and_ancestors(capability)):
                 sums.setdefault(path, []).append(right)
     return {path: (sum(each) / len(each), len(each)) for path, each in sums.items()}
 

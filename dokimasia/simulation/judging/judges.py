@@ -1,14 +1,13 @@
 """How a simulated judge replies: solutions, criteria and their ratings, scores, equivalence and leaks, with planted faults."""
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Sequence
+from typing import NamedTuple
 
-import orjson
+from pydantic import JsonValue
 
 from dokimasia.domain.call import ChatReply, ToolSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, WEIGHT_TOTAL, Box
-from dokimasia.prompts import Recognised
 from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.diagnosing import DIAGNOSIS_PROMPTS as DIAGNOSIS_PROMPTS
@@ -38,8 +37,8 @@ from dokimasia.simulation.judging.whole_answers import METHOD_PROMPTS as METHOD_
 from dokimasia.simulation.judging.whole_answers import duel_reply, methods_reply
 from dokimasia.simulation.picture_content import PictureContent
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.requests import UnderstoodPrompt, read_choices
-from dokimasia.simulation.scene import Fact, Scene, SceneQuestion, SceneStep
+from dokimasia.simulation.requests import Inputs, UnderstoodPrompt, read_choices
+from dokimasia.simulation.scene import Fact, Scene, SceneQuestion, SceneStep, WrittenCriterion, criteria_text
 from dokimasia.simulation.structured import judge_reply_as_object
 from dokimasia.simulation.truths.judges import WORST, planted_quality
 from dokimasia.simulation.unknown_inputs import criteria_of_chain, is_unknown_question, solve_unknown_question
@@ -113,37 +112,37 @@ def draw_criteria(
     profile: JudgeProfile,
     scene: Scene,
     question: SceneQuestion,
-    inputs: dict[str, str],
+    chain: str,
     draws: Draws,
     *,
+    count: str | None,
     image: int,
     part: ImagePart,
     mending: bool,
-) -> list[dict[str, Any]]:
+) -> list[WrittenCriterion]:
     """Return the steps of a planted question as criteria, and with the rate that is planted one that nobody needs.
 
     Args:
         profile: of the judge.
         scene: what the image shows.
         question: the planted question.
-        inputs: the prompt's; `count` is how many are wanted, where it is said.
+        chain: the reasoning whose wording the criteria take.
         draws: the request's draws.
+        count: how many criteria are wanted, such as `3 to 5`; None if the prompt does not say.
         image: the image that shows the scene.
         part: the part of the scene that it shows.
         mending: whether a set was sent back: then nothing is invented.
     """
-    with_final = "count" in inputs
-    most = _COUNT_AT_END.search(inputs.get("count", ""))
+    with_final = count is not None
+    most = _COUNT_AT_END.search(count or "")
     steps = question.steps[-(int(most[1]) if most else MAX_CRITERIA) :]
-    criteria = [
-        _criterion_of_step(step, question, inputs["chain"], image, part, with_final=with_final) for step in steps
-    ]
-    criteria[-1]["weight"] += WEIGHT_TOTAL - sum(criterion["weight"] for criterion in criteria)
-    heaviest = max(criteria, key=lambda criterion: criterion["weight"])
+    criteria = [_criterion_of_step(step, question, chain, image, part, with_final=with_final) for step in steps]
+    criteria[-1].weight += WEIGHT_TOTAL - sum(criterion.weight for criterion in criteria)
+    heaviest = max(criteria, key=lambda criterion: criterion.weight)
     spare = [fact for fact in scene.facts if not any(_speaks_of(step, fact) for step in question.steps)]
-    room = len(criteria) < MAX_CRITERIA and heaviest["weight"] >= _LEAST_HEAVY
+    room = len(criteria) < MAX_CRITERIA and heaviest.weight >= _LEAST_HEAVY
     if room and spare and not mending and draws.chance(profile.incidental, "incidental"):
-        heaviest["weight"] -= 2
+        heaviest.weight -= 2
         criteria.insert(0, _criterion_of_fact(draws.pick(spare, "incidental-fact"), image, part, with_final=with_final))
     return criteria
 
@@ -154,15 +153,15 @@ def examine_criteria(text: str, chain: str) -> str:
     Of criteria outside of the planted world nothing is known, and nothing is found to be wrong.
     """
     criteria = read_criteria(text)
-    if criteria is None:
+    if not criteria:
         return "The points are not a list that I can read."
     steps = [step.casefold() for step in _NUMBERED_STEP.findall(chain)]
     lines: list[str] = []
     for criterion in criteria:
-        truth = criterion["ground_truth"].casefold()
-        needed = is_unknown_question(criterion["question"]) or any(truth in step for step in steps)
+        truth = criterion.ground_truth.casefold()
+        needed = is_unknown_question(criterion.question) or any(truth in step for step in steps)
         word, reason = ("YES", "-") if needed else ("NO", "no step of the solution says it")
-        lines.append(f"{criterion['n']} | needed: {word} | single: YES | open: YES | {reason}")
+        lines.append(f"{criterion.n} | needed: {word} | single: YES | open: YES | {reason}")
     return "\n".join([*lines, "missing: nothing"])
 
 
@@ -179,30 +178,33 @@ def chain_in_mind(profile: JudgeProfile, question: SceneQuestion, draws: Draws) 
 
 def _criterion_of_step(
     step: SceneStep, question: SceneQuestion, chain: str, image: int, part: ImagePart, *, with_final: bool
-) -> dict[str, Any]:
+) -> WrittenCriterion:
     """A step as a criterion, its ground truth as the chain puts it, also where that is wrong."""
     wording_in_chain = next((wording for wording in (step.statement, *step.wrong) if wording in chain), step.statement)
-    box = None if step.box is None else box_in_part(step.box, part)
     final = step is question.steps[-1] and step.truth == question.answer
-    return _criterion_row(
-        step.question, wording_in_chain, step.weight, image, box, {"final": final} if with_final else {}
+    return WrittenCriterion(
+        question=step.question,
+        ground_truth=wording_in_chain,
+        weight=step.weight,
+        anchor=_anchor(step.box, image, part),
+        final=final if with_final else None,
     )
 
 
-def _criterion_of_fact(fact: Fact, image: int, part: ImagePart, *, with_final: bool) -> dict[str, Any]:
+def _criterion_of_fact(fact: Fact, image: int, part: ImagePart, *, with_final: bool) -> WrittenCriterion:
     """A fact that the question does not depend on, as a criterion."""
-    criterion = f"What is the {fact.attribute} of the {fact.subject}?"
-    truth = f"The {fact.attribute} of the {fact.subject} is {fact.value}."
-    return _criterion_row(
-        criterion, truth, 2, image, box_in_part(fact.box, part), {"final": False} if with_final else {}
+    return WrittenCriterion(
+        question=f"What is the {fact.attribute} of the {fact.subject}?",
+        ground_truth=f"The {fact.attribute} of the {fact.subject} is {fact.value}.",
+        weight=2,
+        anchor=_anchor(fact.box, image, part),
+        final=False if with_final else None,
     )
 
 
-def _criterion_row(
-    question: str, truth: str, weight: int, image: int, box: list[float] | None, more: dict[str, bool]
-) -> dict[str, Any]:
-    anchor: object = "whole image" if box is None else {"image": image, "box": box}
-    return {"question": question, "ground_truth": truth, "weight": weight, "anchor": anchor, **more}
+def _anchor(box: Box | None, image: int, part: ImagePart) -> JsonValue:
+    shown = None if box is None else box_in_part(box, part)
+    return "whole image" if shown is None else {"image": image, "box": [*shown]}
 
 
 def _speaks_of(step: SceneStep, fact: Fact) -> bool:
@@ -214,7 +216,7 @@ QUALITY_PROMPT = "criterion_quality"
 
 
 def quality_reply(
-    profile: JudgeProfile, inputs: Mapping[str, str], scene: Scene | None, question: SceneQuestion | None, draws: Draws
+    profile: JudgeProfile, inputs: Inputs, scene: Scene | None, question: SceneQuestion | None, draws: Draws
 ) -> str:
     """Return the ratings of a criterion: the planted ones, with the judge's faults; of what is not planted the best.
 
@@ -223,7 +225,7 @@ def quality_reply(
     """
     planted = {"accuracy": 3, "necessity": 3}
     if scene is not None and question is not None:
-        accuracy, necessity = planted_quality(scene, question, inputs["criterion"], inputs["ground_truth"])
+        accuracy, necessity = planted_quality(scene, question, inputs.criterion, inputs.ground_truth)
         planted = {"accuracy": accuracy, "necessity": necessity}
     parts: list[str] = []
     for name, truth in planted.items():
@@ -280,13 +282,13 @@ def judge_reply(
     request = understood.request
     if draws.chance(profile.refusal, "refusal"):
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
-    hidden = [] if view is None else _hidden_steps(profile, request, view)
+    hidden = [] if view is None else _hidden_steps(profile, understood, view)
     if view is not None and hidden:
         look = ask_to_enlarge(tools, (step.box for step in hidden), view.image, view.part, draws.key)
         if look is not None:
             return look
     order = understood.outside if profile.gullible else ""
-    text = _reply_text(profile, request, order, view, draws, picture)
+    text = _reply_text(profile, understood, order, view, draws, picture)
     if as_object:
         text = judge_reply_as_object(request.name, text)
     elif draws.chance(profile.format_noise, "noise"):
@@ -296,32 +298,33 @@ def judge_reply(
 
 def _reply_text(
     profile: JudgeProfile,
-    request: Recognised,
+    understood: UnderstoodPrompt,
     order: str,
     view: SceneView | None,
     draws: Draws,
     picture: PictureContent | None,
 ) -> str:
-    inputs = request.inputs
-    choices = read_choices(inputs.get("choices", ""))
-    asked_for = DESCRIBING.search(inputs.get("question", "")) and not choices and "reference_answer" not in inputs
+    request, inputs = understood.request, understood.inputs
+    choices = read_choices(inputs.choices)
+    asked_for = DESCRIBING.search(inputs.question) and not choices and inputs.reference_answer is None
     if picture is not None and picture.planted and view is None and asked_for:
         if request.name == "solver":
             return solution_of_description(picture)
         if request.name in ("criteria", "criteria_published", "criteria_no_chain"):
-            return orjson.dumps(criteria_of_description(picture, final="count" in inputs)).decode()
+            return criteria_text(criteria_of_description(picture, final=inputs.count is not None))
     if request.name == "solver":
         return _solution_reply(profile, inputs, choices, view, draws)
     if request.name in ("criteria", "criteria_published", "criteria_no_chain"):
-        return orjson.dumps(_criteria_reply(profile, request, view, draws)).decode()
+        return criteria_text(_criteria_reply(profile, understood, view, draws))
     if request.name == "criteria_check":
-        return examine_criteria(inputs["criteria"], inputs["chain"])
+        return examine_criteria(inputs.criteria, inputs.chain)
     if request.name in ("checkpoints", "checkpoints_published"):
         tells_silence = request.name == "checkpoints"
         return _scores_reply(profile, inputs, order, view, draws, tells_silence=tells_silence)
     if request.name == "equivalence":
-        same = says_the_same(profile, inputs["answer"], inputs["reference_answer"])
-        same = same_answer(inputs["answer"], inputs["reference_answer"], choices) if same is None else same
+        reference = inputs.reference_answer or ""
+        same = says_the_same(profile, inputs.answer, reference)
+        same = same_answer(inputs.answer, reference, choices) if same is None else same
         same ^= draws.chance(profile.fails_right if same else profile.passes_wrong, "equivalence")
         ordered = _ORDER_SAME.search(order)
         verdict = ordered[1].lower() if ordered else "same" if same else "different"
@@ -339,14 +342,14 @@ def _reply_text(
     if request.name == QUALITY_PROMPT:
         return quality_reply(profile, inputs, view.scene if view else None, view.question if view else None, draws)
     if request.name == "leak_check":
-        passage = telling_passage(inputs["secrets"], inputs["text"], inputs["question"], choices)
+        passage = telling_passage(inputs.secrets, inputs.text, inputs.question, choices)
         line = f'Leak: "{passage}" | by: said\nVerdict: [[leak]]' if passage else "Verdict: [[clean]]"
         return f"The text was searched for what is to be found out.\n\n{line}"
     return f"I am a simulated judge and have not learnt what the prompt {request.name!r} asks for."
 
 
 def _solution_reply(
-    profile: JudgeProfile, inputs: dict[str, str], choices: list[str], view: SceneView | None, draws: Draws
+    profile: JudgeProfile, inputs: Inputs, choices: list[str], view: SceneView | None, draws: Draws
 ) -> str:
     if view:
         evidence = [f"The picture, {view.scene.title.rstrip('.')!r}, shows: {_evidence(view, profile.sight)}."]
@@ -355,11 +358,11 @@ def _solution_reply(
             step.statement if visible[number] else draws.pick(step.wrong, "unseen", number)
             for number, step in enumerate(view.question.steps)
         ]
-        is_certain = visible[-1] or "reference_answer" in inputs
+        is_certain = visible[-1] or inputs.reference_answer is not None
         final = view.question.answer if is_certain else draws.pick(view.question.wrong_answers, "unseen-answer")
     else:
         evidence = []
-        steps, final = solve_unknown_question(inputs["question"], choices, inputs.get("reference_answer"), draws)
+        steps, final = solve_unknown_question(inputs.question, choices, inputs.reference_answer, draws)
     if draws.chance(profile.contradiction, "contradiction"):
         final = _wrong_answer(final, view, choices, draws)
     numbered = [f"{number}. {step}" for number, step in enumerate(steps, 1)]
@@ -372,13 +375,13 @@ def _wrong_answer(final: str, view: SceneView | None, choices: Sequence[str], dr
     return draws.pick(wrong, "other") if wrong else "It cannot be told from the picture."
 
 
-def _hidden_steps(profile: JudgeProfile, request: Recognised, view: SceneView) -> list[SceneStep]:
+def _hidden_steps(profile: JudgeProfile, understood: UnderstoodPrompt, view: SceneView) -> list[SceneStep]:
     """The steps that the request needs and whose regions cannot be made out in any image."""
     steps: Sequence[SceneStep] = ()
-    if request.name == "solver":
+    if understood.request.name == "solver":
         steps = view.question.steps
-    elif request.name in ("checkpoints", "checkpoints_published"):
-        questions = {criterion["question"] for criterion in read_criteria(request.inputs["criteria"]) or []}
+    elif understood.request.name in ("checkpoints", "checkpoints_published"):
+        questions = {criterion.question for criterion in read_criteria(understood.inputs.criteria)}
         steps = [step for step in view.question.steps if step.question in questions]
     return [step for step in steps if not makes_out(profile.sight, step.box, view.parts)]
 
@@ -401,47 +404,53 @@ def _centre_in(inner: Box, outer: Box) -> bool:
 
 
 def _criteria_reply(
-    profile: JudgeProfile, request: Recognised, view: SceneView | None, draws: Draws
-) -> list[dict[str, Any]]:
-    inputs = request.inputs
+    profile: JudgeProfile, understood: UnderstoodPrompt, view: SceneView | None, draws: Draws
+) -> list[WrittenCriterion]:
+    inputs = understood.inputs
     if view is None:
-        chain = inputs.get("chain") or inputs.get("reference_answer") or inputs["question"]
-        criteria = criteria_of_chain(chain)
-        return criteria if "count" not in inputs else [{**criterion, "final": False} for criterion in criteria]
-    mending = request.problem is not None
-    if "chain" not in inputs:
-        inputs = {**inputs, "chain": chain_in_mind(profile, view.question, draws)}
+        criteria = criteria_of_chain(inputs.chain or inputs.reference_answer or inputs.question)
+        if inputs.count is not None:
+            for criterion in criteria:
+                criterion.final = False
+        return criteria
     return draw_criteria(
-        profile, view.scene, view.question, inputs, draws, image=view.image, part=view.part, mending=mending
+        profile,
+        view.scene,
+        view.question,
+        inputs.chain or chain_in_mind(profile, view.question, draws),
+        draws,
+        count=inputs.count,
+        image=view.image,
+        part=view.part,
+        mending=understood.request.problem is not None,
     )
 
 
 def _scores_reply(
     profile: JudgeProfile,
-    inputs: dict[str, str],
+    inputs: Inputs,
     order: str,
     view: SceneView | None,
     draws: Draws,
     *,
     tells_silence: bool,
 ) -> str:
-    criteria = read_criteria(inputs["criteria"])
-    if criteria is None:
+    criteria = read_criteria(inputs.criteria)
+    if not criteria:
         return "The criteria are not a list that I can read."
     ordered = _ORDER_SCORE.search(order)
     boxes = {step.question: step.box for step in view.question.steps} if view else {}
-    silent = unaddressed_criteria(criteria, inputs["response"]) if tells_silence else set[int]()
+    silent = unaddressed_criteria(criteria, inputs.response) if tells_silence else set[int]()
     lines: list[str] = []
     for criterion in criteria:
-        number = criterion["n"]
-        true = true_score(criterion["question"], criterion["ground_truth"], inputs["response"])
-        if view and not makes_out(profile.sight, boxes.get(criterion["question"]), view.parts):
+        true = true_score(criterion.question, criterion.ground_truth, inputs.response)
+        if view and not makes_out(profile.sight, boxes.get(criterion.question), view.parts):
             true = RIGHT
-        score = planted_score(profile, true, number, draws)
+        score = planted_score(profile, true, criterion.n, draws)
         if ordered:
             score = int(ordered[2] or 5)
-        stated_score = "not stated" if score == MISSING and number in silent else score
-        lines.append(f"{number} | score: [{stated_score}]")
+        stated_score = "not stated" if score == MISSING and criterion.n in silent else score
+        lines.append(f"{criterion.n} | score: [{stated_score}]")
     return "\n".join(lines)
 
 

@@ -1,13 +1,15 @@
 """The planted failure modes, and how a simulated judge notes failures, sorts notes, merges modes and codes atoms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
+
+from pydantic import BaseModel
 
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.scoring import HEDGED, RIGHT, statement_score, true_score
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.requests import Inputs, read_rows
 from dokimasia.simulation.scene import SceneQuestion, SceneStep
 
 ModeKind = Literal["commission", "omission"]
@@ -145,6 +147,29 @@ MODE_PROMPTS = ("modes_note", "modes_sort", "modes_merge", "modes_assign")
 INVENTED = "a phrase that the answer does not hold"
 
 
+class ListedPoint(BaseModel):
+    """A point that an answer is held against."""
+
+    n: int
+    point: str
+    truth: str
+
+
+class ListedNote(BaseModel):
+    """A note about a failure."""
+
+    n: int
+    note: str
+
+
+class ListedMode(BaseModel):
+    """A mode of the list; `kind` is shown only where atoms are coded."""
+
+    n: int
+    name: str
+    kind: str = ""
+
+
 class AnswerFailure(NamedTuple):
     """How an answer fails at a point: the key of the planted mode, and the words of the answer (empty for an omission)."""
 
@@ -153,30 +178,31 @@ class AnswerFailure(NamedTuple):
 
 
 def modes_reply(
-    profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], question: SceneQuestion | None, draws: Draws
+    profile: JudgeProfile, prompt: str, inputs: Inputs, question: SceneQuestion | None, draws: Draws
 ) -> str:
     """Return the judge's reply to one of the prompts of the error analysis."""
     if prompt == "modes_sort":
-        return _sorted_notes(profile, _object_rows(inputs["modes"]), _object_rows(inputs["notes"]), draws)
+        return _sorted_notes(profile, read_rows(inputs.modes, ListedMode), read_rows(inputs.notes, ListedNote), draws)
     if prompt == "modes_merge":
-        return _merged_modes(_object_rows(inputs["modes"]))
-    answer = inputs["answer"]
-    failures = {int(row["n"]): find_failure(row, answer, question) for row in _object_rows(inputs["points"])}
+        return _merged_modes(read_rows(inputs.modes, ListedMode))
+    answer = inputs.answer
+    points = read_rows(inputs.points, ListedPoint)
+    failures = {point.n: find_failure(point, answer, question) for point in points}
     if prompt == "modes_note":
         return "\n".join(_note_line(profile, number, failure, draws) for number, failure in failures.items())
-    modes = _object_rows(inputs["modes"])
+    modes = read_rows(inputs.modes, ListedMode)
     return "\n".join(_code_line(profile, number, failure, modes, answer, draws) for number, failure in failures.items())
 
 
-def find_failure(point: Mapping[str, Any], answer: str, question: SceneQuestion | None) -> AnswerFailure | None:
+def find_failure(point: ListedPoint, answer: str, question: SceneQuestion | None) -> AnswerFailure | None:
     """Return how an answer fails at a point, or None if it does not.
 
     A point of the planted world is recognised by its question. For any other point, only whether it is met is known.
     """
     steps: Sequence[SceneStep] = question.steps if question else ()
-    step = next((step for step in steps if step.question == point["point"]), None)
+    step = next((step for step in steps if step.question == point.point), None)
     if step is None:
-        if true_score(str(point["point"]), str(point["truth"]), answer) >= RIGHT - 1:
+        if true_score(point.point, point.truth, answer) >= RIGHT - 1:
             return None
         return AnswerFailure("unseen", "")
     score = statement_score(step.statement, answer)
@@ -200,42 +226,40 @@ def _note_line(profile: JudgeProfile, number: int, failure: AnswerFailure | None
     return f'{number} | commission | "{_quote(profile, number, failure.quote, draws)}" | {note}'
 
 
-def _sorted_notes(
-    profile: JudgeProfile, modes: Sequence[Mapping[str, Any]], notes: Sequence[Mapping[str, Any]], draws: Draws
-) -> str:
+def _sorted_notes(profile: JudgeProfile, modes: Sequence[ListedMode], notes: Sequence[ListedNote], draws: Draws) -> str:
     """Sort notes under the modes they match by name, and make a new mode of two or more notes that describe the same one."""
     numbers_by_key: dict[str, int] = {}
-    for row in modes:
-        key = mode_by_name(str(row["name"]))
-        if key is not None and not draws.chance(profile.misses_synonym, "mode", int(row["n"])):
-            numbers_by_key.setdefault(key, int(row["n"]))
-    names_in_use = {str(row["name"]).casefold() for row in modes}
+    for mode in modes:
+        key = mode_by_name(mode.name)
+        if key is not None and not draws.chance(profile.misses_synonym, "mode", mode.n):
+            numbers_by_key.setdefault(key, mode.n)
+    names_in_use = {mode.name.casefold() for mode in modes}
     groups: dict[str, list[int]] = {}
     loose: list[int] = []
-    for row in notes:
-        key = mode_by_note(str(row["note"]))
+    for note in notes:
+        key = mode_by_note(note.note)
         if key is None:
-            loose.append(int(row["n"]))
+            loose.append(note.n)
         else:
-            groups.setdefault(key, []).append(int(row["n"]))
+            groups.setdefault(key, []).append(note.n)
     lines: list[str] = []
     for key, numbers in groups.items():
-        mode, listed = MODES[key], ", ".join(map(str, numbers))
-        free = [name for name in mode.names if name not in names_in_use]
+        planted, listed = MODES[key], ", ".join(map(str, numbers))
+        free = [name for name in planted.names if name not in names_in_use]
         if key in numbers_by_key:
             lines.append(f"mode {numbers_by_key[key]} | {listed}")
         elif len(numbers) > 1 and free:
-            lines.append(f"new {mode.kind} | {draws.pick(free, 'name', key)} | {mode.definition} | {listed}")
+            lines.append(f"new {planted.kind} | {draws.pick(free, 'name', key)} | {planted.definition} | {listed}")
         else:
             loose += numbers
     return "\n".join([*lines, *([f"loose | {', '.join(map(str, loose))}"] if loose else [])])
 
 
-def _merged_modes(modes: Sequence[Mapping[str, Any]]) -> str:
+def _merged_modes(modes: Sequence[ListedMode]) -> str:
     """Merge modes that are the same planted mode under different names."""
     groups: dict[str, list[int]] = {}
-    for row in modes:
-        groups.setdefault(mode_by_name(str(row["name"])) or str(row["name"]), []).append(int(row["n"]))
+    for mode in modes:
+        groups.setdefault(mode_by_name(mode.name) or mode.name, []).append(mode.n)
     lines = [
         f"merge | {', '.join(map(str, numbers))} | {MODES[key].names[0]} | {MODES[key].definition}"
         for key, numbers in groups.items()
@@ -248,28 +272,23 @@ def _code_line(
     profile: JudgeProfile,
     number: int,
     failure: AnswerFailure | None,
-    modes: Sequence[Mapping[str, Any]],
+    modes: Sequence[ListedMode],
     answer: str,
     draws: Draws,
 ) -> str:
     """Name the mode of the failure; at the planted rate, name a mode of the list or none at random instead."""
-    named = {mode_by_name(str(row["name"])): row for row in modes}
-    row = named.get(failure.key) if failure is not None else None
+    named = {mode_by_name(mode.name): mode for mode in modes}
+    mode = named.get(failure.key) if failure is not None else None
     quote = failure.quote if failure is not None else ""
     if draws.chance(profile.miscodes, "miscodes", number):
-        row = draws.pick([*modes, None], "miscoded-to", number)
+        mode = draws.pick([*modes, None], "miscoded-to", number)
         quote = next((line.strip() for line in answer.splitlines() if line.strip()), "")
-    if row is None:
+    if mode is None:
         return f"{number} | none"
-    if row["kind"] == "omission":
-        return f"{number} | {row['n']}"
-    return f'{number} | {row["n"]} | "{_quote(profile, number, quote, draws)}"'
+    if mode.kind == "omission":
+        return f"{number} | {mode.n}"
+    return f'{number} | {mode.n} | "{_quote(profile, number, quote, draws)}"'
 
 
 def _quote(profile: JudgeProfile, number: int, quote: str, draws: Draws) -> str:
     return INVENTED if draws.chance(profile.misquotes, "misquotes", number) else quote
-
-
-def _object_rows(text: str) -> list[Mapping[str, Any]]:
-    rows = read_json(text)
-    return [row for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []

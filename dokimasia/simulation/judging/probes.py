@@ -9,7 +9,7 @@ says what is planted and in which order it applies.
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import groupby
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 
@@ -25,6 +25,8 @@ from dokimasia.simulation.image_edits import PlantedEdit
 from dokimasia.simulation.panel import CHATTER, draw_slip
 from dokimasia.simulation.picture_content import PictureContent, PictureFact, Statement, read_statements, sort_of
 from dokimasia.simulation.profiles import JudgeProfile, Profile, Slip, as_judge
+from dokimasia.simulation.requests import Inputs
+from dokimasia.simulation.scene import WrittenCriterion
 from dokimasia.simulation.unknown_inputs import sentences
 from dokimasia.simulation.visibility import ImagePart, ask_to_enlarge, makes_out
 
@@ -101,7 +103,7 @@ def answers_probe_prompt(prompt: str) -> bool:
 def probe_reply(
     profile: Profile,
     prompt: str,
-    inputs: Mapping[str, str],
+    inputs: Inputs,
     images: Sequence[JudgedImage],
     draws: Draws,
     *,
@@ -170,10 +172,10 @@ def _judged_count(paradigm: str, answer: str) -> int:
     return 2 if answer == "image" and paradigm != "single" else 1
 
 
-def _has_new_reference(inputs: Mapping[str, str], images: Sequence[JudgedImage]) -> bool:
+def _has_new_reference(inputs: Inputs, images: Sequence[JudgedImage]) -> bool:
     """Whether the reference of a request is another one than the gold answer of the planted world."""
-    if "reference" in inputs:
-        return not images or inputs["reference"] != gold_answer(images[0].content)
+    if inputs.reference is not None:
+        return not images or inputs.reference != gold_answer(images[0].content)
     return bool(images) and bool(images[0].edits)
 
 
@@ -251,7 +253,7 @@ def _quibbles(judge: JudgeProfile, setting: ProbeSetting, text: str, image: Judg
 def _score_reply(
     judge: JudgeProfile,
     setting: ProbeSetting,
-    inputs: Mapping[str, str],
+    inputs: Inputs,
     images: Sequence[JudgedImage],
     slip: Slip | None,
     *,
@@ -259,7 +261,7 @@ def _score_reply(
 ) -> str:
     judged = _judged_count(setting.paradigm, "image" if setting.task == "text-to-image" else "text") - 1
     image = images[judged] if len(images) > judged else None
-    text = inputs.get("response", "")
+    text = inputs.response
     verdict = _assess(judge, setting, text, image, _shown_parts(images, image))
     lost = dict(verdict.lost)
     reasons = [f"A fault: {reason}" for reason in verdict.named]
@@ -284,14 +286,14 @@ def _score_reply(
 def _comparison_reply(
     judge: JudgeProfile,
     setting: ProbeSetting,
-    inputs: Mapping[str, str],
+    inputs: Inputs,
     shown_images: Sequence[JudgedImage],
     draws: Draws,
     slip: Slip | None,
     *,
     as_object: bool,
 ) -> str:
-    texts = [inputs.get("response_a", ""), inputs.get("response_b", "")]
+    texts = [inputs.response_a, inputs.response_b]
     of_texts = setting.task == "image-to-text"
     images = [*shown_images[:1]] * 2 if of_texts else [*shown_images[:2]]
     if len(images) < 2:
@@ -371,7 +373,7 @@ def _shown_parts(images: Sequence[JudgedImage], image: JudgedImage | None) -> li
 
 def _looks(
     judge: JudgeProfile,
-    inputs: Mapping[str, str],
+    inputs: Inputs,
     images: Sequence[JudgedImage],
     tools: Sequence[ToolSpec],
     draws: Draws,
@@ -381,7 +383,7 @@ def _looks(
     """Ask to enlarge what cannot be made out: of what the answers speak of, or of all that generated images show."""
     calls: list[ToolCall] = []
     for number, image in enumerate(images[:count]):
-        texts = [inputs[name] for name in ("response", "response_a", "response_b") if name in inputs]
+        texts = [text for text in (inputs.response, inputs.response_a, inputs.response_b) if text]
         boxes = _needed(judge, texts, image, _shown_parts(images, image))
         look = ask_to_enlarge(tools, boxes[: MOST_LOOKS // count], number, image.part, f"{draws.key[:10]}{number}")
         calls += look.tool_calls if look else ()
@@ -403,19 +405,19 @@ def _needed(judge: JudgeProfile, texts: Sequence[str], image: JudgedImage, parts
     return [box for box in boxes if not makes_out(judge.sight, box, parts)]
 
 
-def _justification_reply(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws) -> str:
+def _justification_reply(judge: JudgeProfile, inputs: Inputs, draws: Draws) -> str:
     """Whether a justification names the error that is described, or any: what simulated judges call a fault."""
-    letter = inputs.get("where", "")[-1:]
+    letter = inputs.where[-1:]
     wanted = [
-        fault for fault in _FAULT.finditer(inputs["justification"]) if not letter or fault["place"] in (None, letter)
+        fault for fault in _FAULT.finditer(inputs.justification) if not letter or fault["place"] in (None, letter)
     ]
-    if "error" in inputs:
+    if inputs.error is not None:
         wanted = [
             fault for fault in wanted if fault[0] != IMAGINED.format(f" of {fault['place']}" if fault["place"] else "")
         ]
     words = wanted[0]["what"] if wanted else ""
     if draws.chance(judge.misreads, "misreads"):
-        words = "" if words else inputs["justification"].split("\n")[0][:200]
+        words = "" if words else inputs.justification.split("\n")[0][:200]
     return f'Words: "{words}"\nVerdict: [[yes]]' if words else "Words: none\nVerdict: [[no]]"
 
 
@@ -453,20 +455,19 @@ def solution_of_description(picture: PictureContent) -> str:
     return f"<reasoning>\n{steps}\n</reasoning>\n<answer>\n{gold}\n</answer>"
 
 
-def criteria_of_description(picture: PictureContent, *, final: bool) -> list[dict[str, Any]]:
+def criteria_of_description(picture: PictureContent, *, final: bool) -> list[WrittenCriterion]:
     """Return criteria on what the gold answer to a picture states, each of another sort as far as there are."""
     by_sort = sorted(stated_facts(picture), key=lambda point: (_rank_in_sort(picture, point), point.sort))[
         :MAX_CRITERIA
     ]
     weights = [WEIGHT_TOTAL // len(by_sort) + (number < WEIGHT_TOTAL % len(by_sort)) for number in range(len(by_sort))]
     return [
-        {
-            "question": f"What is the {point.attribute} of the {point.subject}?",
-            "ground_truth": point.sentence(),
-            "weight": weight,
-            "anchor": "whole image",
-            **({"final": False} if final else {}),
-        }
+        WrittenCriterion(
+            question=f"What is the {point.attribute} of the {point.subject}?",
+            ground_truth=point.sentence(),
+            weight=weight,
+            final=False if final else None,
+        )
         for point, weight in zip(by_sort, weights, strict=True)
     ]
 

@@ -2,10 +2,10 @@
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import orjson
+from pydantic import BaseModel, JsonValue
 
 from dokimasia.domain.call import ChatReply
 from dokimasia.domain.identity import unit_interval
@@ -14,7 +14,7 @@ from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.panel import CHATTER, draw_slip
 from dokimasia.simulation.picture_content import PictureContent, Statement, read_statements, same_value, sort_of
 from dokimasia.simulation.profiles import JudgeProfile, Profile, Slip, as_judge
-from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.requests import Inputs, read_json
 from dokimasia.simulation.unknown_inputs import overlap_score
 
 FORBIDDEN_SHARE = 0.3
@@ -29,13 +29,25 @@ _FIRST_NUMBER = re.compile(r"\d{1,3}")
 _TEXT_FIELDS = ("statement", "text", "response", "rubric")
 
 
+class RubricRow(BaseModel):
+    """A rubric as a simulated judge writes it; only what is set is written."""
+
+    n: int | None = None
+    statement: str | None = None
+    polarity: str | None = None
+    kind: str | None = None
+    evidence: str | None = None
+    responses: list[int] | None = None
+    drop: bool | None = None
+
+
 def answers_rubric_prompt(prompt: str) -> bool:
     """Return whether a prompt is answered here."""
     return prompt.startswith(("must_right_", "rubric_")) or prompt == "easy_wrong"
 
 
 def rubric_reply(
-    profile: Profile, prompt: str, inputs: Mapping[str, str], picture: PictureContent | None, draws: Draws
+    profile: Profile, prompt: str, inputs: Inputs, picture: PictureContent | None, draws: Draws
 ) -> ChatReply:
     """Return the judge's reply to a prompt on rubrics."""
     judge = as_judge(profile)
@@ -50,7 +62,8 @@ def rubric_reply(
         text = _cross_check(judge, inputs, draws, slip)
     else:
         rows = _written_rubrics(judge, prompt, inputs, picture)
-        text = orjson.dumps(rows[:-1] if slip == "one_short" else rows).decode()
+        written = [row.model_dump(exclude_none=True) for row in rows]
+        text = orjson.dumps(written[:-1] if slip == "one_short" else written).decode()
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
 
@@ -94,22 +107,19 @@ def read_list(text: str) -> list[str]:
     return entries
 
 
-def _text_of(row: Any) -> str:
-    if isinstance(row, dict):
-        return next((row[name] for name in _TEXT_FIELDS if isinstance(row.get(name), str)), "")
-    return row if isinstance(row, str) else ""
+def _text_of(row: JsonValue) -> str:
+    texts = [row.get(name) for name in _TEXT_FIELDS] if isinstance(row, dict) else [row]
+    return next((text for text in texts if isinstance(text, str)), "")
 
 
-def _assessment(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws, slip: Slip | None) -> str:
+def _assessment(judge: JudgeProfile, inputs: Inputs, draws: Draws, slip: Slip | None) -> str:
     groups: list[list[str]] = []
-    for name in ("group_a", "group_b"):
-        rubrics = read_list(inputs[name])
-        groups.append(
-            [
-                "true" if _passes(judge, rubric, inputs["response"], draws, f"{name}-{number}") else "false"
-                for number, rubric in enumerate(rubrics)
-            ]
-        )
+    for name, listed in (("group_a", inputs.group_a), ("group_b", inputs.group_b)):
+        results: list[str] = []
+        for number, rubric in enumerate(read_list(listed)):
+            passes = _passes(judge, rubric, inputs.response, draws, f"{name}-{number}")
+            results.append("true" if passes else "false")
+        groups.append(results)
     longer = max(groups, key=len)
     if slip == "one_short" and longer:
         longer.pop()
@@ -138,10 +148,10 @@ def sensitivity_of(judge: JudgeProfile, rubric: str) -> float:
     return judge.sensitivity.get(kind, judge.detects_missing)
 
 
-def _cross_check(judge: JudgeProfile, inputs: Mapping[str, str], draws: Draws, slip: Slip | None) -> str:
+def _cross_check(judge: JudgeProfile, inputs: Inputs, draws: Draws, slip: Slip | None) -> str:
     lines: list[str] = []
-    for number, rubric in enumerate(read_list(inputs["rubrics"]), 1):
-        true = meets_rubric(rubric, inputs["caption"])
+    for number, rubric in enumerate(read_list(inputs.rubrics), 1):
+        true = meets_rubric(rubric, inputs.caption)
         if true:
             true = not draws.chance(judge.false_alarm, "false-alarm", number)
         else:
@@ -162,35 +172,32 @@ def _word(yes: bool) -> str:
 
 
 def _written_rubrics(
-    judge: JudgeProfile, prompt: str, inputs: Mapping[str, str], picture: PictureContent | None
-) -> list[dict[str, Any]]:
+    judge: JudgeProfile, prompt: str, inputs: Inputs, picture: PictureContent | None
+) -> list[RubricRow]:
     if prompt == "easy_wrong":
-        return _easy_wrong(inputs["caption"], read_list(inputs["responses"]))
+        return _easy_wrong(inputs.caption, read_list(inputs.responses))
     if prompt == "rubric_repair":
         return _repaired_rubrics(inputs)
-    return [
-        _vague_rubric(row) if unit_interval("vague", row["statement"]) < judge.vague else row
-        for row in _must_right(inputs["caption"], picture)
-    ]
+    rows = _must_right(inputs.caption, picture)
+    for row in rows:
+        statement = row.statement or ""
+        demanded = demand_of(statement)
+        if demanded is not None and unit_interval("vague", statement) < judge.vague:
+            row.statement = f"The response must mention the {demanded.key[1]}."
+    return rows
 
 
-def _rubric_row(statement: Statement, evidence: str, *, forbidden: bool = False) -> dict[str, Any]:
+def _rubric_row(statement: Statement, evidence: str, *, forbidden: bool = False) -> RubricRow:
     sentence = statement.sentence
-    return {
-        "statement": f"The response must {'not ' if forbidden else ''}say that {sentence[0].lower()}{sentence[1:]}",
-        "polarity": "negative" if forbidden else "positive",
-        "kind": sort_of(statement.key[0], statement.value),
-        "evidence": evidence,
-    }
+    return RubricRow(
+        statement=f"The response must {'not ' if forbidden else ''}say that {sentence[0].lower()}{sentence[1:]}",
+        polarity="negative" if forbidden else "positive",
+        kind=sort_of(statement.key[0], statement.value),
+        evidence=evidence,
+    )
 
 
-def _vague_rubric(row: Mapping[str, Any]) -> dict[str, Any]:
-    """The rubric as a judge that does not think of errors writes it: the thing must be mentioned."""
-    demanded = demand_of(row["statement"])
-    return dict(row) if demanded is None else {**row, "statement": f"The response must mention the {demanded.key[1]}."}
-
-
-def _must_right(caption: str, picture: PictureContent | None) -> list[dict[str, Any]]:
+def _must_right(caption: str, picture: PictureContent | None) -> list[RubricRow]:
     """Three to five things that the caption says and the picture confirms, hard facts last."""
     facts = picture.by_key if picture else {}
     name = picture.id if picture else ""
@@ -214,7 +221,7 @@ def _must_right(caption: str, picture: PictureContent | None) -> list[dict[str, 
     return [_rubric_row(statement, _sentence_in(caption, statement)) for statement in usable[:count]]
 
 
-def _easy_wrong(caption: str, responses: Sequence[str]) -> list[dict[str, Any]]:
+def _easy_wrong(caption: str, responses: Sequence[str]) -> list[RubricRow]:
     """The statements of the caption that most responses get wrong, each as a demand or as a forbidden mistake."""
     right = {statement.key: statement for statement in read_statements(caption)}
     erring: defaultdict[tuple[str, str], dict[int, str]] = defaultdict(dict)
@@ -224,56 +231,61 @@ def _easy_wrong(caption: str, responses: Sequence[str]) -> list[dict[str, Any]]:
                 erring[statement.key][number] = statement.value
     frequent = {key: wrong for key, wrong in erring.items() if len(wrong) > 1} or dict(erring)
     chosen = sorted(frequent, key=lambda key: (-len(frequent[key]), key))[:MOST_EASY_WRONG]
-    rubrics: list[dict[str, Any]] = []
+    rubrics: list[RubricRow] = []
     for key in chosen:
         wrong = frequent[key]
         values = Counter(value.casefold() for value in wrong.values())
         forbidden = len(values) == 1 and unit_interval("forbidden", *key, caption[:200]) < FORBIDDEN_SHARE
         statement = Statement(key, next(iter(wrong.values()))) if forbidden else right[key]
         row = _rubric_row(statement, _sentence_in(caption, right[key]), forbidden=forbidden)
-        rubrics.append({**row, "responses": sorted(wrong)})
+        row.responses = sorted(wrong)
+        rubrics.append(row)
     return rubrics
 
 
-def _repaired_rubrics(inputs: Mapping[str, str]) -> list[dict[str, Any]]:
+def _repaired_rubrics(inputs: Inputs) -> list[RubricRow]:
     """Repair rubrics that break a rule: keep the first true demand of several, replace what tests nothing, drop the rest."""
-    rubrics = read_list(inputs["rubrics"])
+    rubrics = read_list(inputs.rubrics)
     fresh = _FreshRubrics(inputs, rubrics)
-    rows: dict[int, dict[str, Any]] = {}
-    for line in inputs["problems"].splitlines():
+    rows: dict[int, RubricRow] = {}
+    for line in inputs.problems.splitlines():
         match = _FIRST_NUMBER.search(line)
         number = int(match[0]) if match else 0
         if not 1 <= number <= len(rubrics):
             continue
         if "tests nothing" in line:
-            rows[number] = {"n": number, **fresh.rubric(number)}
+            row = fresh.rubric(number) or RubricRow(drop=True)
+            row.n = number
+            rows[number] = row
             continue
         demands = read_statements(_PREFIX.sub("", rubrics[number - 1], count=1))
-        true_demands = [demand for demand in demands if same_value(demand.value, _value_in(inputs["caption"], demand))]
+        true_demands = [demand for demand in demands if same_value(demand.value, _value_in(inputs.caption, demand))]
         if len(demands) > 1 and true_demands:
             row = _rubric_row(
                 true_demands[0],
-                _sentence_in(inputs["caption"], true_demands[0]),
+                _sentence_in(inputs.caption, true_demands[0]),
                 forbidden=is_forbidding(rubrics[number - 1]),
             )
-            rows[number] = {"n": number, **row}
+            row.n = number
+            rows[number] = row
         else:
-            rows[number] = {"n": number, "drop": True}
+            rows[number] = RubricRow(n=number, drop=True)
     return list(rows.values())
 
 
 class _FreshRubrics:
     """Rubrics on what no listed rubric covers: from the caption for the gate, else from the errors of the pool."""
 
-    def __init__(self, inputs: Mapping[str, str], rubrics: Sequence[str]) -> None:
-        rows = read_json(inputs["rubrics"])
-        self._streams = [row.get("stream") if isinstance(row, dict) else None for row in rows or ()]
-        self._caption = inputs["caption"]
-        self._mined = _easy_wrong(self._caption, read_list(inputs.get("responses", "[]")))
+    def __init__(self, inputs: Inputs, rubrics: Sequence[str]) -> None:
+        rows = read_json(inputs.rubrics)
+        listed = rows if isinstance(rows, list) else []
+        self._streams = [row.get("stream") if isinstance(row, dict) else None for row in listed]
+        self._caption = inputs.caption
+        self._mined = _easy_wrong(self._caption, read_list(inputs.responses))
         self._taken = {demanded.key for rubric in rubrics if (demanded := demand_of(rubric))}
 
-    def rubric(self, number: int) -> dict[str, Any]:
-        """The fields of a rubric that replaces the one with this number, or a mark that it is dropped."""
+    def rubric(self, number: int) -> RubricRow | None:
+        """Return a rubric that replaces the one with this number, or None if there is none left."""
         if self._streams[number - 1] == "easy-wrong":
             rows = self._mined
         else:
@@ -282,11 +294,11 @@ class _FreshRubrics:
             )
             rows = [_rubric_row(statement, _sentence_in(self._caption, statement)) for statement in by_chance]
         for row in rows:
-            demanded = demand_of(row["statement"])
+            demanded = demand_of(row.statement or "")
             if demanded is not None and demanded.key not in self._taken:
                 self._taken.add(demanded.key)
                 return row
-        return {"drop": True}
+        return None
 
 
 def _value_in(caption: str, statement: Statement) -> str:

@@ -2,11 +2,12 @@
 
 import re
 from difflib import SequenceMatcher
-from typing import Any
+
+from pydantic import BaseModel
 
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.requests import read_rows
 from dokimasia.simulation.unknown_inputs import is_unknown_question, overlap_score, shares_words
 
 RIGHT, HEDGED, MISSING = 5, 3, 1
@@ -20,20 +21,20 @@ _NUMBER_WORDS = "zero one two three four five six seven eight nine ten eleven tw
 _NUMBERS: dict[str, str] = {word: str(number) for number, word in enumerate(_NUMBER_WORDS.split())}
 
 
-def read_criteria(text: str) -> list[dict[str, Any]] | None:
-    """Return the criteria of a scoring prompt (`n`, `question`, `ground_truth`), or None if the list cannot be read."""
-    criteria = read_json(text)
-    usable = (
-        isinstance(criteria, list)
-        and criteria
-        and all(
-            isinstance(criterion, dict)
-            and isinstance(criterion.get("ground_truth"), str)
-            and isinstance(criterion.get("question"), str)
-            for criterion in criteria
-        )
-    )
-    return [{"n": number, **criterion} for number, criterion in enumerate(criteria, 1)] if usable else None
+class ShownCriterion(BaseModel):
+    """A criterion as a judge is shown it; `n` is 0 where it bears no number."""
+
+    n: int = 0
+    question: str
+    ground_truth: str
+
+
+def read_criteria(text: str) -> list[ShownCriterion]:
+    """Return the criteria of a scoring prompt; none if the list cannot be read."""
+    criteria = read_rows(text, ShownCriterion)
+    for number, criterion in enumerate(criteria, 1):
+        criterion.n = criterion.n or number
+    return criteria
 
 
 def true_score(question: str, ground_truth: str, response: str) -> int:
@@ -48,15 +49,15 @@ def true_score(question: str, ground_truth: str, response: str) -> int:
     return statement_score(ground_truth, response)
 
 
-def unaddressed_criteria(criteria: list[dict[str, Any]], response: str) -> set[int]:
+def unaddressed_criteria(criteria: list[ShownCriterion], response: str) -> set[int]:
     """Return the numbers of the criteria that a response does not address, rightly or wrongly.
 
     Sentences that state no ground truth are matched with the unstated ground truths, the most similar in words and order
     first; they address the ones they are matched with.
     """
     lines = [line for line in map(_plain_text, response.splitlines()) if line and not line.startswith("final answer:")]
-    truths = {criterion["n"]: _plain_text(criterion["ground_truth"]) for criterion in criteria}
-    unknown_numbers = {criterion["n"] for criterion in criteria if is_unknown_question(criterion["question"])}
+    truths = {criterion.n: _plain_text(criterion.ground_truth) for criterion in criteria}
+    unknown_numbers = {criterion.n for criterion in criteria if is_unknown_question(criterion.question)}
     unsaid = {
         number: words_of(truth)
         for number, truth in truths.items()
@@ -75,9 +76,9 @@ def unaddressed_criteria(criteria: list[dict[str, Any]], response: str) -> set[i
             matched_lines.add(at)
             spoken.add(number)
     return (set(unsaid) - spoken) | {
-        criterion["n"]
+        criterion.n
         for criterion in criteria
-        if criterion["n"] in unknown_numbers and not shares_words(criterion["ground_truth"], response)
+        if criterion.n in unknown_numbers and not shares_words(criterion.ground_truth, response)
     }
 
 

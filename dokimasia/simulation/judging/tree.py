@@ -1,8 +1,10 @@
 """How a simulated judge proposes capabilities, recognises one under several names, and maps criteria to them."""
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from pydantic import BaseModel, JsonValue
 
 from dokimasia.domain.capability import CATEGORIES, DEEPEST
 from dokimasia.simulation.draws import Draws
@@ -17,17 +19,29 @@ from dokimasia.simulation.lexicon import (
     unknown_path,
 )
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.requests import read_json
+from dokimasia.simulation.requests import Inputs, read_json
 
 TREE_PROMPTS = ("tree_propose", "tree_merge", "tree_map")
 
 _PATH = re.compile(r"(?:<[^<>\n]{1,200}>){1,3}")
-_NUMBERED = re.compile(r"\s*(?P<n>\d+)\s*[.):|]\s*(?P<text>.+)")
+_NUMBERED = re.compile(r"\s*(\d+)\s*[.):|]\s*(.+)")
 _STEM = 6
 _VAGUE = frozenset(
     {"general", "skill", "ability", "capability", "quality", "other", "miscellaneou", "competence", "excellence"}
     | {category.casefold() for category in CATEGORIES}
 )
+
+
+class ListedItem(BaseModel):
+    """A row of a list: a criterion or a capability, with what it bears of the two; `n` is its place where it has none."""
+
+    n: int = 0
+    criterion: str = ""
+    text: str = ""
+    ground_truth: str | None = None
+    path: str = ""
+    support: int = 0
+    examples: tuple[str, ...] = ()
 
 
 class ListedCriterion(NamedTuple):
@@ -37,27 +51,25 @@ class ListedCriterion(NamedTuple):
     sense: Sense
 
 
-def tree_reply(profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], draws: Draws) -> str:
+def tree_reply(profile: JudgeProfile, prompt: str, inputs: Inputs, draws: Draws) -> str:
     """Return the judge's reply to one of the prompts for the tree.
 
     It uses only what is in the prompt. It understands criteria, names and parents of the planted world by their planted
     meaning, and others by a key word.
     """
     if prompt == "tree_propose":
-        return _proposals(inputs["tree"], read_listed_criteria(inputs["criteria"]), draws)
+        return _proposals(inputs.tree, read_listed_criteria(inputs.criteria), draws)
     if prompt == "tree_merge":
-        return _groups(profile, inputs["capabilities"], draws)
-    return _mapping(profile, inputs["paths"], read_listed_criteria(inputs["criteria"]), draws)
+        return _groups(profile, inputs.capabilities, draws)
+    return _mapping(profile, inputs.paths, read_listed_criteria(inputs.criteria), draws)
 
 
 def read_listed_criteria(text: str) -> list[ListedCriterion]:
     """Return the criteria of a list: JSON objects in an array or one per line, or numbered lines."""
     criteria: list[ListedCriterion] = []
-    for at, row in enumerate(_read_rows(text), 1):
-        question = str(row.get("criterion") or row.get("text") or "")
-        criteria.append(
-            ListedCriterion(int(row.get("n", at)), sense_of_criterion(question, str(row.get("ground_truth") or "")))
-        )
+    for row in _read_rows(text):
+        sense = sense_of_criterion(row.criterion or row.text, row.ground_truth or "")
+        criteria.append(ListedCriterion(row.n, sense))
     return criteria
 
 
@@ -107,15 +119,15 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
     """Group the names of one capability, the best supported first, and rename those that are too vague."""
     groups: dict[str, list[tuple[int, int]]] = {}
     vague: list[str] = []
-    for at, row in enumerate(_read_rows(capabilities), 1):
-        n, path = int(row.get("n", at)), str(row.get("path", ""))
+    for row in _read_rows(capabilities):
+        n, path = row.n, row.path
         meant = Sense(_planted_parent(path)) if path.count("<") < DEEPEST else Sense(None)
         meant = sense_of_name(last_of(path)) if meant.planted is None else meant
         if meant.planted is None and (meant.word is None or meant.word in _VAGUE):
-            vague.append(f"vague: {n}{_better_name(row.get('examples') or (), draws)}")
+            vague.append(f"vague: {n}{_better_name(row.examples, draws)}")
         elif not draws.chance(profile.misses_synonym, "synonym", n):
             key = meant.planted or f"{parent_of(path)} {_stem(meant.word)}"
-            groups.setdefault(key, []).append((-int(row.get("support") or 0), n))
+            groups.setdefault(key, []).append((-row.support, n))
     lines = [
         f"same: {', '.join(str(n) for _, n in sorted(group))}" for _, group in sorted(groups.items()) if len(group) > 1
     ]
@@ -124,7 +136,7 @@ def _groups(profile: JudgeProfile, capabilities: str, draws: Draws) -> str:
 
 def _better_name(examples: Iterable[str], draws: Draws) -> str:
     """Return a bar and a name for what all examples of a vague capability probe, or nothing if they probe several things."""
-    senses = {sense_of_criterion(str(example)) for example in examples}
+    senses = {sense_of_criterion(example) for example in examples}
     meant = next(iter(senses)) if len(senses) == 1 else Sense(None)
     if meant == Sense(None):
         return ""
@@ -186,17 +198,17 @@ def _stem(word: str | None) -> str:
     return (word or "")[:_STEM].casefold()
 
 
-def _read_rows(text: str) -> list[dict[str, Any]]:
-    """Return the objects of a list: a JSON array, one object per line, or numbered lines of plain text."""
-    whole = read_json(text)
-    if isinstance(whole, list):
-        return [row for row in whole if isinstance(row, dict)]
-    rows: list[dict[str, Any]] = []
-    for line in text.splitlines():
-        row = read_json(line.strip().rstrip(","))
-        numbered = _NUMBERED.fullmatch(line) if row is None else None
-        if numbered:
-            row = {"n": int(numbered["n"]), "text": numbered["text"]}
-        if isinstance(row, dict):
-            rows.append(row)
-    return rows
+def _read_rows(text: str) -> list[ListedItem]:
+    """Return the rows of a list: a JSON array, one object per line, or numbered lines of plain text."""
+    rows = read_json(text)
+    if not isinstance(rows, list):
+        rows = map(_read_line, text.splitlines())
+    items = [ListedItem.model_validate(row) for row in rows if isinstance(row, dict)]
+    for place, item in enumerate(items, 1):
+        item.n = item.n or place
+    return items
+
+
+def _read_line(line: str) -> JsonValue:
+    numbered = _NUMBERED.fullmatch(line)
+    return {"n": numbered[1], "text": numbered[2]} if numbered else read_json(line.strip().rstrip(","))

@@ -8,9 +8,10 @@ visual factuality follow the criteria alone, and miss by one point at the rate `
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import orjson
+from pydantic import BaseModel
 
 from dokimasia.domain.identity import unit_interval
 from dokimasia.simulation.candidates import FINAL
@@ -18,7 +19,7 @@ from dokimasia.simulation.creative import count_true_statements, count_vivid_lin
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.scoring import RIGHT, planted_score, same_answer, statement_score, true_score
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.requests import read_choices, read_json
+from dokimasia.simulation.requests import Inputs, read_choices, read_rows
 from dokimasia.simulation.scene import SceneQuestion
 from dokimasia.simulation.unknown_inputs import content_words, sentences
 
@@ -37,16 +38,30 @@ _STEP = re.compile(r"^\d+\. (.+)$", re.MULTILINE)
 _FINAL = re.compile(r"^final answer: (.*)$", re.MULTILINE | re.IGNORECASE)
 
 
+class ListedResponse(BaseModel):
+    """A response of a list."""
+
+    text: str = ""
+
+
+class WeightedCriterion(BaseModel):
+    """A criterion made from the differences between responses."""
+
+    criterion: str
+    weight: int = 1
+
+
 def methods_reply(
-    profile: JudgeProfile, prompt: str, inputs: Mapping[str, str], question: SceneQuestion | None, draws: Draws
+    profile: JudgeProfile, prompt: str, inputs: Inputs, question: SceneQuestion | None, draws: Draws
 ) -> str:
     """Return the judge's reply; `question` is the planted one if the picture it is about is shown."""
     if prompt == "pointwise":
-        return f"Rating: [[{rating_of_worth(response_worth(profile, inputs, question, inputs['response'], 0, draws))}]]"
+        return f"Rating: [[{rating_of_worth(response_worth(profile, inputs, question, inputs.response, 0, draws))}]]"
     if prompt == "batch_ranking":
         return _ranking(profile, inputs, question, draws)
     if prompt == "scan_criteria":
-        return orjson.dumps(_difference_criteria(inputs, question)).decode()
+        criteria = _difference_criteria(inputs, question)
+        return orjson.dumps([criterion.model_dump() for criterion in criteria]).decode()
     if prompt == "scan_scores":
         return _criteria_scores(profile, inputs, draws)
     score = 1 + round(4 * _worth_beside_chain(profile, inputs, draws))
@@ -60,7 +75,7 @@ def rating_of_worth(worth: float) -> int:
 
 def response_worth(
     profile: JudgeProfile,
-    inputs: Mapping[str, str],
+    inputs: Inputs,
     question: SceneQuestion | None,
     response: str,
     number: int,
@@ -70,7 +85,7 @@ def response_worth(
     if question is None:
         return min(1.0, len(content_words(response)) / 60)
     if draws.chance(profile.outcome_bias, "outcome", number):
-        choices = read_choices(inputs.get("choices", ""))
+        choices = read_choices(inputs.choices)
         return LUCKY if same_answer(_final_answer_of(response), question.answer, choices) else UNLUCKY
     scores = [
         planted_score(profile, statement_score(step.statement, response), 100 * number + position, draws)
@@ -85,12 +100,11 @@ def _final_answer_of(response: str) -> str:
     return finals[-1].strip() if finals else response.rpartition(FINAL)[2]
 
 
-def _response_texts(inputs: Mapping[str, str]) -> list[str]:
-    rows = read_json(inputs["responses"])
-    return [str(row.get("text", "")) for row in rows if isinstance(row, dict)] if isinstance(rows, list) else []
+def _response_texts(inputs: Inputs) -> list[str]:
+    return [row.text for row in read_rows(inputs.responses, ListedResponse)]
 
 
-def _ranking(profile: JudgeProfile, inputs: Mapping[str, str], question: SceneQuestion | None, draws: Draws) -> str:
+def _ranking(profile: JudgeProfile, inputs: Inputs, question: SceneQuestion | None, draws: Draws) -> str:
     ratings = [
         rating_of_worth(response_worth(profile, inputs, question, text, number, draws))
         for number, text in enumerate(_response_texts(inputs), start=1)
@@ -103,7 +117,7 @@ def _ranking(profile: JudgeProfile, inputs: Mapping[str, str], question: SceneQu
     return f"Ranking: [[{' > '.join(' = '.join(groups[rating]) for rating in sorted(groups, reverse=True))}]]"
 
 
-def _difference_criteria(inputs: Mapping[str, str], question: SceneQuestion | None) -> list[dict[str, object]]:
+def _difference_criteria(inputs: Inputs, question: SceneQuestion | None) -> list[WeightedCriterion]:
     """Return, as criteria, what some of the auxiliary responses state and others do not."""
     texts = _response_texts(inputs)
     statements: Sequence[tuple[str, int]]
@@ -118,26 +132,24 @@ def _difference_criteria(inputs: Mapping[str, str], question: SceneQuestion | No
             weights[f"{_STATES}{sentence}"] = weight
     chosen = list(weights.items())[:6]
     chosen += [(general, 1) for general in GENERAL[: max(0, 2 - len(chosen))]]
-    return [{"criterion": text, "weight": weight} for text, weight in chosen]
+    return [WeightedCriterion(criterion=text, weight=weight) for text, weight in chosen]
 
 
-def _criteria_scores(profile: JudgeProfile, inputs: Mapping[str, str], draws: Draws) -> str:
-    rows = read_json(inputs["criteria"])
+def _criteria_scores(profile: JudgeProfile, inputs: Inputs, draws: Draws) -> str:
     lines: list[str] = []
-    for number, row in enumerate(rows if isinstance(rows, list) else [], start=1):
-        criterion = str(row["criterion"])
+    for number, row in enumerate(read_rows(inputs.criteria, WeightedCriterion), start=1):
         true = RIGHT
-        if criterion not in GENERAL:
-            true = true_score("", criterion.removeprefix(_STATES), inputs["response"])
+        if row.criterion not in GENERAL:
+            true = true_score("", row.criterion.removeprefix(_STATES), inputs.response)
         lines.append(f"{number} | score: [{planted_score(profile, true, number, draws)}]")
     return "\n".join(lines)
 
 
-def _worth_beside_chain(profile: JudgeProfile, inputs: Mapping[str, str], draws: Draws) -> float:
+def _worth_beside_chain(profile: JudgeProfile, inputs: Inputs, draws: Draws) -> float:
     """Return the quality of a response given the judge's own chain: by its numbered steps, or by the final answer."""
-    chain, response = inputs["chain"], inputs["response"]
+    chain, response = inputs.chain, inputs.response
     if draws.chance(profile.outcome_bias, "outcome"):
-        same = same_answer(_final_answer_of(response), _final_answer_of(chain), read_choices(inputs.get("choices", "")))
+        same = same_answer(_final_answer_of(response), _final_answer_of(chain), read_choices(inputs.choices))
         return LUCKY if same else UNLUCKY
     steps = _STEP.findall(chain) or [chain]
     scores = [
@@ -156,11 +168,11 @@ _ORDER = re.compile(
 )
 
 
-def duel_reply(profile: JudgeProfile, name: str, inputs: dict[str, str], order: str, draws: Draws) -> str:
+def duel_reply(profile: JudgeProfile, name: str, inputs: Inputs, order: str, draws: Draws) -> str:
     """Return the judge's reply to a prompt of duels; a gullible one does as an `order` outside of the fences says."""
-    texts = inputs["response_a"], inputs["response_b"]
+    texts = inputs.response_a, inputs.response_b
     if name == "duel_factuality":
-        return _factuality(profile, inputs["criteria"], texts, draws)
+        return _factuality(profile, inputs.criteria, texts, draws)
     ordered = _ORDER.search(order)
     value = (2 if ordered[1].upper() == "A" else -2) if ordered else duel_verdict(profile, texts, draws)
     reasoning = "Both were read against the criteria, first each by itself and then side by side."

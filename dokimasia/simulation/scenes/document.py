@@ -162,8 +162,9 @@ def _letter(d: SceneDraft) -> Composition:
     start, hours = rng.randrange(14, 19), rng.choice((2, 3, 4))
     day, fee = reply + rng.randrange(4, 12), rng.randrange(13, 48)
     papers = rng.sample(d.words("enclosed"), rng.choice((3, 4)))
+    event = rng.choice(d.words("events"))
     values = {
-        "event": rng.choice(d.words("events")), "day": f"{day} {month}", "start": f"{start}:00", "hours": f"{hours} hours",
+        "event": event, "day": f"{day} {month}", "start": f"{start}:00", "hours": f"{hours} hours",
         "hall": rng.choice(d.words("halls")), "fee": f"${fee}", "bring": rng.choice(d.words("bring")),
         "reply": f"{reply} {month}",
     }  # fmt: skip
@@ -182,10 +183,10 @@ def _letter(d: SceneDraft) -> Composition:
     begin = d.number("start", "At what time do they begin?", "They begin at {}.", can.FIELD)
     questions = [
         d.pose("recognise", "What sort of letter is this, who signed it, and what is it about?", (kind, who, what),
-               answer=f"an invitation by {sender} to {values['event']}",
-               wrong=[f"an invitation by {who.wrong[0]} to {values['event']}",
+               answer=f"an invitation by {sender} to {event}",
+               wrong=[f"an invitation by {who.wrong[0]} to {event}",
                       f"an invitation by {sender} to {what.wrong[0]}",
-                      f"{kind.wrong[0]} by {sender} about {values['event']}"]),
+                      f"{kind.wrong[0]} by {sender} about {event}"]),
         _papers_count(d, papers),
         _papers_next(d, papers),
         d.pose("read", "Where do they meet, at what time, and for which fee?", (where, begin, cost),
@@ -193,7 +194,7 @@ def _letter(d: SceneDraft) -> Composition:
         _letter_days(d, day - reply),
         _letter_infer(d, begin, cost, (start, hours, fee)),
     ]  # fmt: skip
-    return f"a letter of invitation to {values['event']}", questions
+    return f"a letter of invitation to {event}", questions
 
 
 def _papers_count(d: SceneDraft, papers: list[str]) -> SceneQuestion:

@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mappin
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import orjson
 from aiohttp import web
@@ -101,7 +101,7 @@ ReceivedCall = tuple[ModelCall, Mapping[str, bytes]]
 """What a request asks, with the bytes of its images by SHA-256."""
 
 
-def read_call(path: str, body: bytes, form: Mapping[str, Any]) -> ReceivedCall:
+def read_call(path: str, body: bytes, form: Mapping[str, object]) -> ReceivedCall:
     """Return what a request to an address asks: for a completion, for vectors, or, by its form, for an edited image.
 
     Raises:
@@ -134,18 +134,16 @@ def decide(
         if call.kind == "image_edit":
             return _edit_delivery(call, images[call.image.sha256], tries)._replace(request=key, model=name)
         if call.kind == "embedding":
-            reply = vectors(call, embed_texts(call))
+            embedded = embed_texts(call)
+            body, usage = vectors(call, embedded), embedded.usage
         else:
-            reply = completion(call, tries.spoil(respond(call, images, models=models, library=library), call), key)
+            reply = tries.spoil(respond(call, images, models=models, library=library), call)
+            body, usage = completion(call, reply, key), reply.usage
     except NotFound as error:
         text = error_body(str(error), kind="invalid_request_error", code="model_not_found")
         return Delivery(text, status=404, request=key, model=name)
-    return Delivery(orjson.dumps(reply), request=key, model=name, tokens=_tokens(reply))
-
-
-def _tokens(reply: Mapping[str, Any]) -> tuple[int, int] | None:
-    used = reply.get("usage")
-    return None if used is None else (used["prompt_tokens"], used.get("completion_tokens", 0))
+    tokens = None if usage.input_tokens is None else (usage.input_tokens, usage.output_tokens or 0)
+    return Delivery(orjson.dumps(body), request=key, model=name, tokens=tokens)
 
 
 def _edit_delivery(call: ImageEdit, image: bytes, tries: Tries) -> Delivery:

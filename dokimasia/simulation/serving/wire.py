@@ -6,12 +6,11 @@ import hashlib
 import io
 import warnings
 from collections.abc import Mapping
-from typing import Any
 
 import orjson
 from aiohttp import web
 from PIL import Image, UnidentifiedImageError
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from dokimasia.domain.call import (
     Chat,
@@ -60,21 +59,21 @@ def read_request(body: bytes) -> tuple[Chat, dict[str, bytes]]:
     if not isinstance(messages, list) or not messages:
         raise bad_request("messages: a list of at least one message is required")
     images: dict[str, bytes] = {}
-    sampling: dict[str, Any] = {name: data.get(name) for name in _SAMPLING}
+    sampling = {name: data.get(name) for name in _SAMPLING}
     limit = data.get("max_completion_tokens")
-    sampling["max_tokens"] = data.get("max_tokens") if limit is None else limit
-    sampling["extra"] = {
-        name: value for name, value in data.items() if name not in _NOT_SAMPLING and name not in _SAMPLING
-    }
+    if limit is None:
+        limit = data.get("max_tokens")
+    extra = {name: value for name, value in data.items() if name not in _NOT_SAMPLING and name not in _SAMPLING}
     try:
-        return Chat(
-            model=model,
-            messages=tuple(_message(message, f"messages[{at}]", images) for at, message in enumerate(messages)),
-            sampling=Sampling.model_validate(sampling),
-            output_schema=_schema(data.get("response_format")),
-            tools=_tools(data.get("tools")),
-            repeat=data.get("seed") or 0,
-        ), images
+        fields = {
+            "model": model,
+            "messages": tuple(_message(message, f"messages[{at}]", images) for at, message in enumerate(messages)),
+            "sampling": Sampling.model_validate({**sampling, "max_tokens": limit, "extra": extra}),
+            "output_schema": _schema(data.get("response_format")),
+            "tools": _tools(data.get("tools")),
+            "repeat": data.get("seed") or 0,
+        }
+        return Chat.model_validate(fields), images
     except ValidationError as error:
         first = error.errors()[0]
         raise bad_request(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from None
@@ -96,7 +95,7 @@ def read_embedding(body: bytes) -> Embedding:
     return Embedding(model=model, texts=tuple(texts))
 
 
-def _read_fields(body: bytes) -> tuple[dict[str, Any], ModelRef]:
+def _read_fields(body: bytes) -> tuple[dict[str, object], ModelRef]:
     """Return the fields of a request's body, and the simulated model that it asks."""
     try:
         data = orjson.loads(body)
@@ -105,19 +104,20 @@ def _read_fields(body: bytes) -> tuple[dict[str, Any], ModelRef]:
     return data, requested_model(data)
 
 
-def requested_model(data: Any) -> ModelRef:
+def requested_model(data: object) -> ModelRef:
     """Return the simulated model that the fields of a request ask.
 
     Raises:
         TransportError: of kind `bad_request`: they name none.
     """
-    if not isinstance(data, dict) or not isinstance(data.get("model"), str) or not data["model"]:
+    model = data.get("model") if isinstance(data, dict) else None
+    if not isinstance(model, str) or not model:
         raise bad_request("model: a string is required")
-    name = bare_name(data["model"])
+    name = bare_name(model)
     return ModelRef(name=name, model=name)
 
 
-def vectors(call: Embedding, reply: EmbeddingReply) -> dict[str, Any]:
+def vectors(call: Embedding, reply: EmbeddingReply) -> dict[str, object]:
     """Return the body of a reply with vectors."""
     used = reply.usage.input_tokens or 0
     return {
@@ -130,9 +130,9 @@ def vectors(call: Embedding, reply: EmbeddingReply) -> dict[str, Any]:
     }
 
 
-def completion(call: Chat, reply: ChatReply, key: str) -> dict[str, Any]:
+def completion(call: Chat, reply: ChatReply, key: str) -> dict[str, object]:
     """Return the body of a completed reply; `key` is the request's hash and becomes part of its id."""
-    body: dict[str, Any] = {
+    body: dict[str, object] = {
         "id": f"chatcmpl-{key}",
         "object": "chat.completion",
         "created": CREATED,
@@ -148,7 +148,7 @@ def completion(call: Chat, reply: ChatReply, key: str) -> dict[str, Any]:
     }
     sent, got = reply.usage.input_tokens, reply.usage.output_tokens
     if sent is not None and got is not None:
-        body["usage"] = {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got}
+        body |= {"usage": {"prompt_tokens": sent, "completion_tokens": got, "total_tokens": sent + got}}
     return body
 
 
@@ -163,18 +163,18 @@ def model_list(names: Mapping[str, object]) -> bytes:
     return orjson.dumps({"object": "list", "data": models})
 
 
-def _reply_message(reply: ChatReply) -> dict[str, Any]:
-    message: dict[str, Any] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
-    if reply.tool_calls:
-        message["content"] = reply.text or None
-        message["tool_calls"] = [
-            {"id": tool.id, "type": "function", "function": {"name": tool.name, "arguments": tool.arguments}}
-            for tool in reply.tool_calls
-        ]
-    return message
+def _reply_message(reply: ChatReply) -> dict[str, object]:
+    message: dict[str, object] = {"role": "assistant", "content": reply.text, "refusal": reply.refusal}
+    if not reply.tool_calls:
+        return message
+    calls = [
+        {"id": tool.id, "type": "function", "function": {"name": tool.name, "arguments": tool.arguments}}
+        for tool in reply.tool_calls
+    ]
+    return {**message, "content": reply.text or None, "tool_calls": calls}
 
 
-def _schema(response_format: Any) -> dict[str, Any] | None:
+def _schema(response_format: object) -> dict[str, JsonValue] | None:
     """Return the JSON schema of a `response_format`, or None where it asks for none."""
     if not isinstance(response_format, dict) or response_format.get("type") != "json_schema":
         return None
@@ -185,7 +185,7 @@ def _schema(response_format: Any) -> dict[str, Any] | None:
     return schema
 
 
-def _tools(offered: Any) -> tuple[ToolSpec, ...]:
+def _tools(offered: object) -> tuple[ToolSpec, ...]:
     """Return the functions among the `tools` that are offered."""
     if offered is None:
         return ()
@@ -201,10 +201,11 @@ def _tools(offered: Any) -> tuple[ToolSpec, ...]:
     return tuple(tools)
 
 
-def _message(message: Any, where: str, images: dict[str, bytes]) -> Message:
-    if not isinstance(message, dict) or message.get("role") not in _ROLES:
+def _message(message: object, where: str, images: dict[str, bytes]) -> Message:
+    role = message.get("role") if isinstance(message, dict) else None
+    if not isinstance(message, dict) or role not in _ROLES:
         raise bad_request(f"{where}.role: one of {', '.join(_ROLES)}")
-    if (message["role"] == "tool") != isinstance(message.get("tool_call_id"), str):
+    if (role == "tool") != isinstance(message.get("tool_call_id"), str):
         raise bad_request(f"{where}.role: a tool's message names its tool_call_id, and no other does")
     content = message.get("content")
     pieces = [{"type": "text", "text": content or ""}] if content is None or isinstance(content, str) else content
@@ -215,27 +216,29 @@ def _message(message: Any, where: str, images: dict[str, bytes]) -> Message:
     if calls is not None and not isinstance(calls, list):
         raise bad_request(f"{where}.tool_calls: a list")
     return Message(
-        role="system" if message["role"] == "developer" else message["role"],
+        role="system" if role == "developer" else role,
         parts=parts,
         tool_calls=tuple(_tool_call(call, where) for call in calls or ()),
         tool_call_id=message.get("tool_call_id"),
     )
 
 
-def _tool_call(call: Any, where: str) -> ToolCall:
-    function = call.get("function") if isinstance(call, dict) else None
+def _tool_call(call: object, where: str) -> ToolCall:
+    fields = call if isinstance(call, dict) else {}
+    function = fields.get("function")
     if not isinstance(function, dict):
         raise bad_request(f"{where}.tool_calls: objects with id and function")
-    facts = {"id": call.get("id"), "name": function.get("name"), "arguments": function.get("arguments")}
+    facts = {"id": fields.get("id"), "name": function.get("name"), "arguments": function.get("arguments")}
     return ToolCall.model_validate(facts)
 
 
-def _part(piece: Any, where: str, images: dict[str, bytes]) -> Part:
-    kind = piece.get("type") if isinstance(piece, dict) else None
-    if kind == "text" and isinstance(piece.get("text"), str):
-        return TextPart(text=piece["text"])
+def _part(piece: object, where: str, images: dict[str, bytes]) -> Part:
+    fields = piece if isinstance(piece, dict) else {}
+    kind, text = fields.get("type"), fields.get("text")
+    if kind == "text" and isinstance(text, str):
+        return TextPart(text=text)
     if kind == "image_url":
-        image_url = piece.get("image_url")
+        image_url = fields.get("image_url")
         url = image_url.get("url") if isinstance(image_url, dict) else image_url
         if not isinstance(url, str) or not url.startswith("data:image/") or ";base64," not in url[:64]:
             raise bad_request(
@@ -286,9 +289,9 @@ _IMAGE_FIELDS = ("image", "image[]")
 _NOT_EXTRA = frozenset((*_IMAGE_FIELDS, "model", "prompt", "seed", "response_format", "n", "user", "stream", "mask"))
 
 
-async def read_form(request: web.Request) -> dict[str, Any]:
+async def read_form(request: web.Request) -> dict[str, object]:
     """Return the fields of a form, a file as its bytes; two files of one name are a list."""
-    fields: dict[str, Any] = {}
+    fields: dict[str, object] = {}
     for name, value in (await request.post()).items():
         content = value
         if isinstance(value, web.FileField):
@@ -298,7 +301,7 @@ async def read_form(request: web.Request) -> dict[str, Any]:
     return fields
 
 
-def read_image_edit(fields: Mapping[str, Any]) -> tuple[ImageEdit, bytes]:
+def read_image_edit(fields: Mapping[str, object]) -> tuple[ImageEdit, bytes]:
     """Return a form as a call, with the bytes of its image; a missing seed is repeat 0.
 
     Raises:
@@ -308,7 +311,8 @@ def read_image_edit(fields: Mapping[str, Any]) -> tuple[ImageEdit, bytes]:
     images = [fields[name] for name in _IMAGE_FIELDS if name in fields]
     if len(images) != 1 or not isinstance(images[0], bytes):
         raise bad_request("image: one file is required; simulated models edit one image at a time")
-    if not isinstance(fields.get("prompt"), str) or not fields["prompt"]:
+    prompt = fields.get("prompt")
+    if not isinstance(prompt, str) or not prompt:
         raise bad_request("prompt: a text is required")
     if fields.get("response_format", "b64_json") != "b64_json":
         raise bad_request("response_format: simulated models send the image itself; ask for b64_json")
@@ -321,7 +325,7 @@ def read_image_edit(fields: Mapping[str, Any]) -> tuple[ImageEdit, bytes]:
     return ImageEdit(
         model=model,
         image=describe_image(images[0], sha256, "image"),
-        instruction=fields["prompt"],
+        instruction=prompt,
         extra={name: value for name, value in fields.items() if name not in _NOT_EXTRA and isinstance(value, str)},
         repeat=int(seed),
     ), images[0]
@@ -329,8 +333,8 @@ def read_image_edit(fields: Mapping[str, Any]) -> tuple[ImageEdit, bytes]:
 
 def edited_body(png: bytes, usage: Usage | None) -> bytes:
     """Return the body of a reply with an edited image; without its usage where that is None."""
-    body: dict[str, Any] = {"created": CREATED, "data": [{"b64_json": base64.b64encode(png).decode()}]}
+    body = {"created": CREATED, "data": [{"b64_json": base64.b64encode(png).decode()}]}
     if usage is not None:
         used = {"input_tokens": usage.input_tokens or 0, "output_tokens": usage.output_tokens or 0}
-        body["usage"] = {**used, "total_tokens": sum(used.values())}
+        body |= {"usage": {**used, "total_tokens": sum(used.values())}}
     return orjson.dumps(body)

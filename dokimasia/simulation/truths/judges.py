@@ -9,15 +9,15 @@ down, each at a known rate; in a pair, the first place is then favoured, indepen
 with good sight, and for answers with one planted error or none.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations, product
 from math import comb
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from dokimasia.simulation.creative import LINES
 from dokimasia.simulation.judging.whole_answers import MUCH_BETTER
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.ranked_world import PlantedResponse
+from dokimasia.simulation.ranked_world import PlantedRanking, PlantedResponse
 from dokimasia.simulation.scene import Scene, SceneQuestion
 
 RATED_LUCKY, RATED_UNLUCKY = 9, 3
@@ -26,7 +26,7 @@ RATED_LUCKY, RATED_UNLUCKY = 9, 3
 TOTAL_WEIGHT = 10
 """Total weight of all steps."""
 
-RankedQuestion = tuple[Sequence[PlantedResponse], Iterable[Mapping[str, Any]]]
+RankedQuestion = tuple[Sequence[PlantedResponse], Iterable[PlantedRanking]]
 """The responses to a question, and people's rankings of them, one line per person."""
 
 
@@ -48,12 +48,14 @@ def expected_atoms(questions: Iterable[RankedQuestion], *, margin: float = 0.0) 
     return _expected_agreement(questions, lambda response: {1 + 4 * response.merit / TOTAL_WEIGHT: 1.0}, margin)
 
 
-def _expected_agreement(questions: Iterable[RankedQuestion], chances_of: Any, margin: float) -> float:
+def _expected_agreement(
+    questions: Iterable[RankedQuestion], chances_of: Callable[[PlantedResponse], dict[float, float]], margin: float
+) -> float:
     total = count = 0.0
     for responses, lines in questions:
         chances = {response.model: chances_of(response) for response in responses}
         for line in lines:
-            places = _ranks(line)
+            places = line.places
             for model, other_model in combinations(sorted(places), 2):
                 people_prefer = (places[model] > places[other_model]) - (places[model] < places[other_model])
                 for (first, chance), (second, other_chance) in product(
@@ -64,12 +66,6 @@ def _expected_agreement(questions: Iterable[RankedQuestion], chances_of: Any, ma
                     total += chance * other_chance * (verdict == people_prefer)
                 count += 1
     return total / count
-
-
-def _ranks(line: Mapping[str, Any]) -> dict[str, float]:
-    if "scores" in line:
-        return dict(line["scores"])
-    return {model: -float(rank) for rank, group in enumerate(line["ranking"]) for model in group}
 
 
 BEST, WORST = 3, 1
