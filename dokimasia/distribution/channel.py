@@ -15,7 +15,7 @@ BATCH_SIZE = 64
 """Messages in one batch, at most, so that neither side waits behind all messages of the other."""
 
 
-class Request(NamedTuple):
+class ChannelRequest(NamedTuple):
     """A request of the other side; a negative number: no answer is expected."""
 
     number: int
@@ -36,14 +36,14 @@ class Answer(NamedTuple):
     content: object
 
 
-class Failure(NamedTuple):
+class ChannelFailure(NamedTuple):
     """The error to which the request with this number came."""
 
     number: int
     error: Exception
 
 
-ChannelMessage = Request | Drop | Answer | Failure
+ChannelMessage = ChannelRequest | Drop | Answer | ChannelFailure
 
 
 class ChannelClosed(Exception):
@@ -86,7 +86,7 @@ class Channel:
             raise ChannelClosed
         number = next(self._numbers)
         answer = self._asked[number] = asyncio.get_running_loop().create_future()
-        self._enqueue(Request(number, name, arguments))
+        self._enqueue(ChannelRequest(number, name, arguments))
         try:
             return await answer
         except asyncio.CancelledError:
@@ -98,7 +98,7 @@ class Channel:
 
     def notify(self, name: str, *arguments: object) -> None:
         """Send a message without expecting an answer."""
-        self._enqueue(Request(-next(self._numbers), name, arguments))
+        self._enqueue(ChannelRequest(-next(self._numbers), name, arguments))
 
     async def outgoing(self, wait: float) -> list[ChannelMessage]:
         """Return the next batch of outgoing messages, waiting up to `wait` seconds for the first.
@@ -120,7 +120,7 @@ class Channel:
         """Process messages of the other side, in order."""
         for word in words:
             number = word.number
-            if isinstance(word, Request):
+            if isinstance(word, ChannelRequest):
                 task = asyncio.create_task(self._answer(word))
                 self._serving[number] = task
                 task.add_done_callback(lambda _, number=number: self._serving.pop(number, None))
@@ -153,15 +153,15 @@ class Channel:
         self._said.append(word)
         self._something.set()
 
-    async def _answer(self, request: Request) -> None:
+    async def _answer(self, request: ChannelRequest) -> None:
         number = request.number
         try:
             answer = Answer(number, await self._serve(request.name, request.arguments))
         except asyncio.CancelledError:
             return
         except DokimasiaError as error:
-            answer = Failure(number, error)
+            answer = ChannelFailure(number, error)
         except Exception as error:  # any exception is returned to the other side as text, since it may not be picklable
-            answer = Failure(number, RuntimeError(f"{type(error).__name__}: {error}"))
+            answer = ChannelFailure(number, RuntimeError(f"{type(error).__name__}: {error}"))
         if number > 0 and not self.lost:
             self._enqueue(answer)
