@@ -132,8 +132,7 @@ class ClientRun:
 
     def samples(self, *, failed: bool = False) -> Iterator[JsonObject]:
         """Yield the names of its samples, with how many results each has and how many failed."""
-        for page in self._client.connection.pages(f"{self._path}/samples", failed=failed or None):
-            yield from page["samples"]
+        yield from self._client.pages(f"{self._path}/samples", "samples", failed=failed or None)
 
     def sample(self, id: str, *, raw: bool = False) -> JsonObject:
         """Return a sample with all its results, with `raw` also every call as it was sent."""
@@ -319,7 +318,7 @@ class Client:
 
     def uploads(self) -> list[JsonObject]:
         """Return the uploads, the newest first."""
-        return [upload for page in self.connection.pages("/api/uploads") for upload in page["uploads"]]
+        return list(self.pages("/api/uploads", "uploads"))
 
     def methods(self) -> list[JsonObject]:
         """Return the methods with what each takes."""
@@ -412,6 +411,10 @@ class Client:
     def entries(self, function: Callable[..., ListPage], name: str, /, **arguments: object) -> Iterator[JsonObject]:
         """Yield all entries of an operation that lists, as JSON."""
         path, query, _ = operation_of(function).request(arguments)
+        return self.pages(path, name, **query)
+
+    def pages(self, path: str, name: str, **query: object) -> Iterator[JsonObject]:
+        """Yield all entries of a route's paginated list."""
         for page in self.connection.pages(path, **query):
             yield from page[name]
 
