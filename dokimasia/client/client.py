@@ -51,7 +51,7 @@ class ClientRun:
         command: the command line that requests the same run.
     """
 
-    def __init__(self, client: "Client", shown: JsonObject) -> None:
+    def __init__(self, client: "Client", shown: Mapping[str, Any]) -> None:
         """Create a run from its JSON; callers use `Client.run`, `Client.find` or `Client.runs` instead."""
         self._client = client
         self.id = str(shown["id"])
