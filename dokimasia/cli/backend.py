@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 from urllib.parse import urlsplit
 
 import click
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from dokimasia.cli.remote_backend import RemoteBackend
     from dokimasia.settings import Settings
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 Backend: TypeAlias = "LocalBackend | RemoteBackend"
@@ -27,24 +26,24 @@ Backend: TypeAlias = "LocalBackend | RemoteBackend"
 def with_backend(function: Callable[..., R]) -> Callable[..., R]:
     """Add the options of `common` and those that name a service to a verb, which receives its `backend`."""
 
-    def choose_backend(options: dict[str, Any]) -> None:
-        settings, explicit = options.pop("settings"), options.pop("given")
-        server, token_file = options.pop("server"), options.pop("server_token_file")
-        if explicit and server:
+    def choose_backend(
+        settings: "Settings", given: bool, server: str | None, server_token_file: Path | None
+    ) -> dict[str, Backend]:
+        if given and server:
             raise click.UsageError("--home and --server are two places: name one")
-        settings = replace(settings, server="") if explicit else server_settings(settings, server or "", token_file)
+        settings = replace(settings, server="") if given else server_settings(settings, server or "", server_token_file)
         target_flags = f" --server {settings.server}" if settings.server else ""
-        if target_flags and token_file:
-            target_flags += f" --server-token-file {shlex.quote(str(token_file))}"
+        if target_flags and server_token_file:
+            target_flags += f" --server-token-file {shlex.quote(str(server_token_file))}"
         if server:
             remember_target_flags(target_flags)
         if settings.server:
             redacting(settings)
-        options["backend"] = backend_of(settings, where=target_flags)
+        return {"backend": backend_of(settings, where=target_flags)}
 
     url_help = "Have the service at this address do it (DOKIMASIA_SERVER)."
     file_help = "The service's token, in a file (or DOKIMASIA_SERVER_TOKEN)."
-    verb = prepared(function, choose_backend)
+    verb = prepared(function, choose_backend, "settings", "given", "server", "server_token_file")
     verb = click.option("--server-token-file", type=FILE, help=file_help)(verb)
     return shared(click.option("--server", metavar="URL", help=url_help)(verb))
 
@@ -52,12 +51,13 @@ def with_backend(function: Callable[..., R]) -> Callable[..., R]:
 def detachable(function: Callable[..., R]) -> Callable[..., R]:
     """Add --detach to a verb that has a backend and begins a run."""
 
-    def detach(options: dict[str, Any]) -> None:
-        if options.pop("detach"):
-            options["backend"].detach()
+    def detach_backend(backend: Backend, detach: bool) -> dict[str, Backend]:
+        if detach:
+            backend.detach()
+        return {"backend": backend}
 
     help = "With a service: print the run's id, and leave the run to it."
-    return click.option("--detach", is_flag=True, help=help)(prepared(function, detach))
+    return click.option("--detach", is_flag=True, help=help)(prepared(function, detach_backend, "backend", "detach"))
 
 
 def backend_of(settings: "Settings", *, where: str = "") -> Backend:

@@ -4,12 +4,11 @@ import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
 
-from dokimasia.algorithms.text.word_difference import DifferencePiece
 from dokimasia.cli.shared import console
 from dokimasia.datasets.images import image_format
 from dokimasia.domain.decision import Action, CheckItem, Decision, Kind, sentences_of, without_sentences
@@ -23,7 +22,7 @@ from dokimasia.report.terminal import draw_blocks
 
 if TYPE_CHECKING:
     from dokimasia.cli.backend import Backend
-    from dokimasia.cli.outcomes import CheckScreen
+    from dokimasia.cli.outcomes import CheckScreen, PerturbationOnScreen
 
 _MOVES = "o open the image · s skip · b back · q stop"
 _REPLY = "e write the reply in an editor · r TEXT reply in one line · z take the answer back"
@@ -102,8 +101,8 @@ def _show(screen: "CheckScreen", number: int, count: int, pictures: Pictures) ->
         out.print(f"[dim]{name}: {escape(str(picture))}[/dim]", soft_wrap=True)
     if item.kind == "question":
         out.print(escape(item.text), soft_wrap=True)
-    elif item.kind == "perturbation":
-        _show_perturbation(screen.shown["perturbation"])
+    elif screen.shown.perturbation is not None:
+        _show_perturbation(screen.shown.perturbation)
     else:
         if item.detail:
             out.print(f"[dim]{escape(item.detail)}[/dim]")
@@ -111,16 +110,16 @@ def _show(screen: "CheckScreen", number: int, count: int, pictures: Pictures) ->
             out.print(f"{place:>3}  {escape(sentence)}")
 
 
-def _show_perturbation(perturbation: Mapping[str, Any]) -> None:
+def _show_perturbation(perturbation: "PerturbationOnScreen") -> None:
     """Print the question, the gold answer, the change in it, and the kind of error that the change was meant as."""
     rows: list[tuple[str, Cell]] = [
-        ("asked", perturbation["prompt"]),
-        ("gold", perturbation["gold"]),
-        ("changed", difference([DifferencePiece(*piece) for piece in perturbation["difference"]])),
-        ("edit", perturbation["instruction"]),
-        ("said to be", perturbation["description"]),
-        ("checker", perturbation["doubt"]),
-        ("meant as", f"{perturbation['title']}: {perturbation['definition']}"),
+        ("asked", perturbation.prompt),
+        ("gold", perturbation.gold),
+        ("changed", difference(perturbation.difference)),
+        ("edit", perturbation.instruction),
+        ("said to be", perturbation.description),
+        ("checker", perturbation.doubt),
+        ("meant as", f"{perturbation.title}: {perturbation.definition}"),
     ]
     draw_blocks(console(), [Facts([row for row in rows if row[1]])])
 
@@ -130,7 +129,7 @@ def _ask(
 ) -> tuple[int | None, int]:
     """Ask until something is decided; return the step to the next item (None: stop) and how many decisions were made."""
     out, item = console(), screen.item
-    decisions_seen = None if second or item.kind == "question" else int(screen.shown["decided"])
+    decisions_seen = None if second or item.kind == "question" else screen.shown.decided
     since = screen.since if item.kind == "question" else ""
     if screen.unfinished:
         out.print("[yellow]an unfinished edit of yours is kept: e goes on with it[/yellow]")
@@ -168,7 +167,7 @@ def _action_and_text(
             raise InputError(f"question {item.id}: write the reply behind r, or press e for an editor")
         return "reply", argument
     if item.kind == "question" and key == "e":
-        form = str(screen.shown["form"])
+        form = screen.shown.form
         text = backend.edit_text(item, form, who=who)
         if text.strip() != form.strip():
             return "reply", text
@@ -225,10 +224,10 @@ def _print_decision(decision: Decision | None) -> int:
 
 def _pictures(backend: "Backend", screen: "CheckScreen", folder: Path) -> Pictures:
     """Write an item's images to a folder, with file extensions that image viewers know, and return them."""
-    images = [(str(image["name"]), str(image["sha256"])) for image in screen.shown["images"]]
+    images = [(image.name, image.sha256) for image in screen.shown.images]
     if screen.item.kind == "question":
-        parts = [part for message in screen.shown["messages"] for part in message["parts"]]
-        hashes = [str(part["image"]) for part in parts if "image" in part]
+        parts = [part for message in screen.shown.messages for part in message.parts]
+        hashes = [part.image for part in parts if part.image is not None]
         images = [(f"image {number}", sha256) for number, sha256 in enumerate(hashes, 1)]
     return [(name, _copy_image(backend, sha256, folder)) for name, sha256 in images]
 

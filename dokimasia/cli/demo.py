@@ -4,13 +4,13 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from dokimasia.cli.shared import configured, console, json_option, print_json, reading, redact, shown_path
 from dokimasia.domain.capability import ROOT
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.report.figures import several
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dokimasia.methods.tree.node_scores import ModelWeaknesses
     from dokimasia.report.blocks import Block
     from dokimasia.settings import Settings
-    from dokimasia.simulation.scene import Scene, SceneQuestion
+    from dokimasia.simulation.scene import Domain, Scene, SceneQuestion
 
 
 class PlantedSkills(NamedTuple):
@@ -61,7 +61,7 @@ def tree_step(
     judge: str,
     models: Sequence[str],
     as_json: bool,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Grow a tree from a run's criteria, print it and where each model is significantly weak, and return the figures.
 
     Each weak node is shown with the mean planted skill at its criteria and at all others, from the models' profiles.
@@ -101,9 +101,9 @@ def tree_step(
 
 def planted_steps(
     pairs: "Sequence[tuple[Scene, SceneQuestion]]", criteria: "Mapping[str, TreeCriterion]"
-) -> dict[str, tuple[str, Any]]:
+) -> "dict[str, tuple[str, Domain]]":
     """Return the capability and the domain of the planted step that each criterion asks for; other criteria have none."""
-    planted = {
+    planted: dict[tuple[str, str], tuple[str, Domain]] = {
         (question.id, step.question): (step.capability, scene.domain)
         for scene, question in pairs
         for step in question.steps
@@ -112,7 +112,7 @@ def planted_steps(
     return {key: planted[step] for key, step in steps_by_key.items() if step in planted}
 
 
-def planted_skill(name: str, keys: Iterable[str], steps: Mapping[str, tuple[str, Any]]) -> float:
+def planted_skill(name: str, keys: Iterable[str], steps: "Mapping[str, tuple[str, Domain]]") -> float:
     """Return a model's mean planted skill, 0 to 1, at criteria; 0 where none of them has a planted step."""
     from dokimasia.simulation.profiles import as_candidate, find_profile
 
@@ -162,7 +162,7 @@ def diagnosis_step(
     *,
     models: Sequence[str],
     as_json: bool,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Diagnose the run, have a writer that is planted to err describe it, print both, and return the figures.
 
     Each leaf at which a model is significantly worse than the others is shown with its mean planted skill there, and theirs.
@@ -287,7 +287,7 @@ EVALUATORS: tuple["Evaluator", ...] = ("single-axes", "pairwise-axes")
 DIMENSIONS = ("entity_substitution", "numerical_errors", "logical_inconsistency", "narrative_visual_conflict")
 
 
-def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> dict[str, Any]:
+def probe_step(settings: "Settings", seed: int, *, as_json: bool) -> JsonObject:
     """Perturb answers to a few pictures, probe a judge with them, print its misses beside the planted rates; return figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end
@@ -363,17 +363,19 @@ def command(settings: "Settings", samples: int, seed: int, as_json: bool) -> Non
     )
     pairs = list(make_world(samples, seed))
     evaluation = evaluation_step(settings, data.absolute(), pairs, seed, as_json=as_json)
-    evaluation["tree"] = tree_step(
-        settings, evaluation["run"], pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json
-    )
-    evaluation["diagnosis"] = diagnosis_step(settings, evaluation["run"], pairs, models=CANDIDATES, as_json=as_json)
-    evaluation["refinement"] = refinement_step(settings, evaluation["run"], pairs, seed, as_json=as_json)
-    evaluation["probe"] = probe_step(settings, seed, as_json=as_json)
-    evaluation["report"] = str(page_step(settings, evaluation["run"]))
+    run = evaluation["run"]
+    figures = {
+        **evaluation,
+        "tree": tree_step(settings, run, pairs, seed, judge=JUDGE, models=CANDIDATES, as_json=as_json),
+        "diagnosis": diagnosis_step(settings, run, pairs, models=CANDIDATES, as_json=as_json),
+        "refinement": refinement_step(settings, run, pairs, seed, as_json=as_json),
+        "probe": probe_step(settings, seed, as_json=as_json),
+    }
+    page = str(page_step(settings, run))
     if as_json:
-        print_json(evaluation)
+        print_json({**figures, "report": page})
     else:
-        click.echo(f"all of it as a page: {evaluation['report']}")
+        click.echo(f"all of it as a page: {page}")
 
 
 def page_step(settings: "Settings", run: str) -> Path:
@@ -387,7 +389,7 @@ def page_step(settings: "Settings", run: str) -> Path:
 
 def evaluation_step(
     settings: "Settings", data: Path, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
-) -> dict[str, Any]:
+) -> JsonObject:
     """Evaluate the models, print their scores beside the planted ones, and return the figures with `planted`."""
     from dokimasia.cli.drawing import print_run
     from dokimasia.cli.local_backend import LocalBackend
@@ -412,7 +414,7 @@ def evaluation_step(
 
 def refinement_step(
     settings: "Settings", run: str, pairs: "Sequence[tuple[Scene, SceneQuestion]]", seed: int, *, as_json: bool
-) -> dict[str, Any]:
+) -> JsonObject:
     """Let models refine wrong answers, print the results beside the planted rates, and return the figures."""
     from dokimasia.cli.drawing import print_blocks
     from dokimasia.cli.running import run_to_end

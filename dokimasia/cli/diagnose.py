@@ -1,7 +1,8 @@
 """`dokimasia diagnose`: where a run's models are weak and strong, as tables, down to the atoms behind each figure."""
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -9,6 +10,7 @@ from dokimasia.cli.backend import Backend, detachable, with_backend
 from dokimasia.cli.method_verb import run_verb
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import json_option, print_json
+from dokimasia.domain.identity import JsonObject
 from dokimasia.methods.diagnosis import WordsRequest
 from dokimasia.methods.fingerprints import FingerprintRequest
 from dokimasia.report.figures import several
@@ -37,14 +39,25 @@ if TYPE_CHECKING:
 @click.option(
     "--matches", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="--fingerprint: a person's."
 )
-@request_options(FingerprintRequest, leave_out=("min_score", "min_accuracy"), optional=("judge",))
+@request_options(
+    FingerprintRequest,
+    leave_out=("min_score", "min_accuracy"),
+    optional=("judge",),
+    named=("run", "judge", "tree", "seed", "export", "by_hand"),
+)
 @click.option("--dry-run", is_flag=True, help="--write, --fingerprint: print the estimate; ask nothing.")
 @json_option
 @with_backend
 @detachable
 def command(
     backend: Backend,
-    asked: dict[str, Any],
+    asked: Mapping[str, object],
+    run: str,
+    judge: str | None,
+    tree: str | None,
+    seed: int | None,
+    export: Path | None,
+    by_hand: bool,
     against: str | None,
     why: str | None,
     top: int,
@@ -65,40 +78,43 @@ def command(
     if not (write or (fingerprint and matches is None)):
         backend.only_here("diagnose without --write or --fingerprint")
     if matches is not None:
-        _import_matches(settings, asked, matches, dry_run=dry_run, as_json=as_json)
+        for option, value in (("--judge", judge), ("--by-hand", by_hand), ("--dry-run", dry_run)):
+            if value:
+                raise click.UsageError(f"--matches takes in what a person decided; {option} does not go with it")
+        _import_matches(settings, run, matches, export=export, as_json=as_json)
     elif fingerprint:
+        if judge is None:
+            raise click.UsageError("--fingerprint needs --judge M: who writes the reports, and matches them")
+        if by_hand and export is None:
+            raise click.UsageError("--by-hand needs --export DIR: where the trials are written for a person")
         return _match(backend, asked, dry_run=dry_run, as_json=as_json)
     elif write:
+        if judge is None:
+            raise click.UsageError("--write needs --judge M: who writes")
         return _write(backend, asked, dry_run=dry_run, as_json=as_json)
     elif why is not None:
-        _why(settings, asked["run"], why, tree=asked["tree"], top=top, seed=asked["seed"], as_json=as_json)
+        _why(settings, run, why, tree=tree, top=top, seed=seed, as_json=as_json)
     else:
-        _tables(settings, asked, against=against, shown=shown, as_json=as_json)
+        _tables(settings, run, tree=tree, seed=seed, export=export, against=against, shown=shown, as_json=as_json)
     return 0
 
 
-def _write(backend: Backend, asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
+def _write(backend: Backend, asked: Mapping[str, object], *, dry_run: bool, as_json: bool) -> int:
     """Have a judge write reports on a run, or print those that it wrote."""
     from dokimasia.methods.diagnosis import METHOD
 
-    if asked["judge"] is None:
-        raise click.UsageError("--write needs --judge M: who writes")
     request = made(WordsRequest, {name: asked[name] for name in WordsRequest.model_fields if name in asked})
     return run_verb(METHOD, backend, request, dry_run=dry_run, as_json=as_json)
 
 
-def _match(backend: Backend, asked: dict[str, Any], *, dry_run: bool, as_json: bool) -> int:
+def _match(backend: Backend, asked: Mapping[str, object], *, dry_run: bool, as_json: bool) -> int:
     """Have a judge match reports to responses, or only write them, for a person to match."""
     from dokimasia.methods.fingerprints import METHOD
 
-    if asked["judge"] is None:
-        raise click.UsageError("--fingerprint needs --judge M: who writes the reports, and matches them")
-    if asked["by_hand"] and asked["export"] is None:
-        raise click.UsageError("--by-hand needs --export DIR: where the trials are written for a person")
     return run_verb(METHOD, backend, made(FingerprintRequest, asked), dry_run=dry_run, as_json=as_json)
 
 
-def _import_matches(settings: "Settings", asked: dict[str, Any], path: Path, *, dry_run: bool, as_json: bool) -> None:
+def _import_matches(settings: "Settings", run: str, path: Path, *, export: Path | None, as_json: bool) -> None:
     """Import a person's matches and print the results of the test; with a folder, also write all files there."""
     import asyncio
 
@@ -108,16 +124,13 @@ def _import_matches(settings: "Settings", asked: dict[str, Any], path: Path, *, 
     from dokimasia.methods.fingerprints.human_matching import take_matches
     from dokimasia.storage.home import Home
 
-    for option, value in (("--judge", asked["judge"]), ("--by-hand", asked["by_hand"]), ("--dry-run", dry_run)):
-        if value:
-            raise click.UsageError(f"--matches takes in what a person decided; {option} does not go with it")
     with Home.open(settings.home, write=True, create=False, command="diagnose") as home:
-        matches, new = asyncio.run(take_matches(home, asked["run"], path))
+        matches, new = asyncio.run(take_matches(home, run, path))
     click.echo(f"took in {new} new decisions of {path.name} for {matches.id}", err=True)
     print_run(LocalBackend(settings), matches.id, as_json=as_json)
-    if asked["export"] is not None:
+    if export is not None:
         with Home.open(settings.home, write=False) as home:
-            for line in write_all(home, matches, asked["export"].absolute()):
+            for line in write_all(home, matches, export.absolute()):
                 click.echo(line, err=True)
 
 
@@ -157,7 +170,15 @@ def _check_together(*, write: bool, fingerprint: bool) -> None:
 
 
 def _tables(
-    settings: "Settings", asked: dict[str, Any], *, against: str | None, shown: tuple[str, ...], as_json: bool
+    settings: "Settings",
+    run: str,
+    *,
+    tree: str | None,
+    seed: int | None,
+    export: Path | None,
+    against: str | None,
+    shown: tuple[str, ...],
+    as_json: bool,
 ) -> None:
     from dokimasia.cli.diagnose_view import asset_blocks, assets_named, compared, notes, overview
     from dokimasia.cli.drawing import print_blocks
@@ -168,10 +189,9 @@ def _tables(
     from dokimasia.storage.home import Home
 
     change: Changes | None = None
-    folder, seed = asked["export"], asked["seed"]
     with Home.open(settings.home, write=False) as home:
-        evaluation, own_tree = evaluation_of(home, asked["run"])
-        tree = asked["tree"] or own_tree
+        evaluation, own_tree = evaluation_of(home, run)
+        tree = tree or own_tree
         diagnosis = diagnose(home, evaluation, tree=tree, seed=seed)
         words = latest_words(home, diagnosis.run)
         if against is not None:
@@ -179,9 +199,9 @@ def _tables(
             change = compare_diagnoses(home, evaluation, other, tree=tree, seed=seed)
     assets = assets_named(change.assets if change else diagnosis.assets, shown)
     _store(settings, evaluation, diagnosis)
-    if folder is not None:
-        files = export_diagnosis(diagnosis, folder, further=change.assets if change else ())
-        click.echo(f"wrote {several(len(files), 'file')} to {folder}", err=True)
+    if export is not None:
+        files = export_diagnosis(diagnosis, export, further=change.assets if change else ())
+        click.echo(f"wrote {several(len(files), 'file')} to {export}", err=True)
     if as_json:
         print_json(_as_json(diagnosis, change, assets))
         return
@@ -236,7 +256,7 @@ def _store(settings: "Settings", run: "Run", diagnosis: "Diagnosis") -> None:
         click.echo(f"not kept with the run: {problem}", err=True)
 
 
-def _as_json(diagnosis: "Diagnosis", change: "Changes | None", assets: "Sequence[Asset]") -> dict[str, Any]:
+def _as_json(diagnosis: "Diagnosis", change: "Changes | None", assets: "Sequence[Asset]") -> JsonObject:
     """Return the requested tables as JSON; for two runs, all tables of the first, and the changes."""
     tables = [asset.model_dump(mode="json") for asset in assets]
     if change is None:

@@ -1,11 +1,12 @@
 """Output of verbs for people: runs of any method and blocks, as in the report, and previews of runs."""
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pydantic import BaseModel
 
 from dokimasia.cli.shared import console, print_json, redact, with_target_flags
+from dokimasia.domain.identity import JsonObject
 from dokimasia.report.fields import RunFigures
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import ModelEstimate
@@ -24,7 +25,7 @@ def print_run(
     sample: str | None = None,
     raw: bool = False,
     figures: RunFigures | None = None,
-    planted: Mapping[str, Any] | None = None,
+    planted: Mapping[str, object] | None = None,
 ) -> None:
     """Print the results of a run: as JSON, or as the sections of its report that a terminal shows.
 
@@ -56,7 +57,7 @@ def print_run(
         print_sample(method_of(backend.find(run)).drawing(), sample, view, raw=raw)
 
 
-def print_sample(drawing: "Drawing", sample: str, view: Mapping[str, Any], *, raw: bool = False) -> None:
+def print_sample(drawing: "Drawing", sample: str, view: JsonObject, *, raw: bool = False) -> None:
     """Print all results of a sample; with `raw` also its calls (without it, `calls` may be their number)."""
     from dokimasia.report.blocks import Fold
     from dokimasia.report.sections import plain
@@ -109,7 +110,7 @@ class PreviewShown(BaseModel):
     steps: list[ForkStep] | None = None
 
 
-def print_preview(preview: Mapping[str, Any], *, as_json: bool) -> None:
+def print_preview(preview: JsonObject, *, as_json: bool) -> None:
     """Print a run's prompts and then, where they remain visible, its calls and their cost."""
     if as_json:
         print_json(preview)

@@ -2,19 +2,20 @@
 
 import asyncio
 import inspect
-from collections.abc import Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 from pydantic import BaseModel, ValidationError
 
-from dokimasia.cli.outcomes import CheckScreen, DueItems, RunOutcome, edited_in, user_name
+from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, user_name
 from dokimasia.cli.shared import console, home_options, reading, redact, with_target_flags
 from dokimasia.domain.decision import Action, CheckItem, Decision, Standing
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError
 from dokimasia.operations.operation import ListPage, OperationContext, operation_of
 from dokimasia.report.fields import RunFigures, as_json
@@ -31,8 +32,10 @@ from dokimasia.storage.runs import Run, get_run, now
 
 if TYPE_CHECKING:
     from dokimasia.cli.remote_backend import RemoteBackend
+    from dokimasia.endpoints.models import ModelListed
     from dokimasia.people.checks.filled import ImportResult
     from dokimasia.people.checks.standing import StandingFigures
+    from dokimasia.runs.lifecycle import RunResult
 
 P = TypeVar("P", bound=ListPage)
 E = TypeVar("E")
@@ -101,33 +104,20 @@ class LocalBackend:
             service.detach()
         return service
 
-    @overload
-    def call(self, function: Callable[..., Coroutine[Any, Any, R]], *, who: str = "", **arguments: Any) -> R: ...
-
-    @overload
-    def call(self, function: Callable[..., R], *, who: str = "", **arguments: Any) -> R: ...
-
-    def call(self, function: Callable[..., Any], *, who: str = "", **arguments: Any) -> Any:
-        """Carry out an operation and return what it returns.
-
-        Args:
-            function: the operation.
-            who: the person in whose name it is carried out.
-            arguments: its arguments; a body as a mapping.
-        """
+    def call(self, function: Callable[..., Awaitable[R] | R], *, who: str = "", **arguments: object) -> R:
+        """Carry out an operation, in the name of `who`, and return what it returns."""
         operation = operation_of(function)
         if operation.changes and (service := self.holder()):
             return service.call(function, who=who, **arguments)
-        if "body" in arguments:
-            arguments["body"] = _body(function, arguments["body"])
+        if (body := arguments.get("body")) is not None:
+            arguments |= {"body": _body(function, body)}
         with Home.open(self.settings.home, write=operation.changes, create=operation.creates) as home:
-            result = function(
-                OperationContext(settings=self.settings, home=home, person=who, redact=redact), **arguments
-            )
+            context = OperationContext(settings=self.settings, home=home, person=who, redact=redact)
+            result = operation.function(context, **arguments)
             return asyncio.run(result) if inspect.iscoroutine(result) else result
 
     def entries(
-        self, function: Callable[..., P], entries_of: Callable[[P], Sequence[E]], *, who: str = "", **arguments: Any
+        self, function: Callable[..., P], entries_of: Callable[[P], Sequence[E]], *, who: str = "", **arguments: object
     ) -> list[E]:
         """Return the entries of all pages of a list."""
         return list(entries_of(self.call(function, who=who, limit=WHOLE, **arguments)))
@@ -142,13 +132,13 @@ class LocalBackend:
         with reading(self.settings, run, usable) as (_, row):
             return row
 
-    def preview(self, method: AnyMethod, request: RunRequest) -> dict[str, Any]:
+    def preview(self, method: AnyMethod, request: RunRequest) -> JsonObject:
         """Return the id, the calls, the cost and the prompts that a run would have."""
         from dokimasia.runs.preview import preview
 
         return preview(method, request, settings=self.settings)
 
-    def check_keys(self, preview: Mapping[str, Any]) -> None:
+    def check_keys(self, preview: JsonObject) -> None:
         """Raise `ConfigError` if a key that the run would need is not set."""
         from dokimasia.runs.preview import check_keys
 
@@ -163,23 +153,27 @@ class LocalBackend:
         if service := self.holder():
             return service.run(method, without_written(request))
         flags = request.worker_flags  # invalid combinations are refused before anything is stored
-        return run_to_end(partial(run, method, request), self.settings, method=method.name, worker_flags=flags)
+        return _outcome(
+            run_to_end(partial(run, method, request), self.settings, method=method.name, worker_flags=flags)
+        )
 
-    def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> RunOutcome:
+    def resume(
+        self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[str]
+    ) -> RunOutcome:
         """Resume a run, to its end."""
         from dokimasia.cli.running import run_to_end
         from dokimasia.runs.lifecycle import resume
         from dokimasia.runs.outcome import retryable
 
         if service := self.holder():
-            return service.resume(run, changes, retry)
+            return service.resume(run, changes, prompts=prompts, retry=retry)
         kinds = retryable(",".join(retry)) if retry else ()
-        workers = {name: changes[name] for name in ("workers", "engine", "address") if name in changes}
-        flags = Invocation(**workers).worker_flags
+        flags = Invocation.model_validate(changes).worker_flags
+        changes = {**changes, "fresh": False, **({"prompts": prompts} if prompts else {})}
         work = partial(resume, run, changes=changes, retry=kinds)
-        return run_to_end(work, self.settings, method=run.method, worker_flags=flags)
+        return _outcome(run_to_end(work, self.settings, method=run.method, worker_flags=flags))
 
-    def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
+    def fork_preview(self, run: Run, request: ForkRequest) -> JsonObject:
         """Return the id, the steps, the calls and the cost that a fork would have."""
         from dokimasia.runs.forking import prepare_fork
 
@@ -194,7 +188,7 @@ class LocalBackend:
         if service := self.holder():
             return service.fork(run, request)
         work = partial(fork, run, request)
-        return run_to_end(work, self.settings, method=run.method, worker_flags=request.worker_flags)
+        return _outcome(run_to_end(work, self.settings, method=run.method, worker_flags=request.worker_flags))
 
     def after(self, method: AnyMethod, run: str, request: RunRequest) -> Sequence[str]:
         """Carry out the method's last step on this machine, such as writing files, and return the lines to print."""
@@ -203,7 +197,7 @@ class LocalBackend:
         with reading(self.settings, run) as (home, row):
             return list(method.after(home, get_run(home, row.id), request))
 
-    def view(self, run: str, *, figures: RunFigures | None = None) -> Mapping[str, Any]:
+    def view(self, run: str, *, figures: RunFigures | None = None) -> JsonObject:
         """Return a run's figures as JSON, with its items if its method shows them."""
         with reading(self.settings, run) as (home, row):
             method = method_of(row)
@@ -212,7 +206,7 @@ class LocalBackend:
                 view["items"] = list(method.items(home, row, None))
             return view
 
-    def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, Any] | None = None) -> None:
+    def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, object] | None = None) -> None:
         """Print the sections of a run's report that a terminal shows."""
         from dokimasia.report.terminal import draw_run
         from dokimasia.runs.reading.reporting import run_data
@@ -221,7 +215,7 @@ class LocalBackend:
             data = replace(run_data(home, row, figures), planted=planted)
             draw_run(console(), data, redact=lambda text: with_target_flags(redact(text)))
 
-    def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
+    def models(self, names: Sequence[str], *, simulated: bool) -> "list[ModelListed]":
         """Return the configured or named models, with the environment variables of their keys."""
         from dokimasia.endpoints.models import chosen_models, list_models
 
@@ -266,7 +260,8 @@ class LocalBackend:
             with suppress(NotFound):  # a home that another process holds may have no row of it yet
                 item_standing = standing(home, item)
             unfinished = draft_file(self.settings.home, item, who).is_file()
-            return CheckScreen(item_standing.item, shown_item(home, item_standing, who), unfinished, now())
+            shown = ItemOnScreen.model_validate(shown_item(home, item_standing, who))
+            return CheckScreen(item_standing.item, shown, unfinished, now())
 
     def image(self, sha256: str) -> bytes:
         """Return the bytes of an image; empty if it is missing."""
@@ -335,7 +330,11 @@ class LocalBackend:
         return decision
 
 
-def _body(function: Callable[..., Any], values: Mapping[str, Any]) -> BaseModel:
+def _outcome(result: "RunResult") -> RunOutcome:
+    return RunOutcome(result.run, result.end, result.why, result.summary)
+
+
+def _body(function: Callable[..., object], values: object) -> BaseModel:
     """Return the body of an operation.
 
     Raises:
@@ -343,7 +342,7 @@ def _body(function: Callable[..., Any], values: Mapping[str, Any]) -> BaseModel:
     """
     model: type[BaseModel] = inspect.signature(function).parameters["body"].annotation
     try:
-        return model.model_validate(dict(values))
+        return model.model_validate(values)
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
         raise InputError("; ".join(str(fault["msg"]).removeprefix("Value error, ") for fault in faults)) from None

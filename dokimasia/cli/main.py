@@ -4,9 +4,9 @@ import importlib
 import os
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TextIO, cast
+from typing import TextIO, cast
 
 import click
 
@@ -33,7 +33,7 @@ class Guarded:
             text = printable(text)
         return self.unguarded.write(text.encode(encoding, "backslashreplace").decode(encoding))
 
-    def writelines(self, lines: Any) -> None:
+    def writelines(self, lines: Iterable[str]) -> None:
         """Write each of the texts."""
         for line in lines:
             self.write(line)
@@ -43,7 +43,7 @@ class Guarded:
         """UTF-8, since every character can be written."""
         return "utf-8"
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         return getattr(self.unguarded, name)
 
 
@@ -232,7 +232,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     from dokimasia.cli.shared import say, say_error
 
     try:
-        result: Any = group.main(
+        result = group.main(
             args=list(arguments) if arguments is not None else None, prog_name="dokimasia", standalone_mode=False
         )
     except click.exceptions.Exit as stop:

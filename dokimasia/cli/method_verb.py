@@ -1,6 +1,6 @@
 """The verb of a method, made from its request: options, dry run, progress and results."""
 
-from typing import Any
+from collections.abc import Mapping
 
 import click
 
@@ -8,6 +8,7 @@ from dokimasia.cli.backend import Backend, detachable, with_backend
 from dokimasia.cli.requests import made, request_options
 from dokimasia.cli.shared import json_option, say
 from dokimasia.runs.method import AnyMethod
+from dokimasia.runs.requests import RunRequest
 
 
 def verb_of(method: AnyMethod) -> click.Command:
@@ -19,7 +20,7 @@ def verb_of(method: AnyMethod) -> click.Command:
     @json_option
     @with_backend
     @detachable
-    def command(backend: Backend, asked: dict[str, Any], dry_run: bool, as_json: bool) -> int:
+    def command(backend: Backend, asked: Mapping[str, object], dry_run: bool, as_json: bool) -> int:
         return run_verb(method, backend, made(method.request, asked), dry_run=dry_run, as_json=as_json)
 
     return command
@@ -28,7 +29,7 @@ def verb_of(method: AnyMethod) -> click.Command:
 def run_verb(
     method: AnyMethod,
     backend: Backend,
-    request: Any,
+    request: RunRequest,
     *,
     dry_run: bool = False,
     as_json: bool,

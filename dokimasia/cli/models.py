@@ -1,6 +1,6 @@
 """`dokimasia models`: list the configured models, and check on request what each can do."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
@@ -9,11 +9,15 @@ from dokimasia.cli.backend import Backend, with_backend
 from dokimasia.cli.shared import console, grid, json_option, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from dokimasia.domain.call import Capability
+    from dokimasia.endpoints.models import KeyListed, ModelListed, PriceListed
     from dokimasia.endpoints.probing import ModelCheck
 
 SOURCES = {"configuration": "configured", "list": "LiteLLM list", "simulated": "simulated", "person": "a person"}
 _ASKED: "tuple[Capability, ...]" = ("vision", "json_schema", "tools", "image_edit")
+KEYS = {True: "[green]set[/green]", False: "[red]not set[/red]"}
 MARKS = {"yes": "[green]yes[/green]", "no": "[red]no[/red]", "unknown": "[yellow]?[/yellow]"}
 
 
@@ -50,7 +54,7 @@ def command(backend: Backend, names: tuple[str, ...], check: bool, simulated: bo
         return
     models = backend.models(names, simulated=simulated)
     if as_json:
-        print_json(models)
+        print_json([model.as_json() for model in models])
     elif not models and backend.remote:
         click.echo(f"no model is configured in {backend.named}; --simulated lists others")
     elif not models:
@@ -61,18 +65,18 @@ def command(backend: Backend, names: tuple[str, ...], check: bool, simulated: bo
         _print_listed(models)
 
 
-def _print_listed(models: list[dict[str, Any]]) -> None:
-    simulated = [model for model in models if "about" in model]
+def _print_listed(models: "Sequence[ModelListed]") -> None:
+    simulated = [model for model in models if model.about is not None]
     if len(simulated) < len(models):
-        _print_reached([model for model in models if "about" not in model])
+        _print_reached([model for model in models if model.about is None])
     if simulated:
         table = grid("simulated model", "what is planted in it")
         for model in simulated:
-            table.add_row(_named(model), _plain(model["about"]))
+            table.add_row(_named(model), _plain(model.about))
         console().print(table)
 
 
-def _print_reached(models: list[dict[str, Any]]) -> None:
+def _print_reached(models: "Sequence[ModelListed]") -> None:
     table = grid()
     table.add_column("model", overflow="fold", min_width=20)
     for name in ("by", "key", "limits"):
@@ -80,15 +84,15 @@ def _print_reached(models: list[dict[str, Any]]) -> None:
     table.add_column("$/M in, out", no_wrap=True)
     table.add_column("capabilities", no_wrap=True)
     for model in models:
-        transport = model["transport"] or "[red]none[/red]"
+        transport = model.transport or "[red]none[/red]"
         table.add_row(
-            _named(model), transport, _key(model["key"]), _limits(model), _price(model["price"]), _capabilities(model)
+            _named(model), transport, _key(model.key), _limits(model), _price(model.price), _capabilities(model)
         )
     out = console()
     out.print(table)
     for model in models:
-        if model["problem"]:
-            out.print(f"[red]{_plain(model['problem'])}[/red]")
+        if model.problem:
+            out.print(f"[red]{_plain(model.problem)}[/red]")
 
 
 def _print_checked(checks: "list[ModelCheck]", *, as_json: bool) -> None:
@@ -145,58 +149,57 @@ def _paid(checks: "list[ModelCheck]") -> str:
     )
 
 
-def _named(model: dict[str, Any]) -> str:
+def _named(model: "ModelListed") -> str:
     """Return the model's name, the name that is sent if that differs, and its endpoint unless it is the provider's own."""
-    lines = [f"[bold]{_plain(model['name'])}[/bold]"]
-    if model["model"] != model["name"]:
-        lines.append(_plain(model["model"]))
-    if model["endpoint"] not in ("default", "sim", "human"):
-        lines.append(f"[dim]{_plain(model['endpoint'])}[/dim]")
+    lines = [f"[bold]{_plain(model.name)}[/bold]"]
+    if model.model != model.name:
+        lines.append(_plain(model.model))
+    if model.endpoint not in ("default", "sim", "human"):
+        lines.append(f"[dim]{_plain(model.endpoint)}[/dim]")
     return "\n".join(lines)
 
 
-def _key(key: dict[str, Any] | str | None) -> str:
+def _key(key: "KeyListed | str | None") -> str:
     """Return whether the key is set, below the name of its environment variable, which a service does not reveal."""
     if key is None:
         return "[dim]–[/dim]"
-    present = key == "set" if isinstance(key, str) else key["present"]
-    variable = "" if isinstance(key, str) else f"{_plain(key['variable'])}\n"
-    return variable + ("[green]set[/green]" if present else "[red]not set[/red]")
+    if isinstance(key, str):
+        return KEYS[key == "set"]
+    return f"{_plain(key.variable)}\n{KEYS[key.present]}"
 
 
-def _limits(model: dict[str, Any]) -> str:
-    if model["price"]["source"] == "person":
+def _limits(model: "ModelListed") -> str:
+    if model.price.source == "person":
         return "[dim]–[/dim]"
-    limits = [f"{model['max_concurrency']} at once"]
-    if model["start_concurrency"] < model["max_concurrency"]:
-        limits.append(f"from {model['start_concurrency']}")
-    limits += [f"{model[name]:,} {name}" for name in ("rpm", "tpm") if model[name] is not None]
-    limits += [f"images to {model['max_image_side']:,} px"] if model["max_image_side"] is not None else []
+    limits = [f"{model.max_concurrency} at once"]
+    if model.start_concurrency < model.max_concurrency:
+        limits.append(f"from {model.start_concurrency}")
+    limits += [f"{limit:,} {name}" for name, limit in (("rpm", model.rpm), ("tpm", model.tpm)) if limit is not None]
+    if model.max_image_side is not None:
+        limits.append(f"images to {model.max_image_side:,} px")
     return "\n".join(limits)
 
 
-def _price(price: dict[str, Any]) -> str:
-    if price["source"] is None:
+def _price(price: "PriceListed") -> str:
+    if price.source is None:
         return "[yellow]unknown[/yellow]"
-    figures = ["?" if price[side] is None else f"{price[side]:g}" for side in ("input", "output")]
-    price_text = f"{figures[0]}, {figures[1]}"
-    if price.get("image") is not None:
-        price_text = f"{price['image']:g} an image"
-    if "hour" in price:
-        price_text = f"{price['hour'] or 0:g} an hour"
-    return f"{price_text}\n[dim]{SOURCES[price['source']]}[/dim]"
+    price_text = ", ".join("?" if amount is None else f"{amount:g}" for amount in (price.input, price.output))
+    if price.image is not None:
+        price_text = f"{price.image:g} an image"
+    if price.source == "person":
+        price_text = f"{price.hour or 0:g} an hour"
+    return f"{price_text}\n[dim]{SOURCES[price.source]}[/dim]"
 
 
-def _capabilities(model: dict[str, Any]) -> str:
-    lines = [*model["capabilities"], "[dim]configured[/dim]"] if model["capabilities"] else []
-    measured = model["measured"]
-    if model["price"]["source"] == "person":
-        return "\n".join([*model["capabilities"], "[dim]a person[/dim]"])
+def _capabilities(model: "ModelListed") -> str:
+    lines = [*model.capabilities, "[dim]configured[/dim]"] if model.capabilities else []
+    measured = model.measured
+    if model.price.source == "person":
+        return "\n".join([*model.capabilities, "[dim]a person[/dim]"])
     if measured is None:
         return "\n".join([*lines, "[dim]never checked[/dim]"])
-    names = ("vision", "json_schema", "tools") if measured.get("image_edit") is None else ("image_edit",)
-    capabilities = [f"{name} {MARKS[measured[name]['verdict']]}" for name in names]
-    return "\n".join([*lines, *capabilities, f"[dim]seen {measured['checked_at'][:10]}[/dim]"])
+    capabilities = [f"{name} {MARKS[finding.verdict]}" for name, finding in measured.findings.items()]
+    return "\n".join([*lines, *capabilities, f"[dim]seen {measured.checked_at[:10]}[/dim]"])
 
 
 def _plain(text: object) -> str:

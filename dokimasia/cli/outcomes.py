@@ -3,12 +3,16 @@
 import getpass
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
+from pydantic import BaseModel
+
+from dokimasia.algorithms.text.word_difference import DifferencePiece
 
 if TYPE_CHECKING:
     from dokimasia.domain.decision import CheckItem
+    from dokimasia.domain.identity import JsonObject
     from dokimasia.runs.outcome import End
 
 
@@ -21,7 +25,7 @@ class RunOutcome(NamedTuple):
     run: str
     end: "End"
     why: str = ""
-    summary: Any = None
+    summary: "JsonObject | None" = None
 
 
 class DueItems(NamedTuple):
@@ -32,11 +36,54 @@ class DueItems(NamedTuple):
     asked: Mapping[str, int]
 
 
+class ImageOnScreen(BaseModel):
+    """An image of an item: its name and hash."""
+
+    name: str
+    sha256: str
+
+
+class PartOnScreen(BaseModel):
+    """A part of a message: a text, or an image by its hash."""
+
+    text: str | None = None
+    image: str | None = None
+
+
+class MessageOnScreen(BaseModel):
+    """A message of a question."""
+
+    parts: list[PartOnScreen]
+
+
+class PerturbationOnScreen(BaseModel):
+    """A perturbation: question, gold answer, the change in it, and the kind of error that the change was meant as."""
+
+    prompt: str
+    gold: str
+    difference: list[DifferencePiece]
+    instruction: str
+    description: str
+    doubt: str
+    title: str
+    definition: str
+
+
+class ItemOnScreen(BaseModel):
+    """What a person is shown of an item beside its text (see `shown_item`)."""
+
+    decided: int
+    images: list[ImageOnScreen]
+    perturbation: PerturbationOnScreen | None = None
+    form: str = ""
+    messages: list[MessageOnScreen] = []
+
+
 class CheckScreen(NamedTuple):
-    """An item as a person is shown it (`shown_item`), whether they have an unfinished text of it, and since when it is shown."""
+    """An item as a person is shown it, whether they have an unfinished text of it, and since when it is shown."""
 
     item: "CheckItem"
-    shown: Mapping[str, Any]
+    shown: ItemOnScreen
     unfinished: bool
     since: str
 

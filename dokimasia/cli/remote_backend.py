@@ -5,25 +5,26 @@ import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 from dokimasia import operations
-from dokimasia.cli.outcomes import CheckScreen, DueItems, RunOutcome, edited_in, user_name
+from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, user_name
 from dokimasia.cli.shared import console, refuse_remote, say, with_target_flags
 from dokimasia.client import Client, ClientRun, Event
 from dokimasia.domain.decision import RATED, Action, CheckItem, Decision
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, InputError, Interrupted, NotFound, Unreachable
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.log import printable, unguarded
-from dokimasia.operations.operation import MOST, FileReply, ListPage, operation_of
+from dokimasia.operations.operation import ListPage
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.report.figures import several
-from dokimasia.runs.estimate import Estimate, ModelEstimate
+from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.observer import Progress
@@ -34,6 +35,8 @@ from dokimasia.storage.naming import LAST, Usable
 from dokimasia.storage.runs import Run, now
 
 if TYPE_CHECKING:
+    from dokimasia.cli.running import ProgressLine
+    from dokimasia.endpoints.models import ModelListed
     from dokimasia.operations.runs import RunShown
     from dokimasia.people.checks.filled import ImportResult
     from dokimasia.people.checks.standing import StandingFigures
@@ -41,10 +44,10 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=ListPage)
 E = TypeVar("E")
 R = TypeVar("R")
+V = TypeVar("V", bound=Value)
 
 _COLOURS = re.compile(r"(\x1b\[[0-9;]*m)")
 _PROGRESS = ("items", "done", "restored", "failures", "waiting_items", "unpaid_items")
-_LIMITS = ("max_failures", "min_score", "min_accuracy")
 
 
 class RemoteBackend:
@@ -79,33 +82,17 @@ class RemoteBackend:
         """Leave runs to the service once they are started."""
         self._detached = True
 
-    @overload
-    def call(self, function: Callable[..., Coroutine[Any, Any, R]], *, who: str = "", **arguments: Any) -> R: ...
-
-    @overload
-    def call(self, function: Callable[..., R], *, who: str = "", **arguments: Any) -> R: ...
-
-    def call(self, function: Callable[..., Any], *, who: str = "", **arguments: Any) -> Any:
+    def call(self, function: Callable[..., Awaitable[R] | R], *, who: str = "", **arguments: object) -> R:
         """Have the service carry out an operation, in the name of `who` if it accepts that, and return its reply."""
-        if who:
-            with self._client(who) as client:
-                reply = client.call(function, **arguments)
-        else:
-            reply = self.client.call(function, **arguments)
-        return reply if isinstance(reply, FileReply) else operation_of(function).read_reply(reply)
+        with self._client_of(who) as client:
+            return client.reply(function, **arguments)
 
     def entries(
-        self, function: Callable[..., P], entries_of: Callable[[P], Sequence[E]], *, who: str = "", **arguments: Any
+        self, function: Callable[..., P], entries_of: Callable[[P], Sequence[E]], *, who: str = "", **arguments: object
     ) -> list[E]:
         """Return the entries of all pages of a list."""
-        entries: list[E] = []
-        after: str | None = None
-        while True:
-            page = self.call(function, who=who, limit=MOST, after=after, **arguments)
-            entries += entries_of(page)
-            after = page.next
-            if after is None:
-                return entries
+        with self._client_of(who) as client:
+            return [entry for page in client.replies(function, **arguments) for entry in entries_of(page)]
 
     def upload(self, path: Path) -> str:
         """Upload a file unless the service has it, and return its name for an operation."""
@@ -119,25 +106,32 @@ class RemoteBackend:
         newest = next((run for run in runs if usable(run)), runs[0] if runs else None)
         return newest or _row(self.call(operations.runs.one_run, run=run))
 
-    def preview(self, method: AnyMethod, request: RunRequest) -> dict[str, Any]:
+    def preview(self, method: AnyMethod, request: RunRequest) -> JsonObject:
         """Return the id, the calls, the cost and the prompts that a run would have."""
         return self.client.preview_of(method.name, request)
 
-    def check_keys(self, preview: Mapping[str, Any]) -> None:
+    def check_keys(self, preview: JsonObject) -> None:
         """Do nothing: the service has the keys."""
 
     def run(self, method: AnyMethod, request: RunRequest) -> RunOutcome:
         """Run a request to its end."""
         return self._follow(lambda: self.client.begin(method.name, request), request)
 
-    def resume(self, run: Run, changes: Mapping[str, Any], retry: Sequence[str]) -> RunOutcome:
+    def resume(
+        self, run: Run, changes: Mapping[str, object], *, prompts: Sequence[Path], retry: Sequence[str]
+    ) -> RunOutcome:
         """Resume a run, to its end."""
-        limits = {name: value for name, value in changes.items() if value not in (None, False, ()) or name in LIMITS}
+        limits = {name: value for name, value in changes.items() if value not in (None, ()) or name in LIMITS}
         client_run = ClientRun(self.client, run.model_dump())
-        begin = (lambda: client_run.retry(retry, **limits)) if retry else (lambda: client_run.resume(**limits))
-        return self._follow(begin, Invocation.model_validate({name: changes.get(name) for name in _LIMITS}))
 
-    def fork_preview(self, run: Run, request: ForkRequest) -> dict[str, Any]:
+        def begin() -> ClientRun:
+            if retry:
+                return client_run.retry(retry, prompts=prompts, **limits)
+            return client_run.resume(prompts=prompts, **limits)
+
+        return self._follow(begin, Invocation.model_validate(changes))
+
+    def fork_preview(self, run: Run, request: ForkRequest) -> JsonObject:
         """Return the id, the steps, the calls and the cost that a fork would have."""
         return ClientRun(self.client, run.model_dump()).fork_preview(**_set_fields(request))
 
@@ -150,7 +144,7 @@ class RemoteBackend:
         """Return no lines: a service writes no files on this machine, and the run's report has everything."""
         return ()
 
-    def view(self, run: str, *, figures: RunFigures | None = None) -> Mapping[str, Any]:
+    def view(self, run: str, *, figures: RunFigures | None = None) -> JsonObject:
         """Return a run's figures as JSON, with its items if its method shows them."""
         detail = self.call(operations.runs.one_run, run=run)
         view = as_json(detail.figures if figures is None else figures)
@@ -158,7 +152,7 @@ class RemoteBackend:
             view["items"] = self.entries(operations.results.items, lambda page: page.items, run=detail.id)
         return view
 
-    def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, Any] | None = None) -> None:
+    def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, object] | None = None) -> None:
         """Print the sections of a run's report that a terminal shows, as the service draws them."""
         out = console()
         colour = bool(out.is_terminal and out.color_system)
@@ -166,17 +160,21 @@ class RemoteBackend:
         reply = self.call(operations.results.report, run=run, format="terminal", width=width, colour=colour)
         _print(with_target_flags(reply.data.decode()), colour=colour)
 
-    def models(self, names: Sequence[str], *, simulated: bool) -> list[dict[str, Any]]:
+    def models(self, names: Sequence[str], *, simulated: bool) -> "list[ModelListed]":
         """Return the configured models of the service, or the named ones among them and the simulated models.
 
         Raises:
             NotFound: the service has no model with such a name.
         """
+        from dokimasia.endpoints.models import ModelListed
+
         all_models = [
-            {name: value for name, value in model.items() if (name, value) != ("about", None)}
+            ModelListed.model_validate(
+                {name: value for name, value in model.items() if (name, value) != ("about", None)}
+            )
             for model in self.client.models(simulated=simulated or bool(names))
         ]
-        models = {model["name"]: model for model in all_models}
+        models = {model.name: model for model in all_models}
         unknown = [name for name in names if name not in models]
         if unknown:
             raise NotFound(
@@ -236,7 +234,8 @@ class RemoteBackend:
         if item_shown.draft is not None:
             self._drafts[item] = item_shown.draft
         unfinished = item_shown.draft is not None
-        return CheckScreen(CheckItem.model_validate(item_shown.item), item_shown.shown, unfinished, now())
+        shown = ItemOnScreen.model_validate(item_shown.shown)
+        return CheckScreen(CheckItem.model_validate(item_shown.item), shown, unfinished, now())
 
     def image(self, sha256: str) -> bytes:
         """Return the bytes of an image; empty if it is missing."""
@@ -288,8 +287,14 @@ class RemoteBackend:
     def _keep_draft(self, item: CheckItem, text: str, who: str) -> None:
         self.call(operations.reviews.draft, who=who, run=item.run, item=item.id, body={"text": text})
 
-    def _client(self, who: str) -> Client:
-        return Client(self.settings.server, self.settings.server_token, who=who)
+    @contextmanager
+    def _client_of(self, who: str) -> Iterator[Client]:
+        """Yield a client that acts in the name of `who`, or in nobody's."""
+        if not who:
+            yield self.client
+            return
+        with Client(self.settings.server, self.settings.server_token, who=who) as client:
+            yield client
 
     def _reviewed_run(self, run: str) -> str:
         """Return the id of a run with items for people."""
@@ -358,7 +363,7 @@ class RemoteBackend:
 class _EventPrinter:
     """Shows the events of a run on a progress line."""
 
-    def __init__(self, line: Any, run: str) -> None:
+    def __init__(self, line: "ProgressLine", run: str) -> None:
         self._line = line
         self._run = run
         self._planned = False
@@ -377,7 +382,7 @@ class _EventPrinter:
         elif event.kind == "planned":
             if not self._planned:
                 self._planned = True
-                self._line.planned(self._run, _estimate(event.data))
+                self._line.planned(self._run, _read(Estimate, {"models": {}, **event.data}))
             self._line.before = event.data.get("spent_before", {}).get("cost", 0.0)
         elif event.kind == "starting":
             if count := event.data["workers"]:
@@ -389,7 +394,7 @@ class _EventPrinter:
                 self._line.starting(0, None)
         elif event.kind == "progress":
             progress = {name: event.data[name] for name in _PROGRESS if name in event.data}
-            self._line.progressed(Progress(**progress, stats=_stats(event.data)))
+            self._line.progressed(Progress(**progress, stats=_read(GatewayStats, event.data)))
         elif event.kind == "limit":
             self._line.happened(
                 GatewayEvent(kind="limit", endpoint=event.data["endpoint"], reason=event.data["reason"])
@@ -444,21 +449,10 @@ def _row(shown: "RunShown") -> Run:
     return Run.model_validate(shown.model_dump(include=set(Run.model_fields)))
 
 
-def _set_fields(request: ForkRequest) -> dict[str, Any]:
+def _set_fields(request: ForkRequest) -> JsonObject:
     return {name: getattr(request, name) for name in type(request).model_fields if getattr(request, name)}
 
 
-def _estimate(plan: Mapping[str, Any]) -> Estimate:
-    """Return the estimate in a `planned` event."""
-    models = {
-        name: ModelEstimate(calls=model["calls"], cost=model["cost"]) for name, model in plan.get("models", {}).items()
-    }
-    return Estimate(
-        samples=plan["samples"], models=models, notes=tuple(plan.get("notes", ())), answered=plan.get("answered", 0)
-    )
-
-
-def _stats(progress: Mapping[str, Any]) -> GatewayStats:
-    return GatewayStats.model_validate(
-        {name: value for name, value in progress.items() if name in GatewayStats.model_fields}
-    )
+def _read(model: type[V], data: JsonObject) -> V:
+    """Return the value of which an event has the fields; others are left out."""
+    return model.model_validate({name: data[name] for name in model.model_fields if name in data})

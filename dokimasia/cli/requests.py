@@ -1,8 +1,8 @@
 """Command-line options made from the fields of a request: name, help, type, range and default."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin
+from typing import Any, Literal, TypeVar, get_args, get_origin
 
 import click
 from pydantic import ValidationError
@@ -20,7 +20,6 @@ from dokimasia.runs.requests import (
     option_of,
 )
 
-P = ParamSpec("P")
 R = TypeVar("R")
 Q = TypeVar("Q", bound=Invocation)
 
@@ -31,7 +30,8 @@ def request_options(
     leave_out: tuple[str, ...] = (),
     optional: tuple[str, ...] = (),
     lifted: tuple[str, ...] = (),
-) -> Callable[..., Any]:
+    named: tuple[str, ...] = (),
+) -> Callable[[Callable[..., R]], Callable[..., R]]:
     """Add a request's arguments and options to a command, which receives their values as a mapping `asked`.
 
     Args:
@@ -39,15 +39,16 @@ def request_options(
         leave_out: fields that the command does not take as options.
         optional: fields that the request requires and the command does not.
         lifted: fields for numbers that also accept the word `none`.
+        named: fields that the command receives as parameters of their own, too.
     """
     fields = [(name, field) for name, field in fields_in_order(request) if name not in leave_out]
     fields = [(name, field) for name, field in fields if not option_of(field).hidden]
 
     def decorate(function: Callable[..., R]) -> Callable[..., R]:
-        def collect(options: dict[str, Any]) -> None:
-            options["asked"] = {name: options.pop(name) for name, _ in fields}
+        def collect(**asked: object) -> dict[str, object]:
+            return {"asked": asked, **{name: asked[name] for name in named}}
 
-        verb = prepared(function, collect)
+        verb = prepared(function, collect, *(name for name, _ in fields))
         for name, field in reversed(fields):
             required = field.is_required() and name not in optional
             verb = parameter(name, field, required=required, lifted=name in lifted)(verb)
@@ -96,7 +97,7 @@ class NumberOrNone(click.ParamType):
         """Create the type from the type of its numbers."""
         self._number = number
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> object:
         """Return the number, or the word `none`."""
         if value == NOBODY:
             return NOBODY
@@ -111,7 +112,7 @@ def flags_of(name: str, field: FieldInfo) -> tuple[str, ...]:
     return option_of(field).flags or (f"--{name.replace('_', '-')}",)
 
 
-def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
+def made(request: type[Q], asked: Mapping[str, object], **more: object) -> Q:
     """Return the request that the arguments of a command describe.
 
     Raises:
@@ -123,19 +124,19 @@ def made(request: type[Q], asked: dict[str, Any], **more: Any) -> Q:
         return request.model_validate({**values, **more})
     except ValidationError as error:
         first = error.errors()[0]
-        name = str(first["loc"][0]) if first["loc"] else ""
+        value, name = first["input"], ".".join(map(str, first["loc"][:1]))
         flag = flags_of(name, fields[name])[0]
-        if first["input"] is None and fields[name].is_required():
+        if value is None and fields[name].is_required():
             raise click.UsageError(f"{flag} is needed: {fields[name].description}") from None
         if first["type"] == "too_short":
             raise click.UsageError(f"{flag} names none; name one or more, separated by commas") from None
         if first["type"] == "string_pattern_mismatch":
             expected = " or ".join((option_of(fields[name]).metavar or "another form").split("|"))
-            raise click.UsageError(f"{flag}: {first['input']!r} cannot be read; write {expected}") from None
+            raise click.UsageError(f"{flag}: {value!r} cannot be read; write {expected}") from None
         raise click.UsageError(f"{flag}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
-def _value(field: FieldInfo, value: Any) -> Any:
+def _value(field: FieldInfo, value: object) -> object:
     option = option_of(field)
     if option.read is not None and value is not None:
         return option.read(value)
@@ -146,7 +147,7 @@ def _value(field: FieldInfo, value: Any) -> Any:
     return value.absolute() if isinstance(value, Path) else value
 
 
-def _click_type(kind: Any, field: FieldInfo, option: Option) -> Any:
+def _click_type(kind: object, field: FieldInfo, option: Option) -> click.ParamType:
     if get_origin(kind) is Literal:
         return click.Choice([str(arg) for arg in get_args(kind)])
     if kind is Path:
@@ -155,7 +156,7 @@ def _click_type(kind: Any, field: FieldInfo, option: Option) -> Any:
         bounds = bounds_of(field)
         low, high = bounds.get("ge", bounds.get("gt")), bounds.get("le", bounds.get("lt"))
         if low is None and high is None:
-            return kind
+            return click.INT if kind is int else click.FLOAT
         range_type = click.IntRange if kind is int else click.FloatRange
         return range_type(low, high, min_open="gt" in bounds, max_open="lt" in bounds)
-    return str
+    return click.STRING

@@ -1,6 +1,7 @@
 """`dokimasia resume` continues a stored run; `fork` repeats it with another judge, model or prompt."""
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,7 +15,9 @@ if TYPE_CHECKING:
     from dokimasia.storage.naming import Usable
     from dokimasia.storage.runs import Run
 
-limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "keep_checkpoints"), lifted=LIMITS)
+limits_and_prompts = request_options(
+    RunRequest, leave_out=("seed", "fresh", "keep_checkpoints"), lifted=LIMITS, named=("prompts",)
+)
 
 
 @click.command()
@@ -27,7 +30,15 @@ limits_and_prompts = request_options(RunRequest, leave_out=("seed", "fresh", "ke
 @json_option
 @with_backend
 @detachable
-def resume(backend: Backend, run: str, asked: dict[str, Any], retry_failed: bool, kinds: str, as_json: bool) -> int:
+def resume(
+    backend: Backend,
+    run: str,
+    asked: Mapping[str, object],
+    prompts: tuple[str, ...],
+    retry_failed: bool,
+    kinds: str,
+    as_json: bool,
+) -> int:
     """Go on with RUN: its name, the beginning of its id, or `last` for the newest that is unfinished.
 
     No finished call is sent again, and the data file is not needed. Limits on spending stay as they are, count what was
@@ -44,11 +55,9 @@ def resume(backend: Backend, run: str, asked: dict[str, Any], retry_failed: bool
     if kinds and not retry_failed:
         raise click.UsageError("--kinds goes with --retry-failed")
     retry = retryable(kinds) if retry_failed else ()
-    changes = _changes(asked) | {"fresh": False}
-    if asked["prompts"]:
-        changes["prompts"] = prompt_folders(asked["prompts"])
+    changes, folders = _changes(asked), prompt_folders(prompts)
     row = backend.find(run, _resumable(retry_failed=retry_failed))
-    result = backend.resume(row, changes, retry)
+    result = backend.resume(row, changes, prompts=folders, retry=retry)
     print_run(backend, row.id, as_json=as_json, figures=result.summary)
     return exit_code(result, backend.where)
 
@@ -71,7 +80,8 @@ def fork(
     node: str | None,
     judge: str | None,
     models: str,
-    asked: dict[str, Any],
+    asked: Mapping[str, object],
+    prompts: tuple[str, ...],
     dry_run: bool,
     as_json: bool,
 ) -> int:
@@ -91,7 +101,7 @@ def fork(
         node=node,
         judge=judge,
         models=_replacements(models),
-        prompts=prompt_folders(asked["prompts"]),
+        prompts=prompt_folders(prompts),
         **_invocation(asked).invocation,
     )
 
@@ -114,11 +124,11 @@ def fork(
     return exit_code(result, backend.where)
 
 
-def _invocation(asked: dict[str, Any]) -> Invocation:
+def _invocation(asked: Mapping[str, object]) -> Invocation:
     return made(Invocation, {name: None if asked[name] == NOBODY else asked[name] for name in Invocation.model_fields})
 
 
-def _changes(asked: dict[str, Any]) -> dict[str, Any]:
+def _changes(asked: Mapping[str, object]) -> dict[str, object]:
     """Return the changes to a resumed run: of the spending limits only those that were given, None for one that is removed."""
     unset_limits = {name for name in LIMITS if asked[name] is None}
     return {name: value for name, value in _invocation(asked).invocation.items() if name not in unset_limits}

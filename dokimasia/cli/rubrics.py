@@ -1,6 +1,7 @@
 """`dokimasia rubrics`: rubrics from golden captions, and the rubric sets of a finished run as a file."""
 
-from typing import Any
+from collections.abc import Mapping
+from pathlib import Path
 
 import click
 
@@ -19,7 +20,12 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 
 
 @click.command(help=RubricRequest.__doc__)
-@request_options(RubricRequest, leave_out=("min_score", "min_accuracy"), optional=("judge", "pool"))
+@request_options(
+    RubricRequest,
+    leave_out=("min_score", "min_accuracy"),
+    optional=("judge", "pool"),
+    named=("data", "judge", "export"),
+)
 @click.option(
     "--schema",
     is_flag=True,
@@ -32,13 +38,21 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
 @json_option
 @with_backend
 @detachable
-def command(backend: Backend, asked: dict[str, Any], dry_run: bool, as_json: bool) -> int:
+def command(
+    backend: Backend,
+    asked: Mapping[str, object],
+    data: Path,
+    judge: str | None,
+    export: Path | None,
+    dry_run: bool,
+    as_json: bool,
+) -> int:
     """Make rubrics, continue that run, or with --export alone write the rubric sets of a finished one."""
-    if asked["judge"] is not None:
+    if judge is not None:
         return run_verb(METHOD, backend, made(RubricRequest, asked), dry_run=dry_run, as_json=as_json)
-    if asked["export"] is None:
+    if export is None:
         raise click.UsageError("name who writes the rubrics with --judge, and --pool; or --export FILE alone")
     backend.only_here("rubrics --export without --judge")
-    with reading(backend.settings, str(asked["data"]), of_method(METHOD.name)) as (home, run):
-        click.echo(write_sets(home, run, asked["export"]), err=True)
+    with reading(backend.settings, str(data), of_method(METHOD.name)) as (home, run):
+        click.echo(write_sets(home, run, export), err=True)
     return 0

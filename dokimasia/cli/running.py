@@ -8,7 +8,7 @@ import sys
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias
 
 from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
 from rich.progress import Progress as LiveProgress
@@ -26,6 +26,9 @@ from dokimasia.runs.observer import Progress, Speed
 from dokimasia.runs.outcome import End
 from dokimasia.runs.reachability import Stop
 from dokimasia.settings import Settings
+
+if TYPE_CHECKING:
+    from dokimasia.runs.lifecycle import RunResult
 
 ROOM_FOR_A_BAR = 110
 """Columns of the terminal below which the line has no bar, to leave room for spending and the remaining time."""
@@ -198,11 +201,11 @@ EXIT_CODES: dict[End, int] = {"complete": 0, "failures": 3, "spending": 4, "belo
 STARTS = "stopping once Ray has started or let this process in, in some 10 seconds; Ctrl-C again does not shorten that"
 """The message on Ctrl-C while workers are starting."""
 
-Work = Callable[..., Awaitable[Any]]
+Work: TypeAlias = "Callable[..., Awaitable[RunResult]]"
 """A function that carries out a run, given `settings`, `observer` and `stop`, and returns a `RunResult`."""
 
 
-def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_flags: str = "") -> RunOutcome:
+def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_flags: str = "") -> "RunResult":
     """Carry out a run under signal handlers and a progress line, and print what was paid.
 
     `method` labels the line; `worker_flags` are repeated in the command that resumes the run.
@@ -244,7 +247,7 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
                 f"Go on with: dokimasia resume {line.run_id}{home_options(settings)}{worker_flags}"
             ) from None
     say(line.paid())
-    return RunOutcome(result.run, result.end, result.why, result.summary)
+    return result
 
 
 def exit_code(outcome: RunOutcome, where: str) -> int:

@@ -5,22 +5,24 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import click
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
     from rich.table import Table
 
+    from dokimasia.domain.identity import JsonObject
+    from dokimasia.report.console import PrintableConsole
     from dokimasia.settings import Settings
     from dokimasia.storage.home import Home
     from dokimasia.storage.naming import Usable
     from dokimasia.storage.runs import Run
 
-P = ParamSpec("P")
 R = TypeVar("R")
 
 FILE = click.Path(dir_okay=False, path_type=Path)
@@ -100,21 +102,21 @@ def crash_report(problem: BaseException) -> str:
     return redact(f"internal error: {type(problem).__name__}: {text} (run again with -v for the log; please report it)")
 
 
-def prepared(function: Callable[..., R], step: Callable[[dict[str, Any]], None]) -> Callable[..., R]:
-    """Return a verb whose options are changed by a step before they reach it; all steps of a verb share one wrapper.
+def prepared(function: Callable[..., R], step: Callable[..., Mapping[str, object]], *names: str) -> Callable[..., R]:
+    """Return a verb of whose options some are replaced by what a step makes of them; all steps of a verb share one wrapper.
 
     Steps that are added later run first.
     """
-    steps: list[Callable[[dict[str, Any]], None]] | None = getattr(function, "steps", None)
+    steps: list[tuple[Callable[..., Mapping[str, object]], Sequence[str]]] | None = getattr(function, "steps", None)
     if steps is not None:
-        steps.insert(0, step)
+        steps.insert(0, (step, names))
         return function
-    steps = [step]
+    steps = [(step, names)]
 
     @functools.wraps(function)
-    def wrapped(*arguments: Any, **options: Any) -> R:
-        for prepare in steps:
-            prepare(options)
+    def wrapped(*arguments: object, **options: object) -> R:
+        for prepare, taken in steps:
+            options |= prepare(**{name: options.pop(name) for name in taken})
         return function(*arguments, **options)
 
     wrapped.steps = steps  # pyright: ignore[reportAttributeAccessIssue]
@@ -128,17 +130,18 @@ def common(function: Callable[..., R]) -> Callable[..., R]:
     works on a service uses `with_backend` instead.
     """
 
-    def refuse_service(options: dict[str, Any]) -> None:
-        server, explicit = options.pop("server"), options.pop("given")
-        if server or (options["settings"].server and not explicit):
+    def refuse_service(settings: "Settings", given: bool, server: str | None) -> "dict[str, Settings]":
+        if server or (settings.server and not given):
             refuse_remote(click.get_current_context().command_path)
+        return {"settings": settings}
 
-    return shared(click.option("--server", hidden=True)(prepared(function, refuse_service)))
+    verb = prepared(function, refuse_service, "settings", "given", "server")
+    return shared(click.option("--server", hidden=True)(verb))
 
 
 def configured(function: Callable[..., R]) -> Callable[..., R]:
     """Add the options of `common` to a verb that ignores a configured service."""
-    return shared(prepared(function, lambda options: options.pop("given")))
+    return shared(prepared(function, lambda given: {}, "given"))
 
 
 def refuse_remote(command: str) -> None:
@@ -156,11 +159,10 @@ def refuse_remote(command: str) -> None:
 def shared(function: Callable[..., R]) -> Callable[..., R]:
     """Add the options that all verbs share; `given` says whether a home was named on the command line."""
 
-    def read_settings(options: dict[str, Any]) -> None:
-        home, config = options.pop("home"), options.pop("config")
-        settings = _settings(home, config, options.pop("verbose"), options.pop("log_file"))
+    def read_settings(home: Path | None, config: Path | None, verbose: int, log_file: Path | None) -> dict[str, object]:
+        settings = _settings(home, config, verbose, log_file)
         remember_target_flags(home_options(settings) if home or config else "")
-        options |= {"settings": settings, "given": home is not None}
+        return {"settings": settings, "given": home is not None}
 
     for option in reversed(
         (
@@ -176,7 +178,7 @@ def shared(function: Callable[..., R]) -> Callable[..., R]:
         )
     ):
         function = option(function)
-    return prepared(function, read_settings)
+    return prepared(function, read_settings, "home", "config", "verbose", "log_file")
 
 
 def shown_path(path: Path) -> str:
@@ -190,7 +192,7 @@ def json_option(function: Callable[..., R]) -> Callable[..., R]:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")(function)
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     """Print a value, or what an operation returned, as JSON with sorted keys, redacted: the same value, the same bytes."""
     import orjson
 
@@ -198,13 +200,13 @@ def print_json(value: Any) -> None:
     click.echo(redact(text))
 
 
-def _model_json(model: Any) -> dict[str, Any]:
+def _model_json(model: "BaseModel") -> "JsonObject":
     from dokimasia.operations.operation import reply_json
 
     return reply_json(model)
 
 
-def console() -> Any:
+def console() -> "PrintableConsole":
     """Return a Rich console on standard output; colours only where the terminal has them.
 
     What is piped is as wide as COLUMNS says, by default 120.

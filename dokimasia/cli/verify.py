@@ -1,6 +1,6 @@
 """`dokimasia verify`: check everything in a home against its hashes, and show what is damaged and how to repair it."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from rich.markup import escape
@@ -8,6 +8,7 @@ from rich.markup import escape
 from dokimasia.cli.shared import common, console, grid, json_option, print_json
 
 if TYPE_CHECKING:
+    from dokimasia.report.console import PrintableConsole
     from dokimasia.runs.reading.verification import HomeVerification
     from dokimasia.settings import Settings
 
@@ -35,7 +36,7 @@ def command(settings: "Settings", as_json: bool) -> int:
     return 0 if verification.ok else 1
 
 
-def _print(verification: "HomeVerification", out: Any) -> None:
+def _print(verification: "HomeVerification", out: "PrintableConsole") -> None:
     table = grid()
     table.add_column("part")
     table.add_column("checked", justify="right")

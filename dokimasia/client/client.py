@@ -1,27 +1,32 @@
 """A Python client of the service: `Client` starts and finds runs, uploads files and decides items; `ClientRun` is a run."""
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import httpx
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
 from dokimasia import operations
 from dokimasia.client.connection import PATIENCE, Connection, Event, events, pause
 from dokimasia.client.files import named, paths_of, request_sent, sent
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError, InputError
-from dokimasia.operations.operation import FileReply, operation_of
+from dokimasia.operations.operation import FileReply, ListPage, operation_of, read_reply
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.settings import nearest
+from dokimasia.storage.runs import RunStatus
 
 AT_WORK = frozenset({"queued", "running"})
 """Statuses of a run that continues without intervention."""
 
-PAGE = 500
+P = TypeVar("P", bound=ListPage)
+Q = TypeVar("Q", bound=Invocation)
+R = TypeVar("R")
 
 
 class Ended(NamedTuple):
@@ -63,10 +68,9 @@ class ClientRun:
 
     def refresh(self) -> "ClientRun":
         """Fetch the current state of the run, and return the run."""
-        row = self._client.call(operations.runs.list_of_runs, q=self.id, limit=PAGE)
-        for run in row["runs"]:
+        for run in self._client.entries(operations.runs.list_of_runs, "runs", q=self.id):
             if run["id"] == self.id:
-                self.shown = dict(run)
+                self.shown = run
                 return self
         self.detail()  # raises NotFound
         return self
@@ -76,17 +80,20 @@ class ClientRun:
         """The current status of the run: queued, running, waiting, done, interrupted or failed."""
         return str(self.refresh().shown["status"])
 
-    def events(self, *, after: str = "", patience: float = PATIENCE, **how: Any) -> Iterator[Event]:
+    def events(
+        self, *, after: str = "", patience: float = PATIENCE, lost: Callable[[str], None] = lambda why: None
+    ) -> Iterator[Event]:
         """Yield the events of the run until its work ends, reconnecting if the service was gone; see `connection.events`."""
-        yield from events(self._client.connection, f"{self._path}/events", after=after, patience=patience, **how)
+        path = f"{self._path}/events"
+        yield from events(self._client.connection, path, after=after, patience=patience, lost=lost)
 
     def wait(
         self,
         told: Callable[[Event], None] = lambda event: None,
         *,
-        limits: Mapping[str, Any] | None = None,
+        limits: Mapping[str, object] | None = None,
         patience: float = PATIENCE,
-        **how: Any,
+        lost: Callable[[str], None] = lambda why: None,
     ) -> Ended:
         """Wait until the run has stopped working, and return how it ended.
 
@@ -94,44 +101,44 @@ class ClientRun:
             told: called with each event.
             limits: `max_failures`, `min_score` and `min_accuracy`, which decide whether the run passed.
             patience: seconds to wait for a service that does not answer.
-            how: further arguments of `events`.
+            lost: called with the reason each time that the connection breaks off.
         """
         last = ""
         while True:
-            for event in self.events(after=last, patience=patience, **how):
+            for event in self.events(after=last, patience=patience, lost=lost):
                 last = event.id or last
                 told(event)
                 if _ends_work(event):
                     return self.ended(limits)
             time.sleep(pause(1))  # the service is shutting down: reconnect once it is back
 
-    def ended(self, limits: Mapping[str, Any] | None = None) -> Ended:
+    def ended(self, limits: Mapping[str, object] | None = None) -> Ended:
         """Return how the run ended, judged by these limits."""
         thresholds = {name: (limits or {}).get(name) for name in ("max_failures", "min_score", "min_accuracy")}
-        end = self._client.call(operations.finished.end, run=self.id, **thresholds)
-        return Ended(self.id, end["status"], end["end"], end["why"])
+        end = self._client.reply(operations.finished.end, run=self.id, **thresholds)
+        return Ended(self.id, end.status, end.end, end.why)
 
-    def figures(self) -> dict[str, Any]:
+    def figures(self) -> JsonObject:
         """Return its figures, as `dokimasia show RUN --json` prints them, without items."""
         return self.detail()["figures"]
 
-    def detail(self) -> dict[str, Any]:
+    def detail(self) -> JsonObject:
         """Return the run with its figures, its estimate and whether its items are shown with them."""
         return self._client.call(operations.runs.one_run, run=self.id)
 
-    def items(self, sample: str | None = None) -> Iterator[dict[str, Any]]:
+    def items(self, sample: str | None = None) -> Iterator[JsonObject]:
         """Yield its items, of one sample or of all, in the order of its data."""
         yield from self._client.entries(operations.results.items, "items", run=self.id, sample=sample)
 
-    def samples(self, *, failed: bool = False) -> Iterator[dict[str, Any]]:
+    def samples(self, *, failed: bool = False) -> Iterator[JsonObject]:
         """Yield the names of its samples, with how many results each has and how many failed."""
         yield from self._client.pages(f"{self._path}/samples", "samples", failed=failed or None)
 
-    def sample(self, id: str, *, raw: bool = False) -> dict[str, Any]:
+    def sample(self, id: str, *, raw: bool = False) -> JsonObject:
         """Return a sample with all its results, with `raw` also every call as it was sent."""
         return self._client.call(operations.results.one_sample, run=self.id, sample=id, raw=raw or None)
 
-    def correct(self, sample: str, **correction: Any) -> dict[str, Any]:
+    def correct(self, sample: str, **correction: object) -> JsonObject:
         """Correct an answer to a sample by hand, or leave the sample out, and return the stored correction.
 
         Args:
@@ -141,43 +148,49 @@ class ClientRun:
         """
         return self._client.call(operations.finished.correct, run=self.id, body={"sample": sample, **correction})
 
-    def corrections(self) -> Iterator[dict[str, Any]]:
+    def corrections(self) -> Iterator[JsonObject]:
         """Yield all corrections that people made, including those that were undone, in chronological order."""
         yield from self._client.entries(operations.finished.corrections, "corrections", run=self.id)
 
     def export(self, format: str = "jsonl") -> bytes:
         """Return its rows as `jsonl`, `csv` or `parquet`, or the files of another program's format as a ZIP archive."""
-        return self._client.call(operations.results.export, run=self.id, format=format).data
+        return self._client.reply(operations.results.export, run=self.id, format=format).data
 
-    def report(self, format: str = "html", **how: Any) -> bytes:
+    def report(
+        self,
+        format: str = "html",
+        *,
+        samples: int | None = None,
+        width: int | None = None,
+        colour: bool | None = None,
+    ) -> bytes:
         """Return its report as `html`, `md` or `terminal` (with `width` and `colour`); `samples` says how many it shows."""
-        return self._client.call(operations.results.report, run=self.id, format=format, **how).data
+        options = {"format": format, "samples": samples, "width": width, "colour": colour}
+        return self._client.reply(operations.results.report, run=self.id, **options).data
 
     def cancel(self, *, at_once: bool = False) -> "ClientRun":
         """Stop the run once the calls in flight are committed, or at once."""
         return self._update(self._client.call(operations.runs.cancel, run=self.id, at_once=at_once or None))
 
-    def resume(self, **limits: Any) -> "ClientRun":
+    def resume(self, *, prompts: Sequence[str | Path] = (), **limits: object) -> "ClientRun":
         """Resume the run, with other limits (None removes one) or prompts; spending limits that are not named stay."""
-        return self._update(
-            self._client.connection.send("POST", f"{self._path}/resume", self._client.as_json("resume", limits))
-        )
+        body = self._client.as_json(RunRequest, limits, prompts)
+        return self._update(self._client.connection.send("POST", f"{self._path}/resume", body))
 
-    def retry(self, kinds: Sequence[str] = (), **limits: Any) -> "ClientRun":
+    def retry(self, kinds: Sequence[str] = (), *, prompts: Sequence[str | Path] = (), **limits: object) -> "ClientRun":
         """Retry the items with some kinds of failure, by default all kinds."""
-        body = self._client.as_json("resume", limits) | ({"kinds": list(kinds)} if kinds else {})
+        body = self._client.as_json(RunRequest, limits, prompts) | ({"kinds": list(kinds)} if kinds else {})
         return self._update(self._client.connection.send("POST", f"{self._path}/retry", body))
 
-    def fork(self, **changes: Any) -> "ClientRun":
+    def fork(self, *, prompts: Sequence[str | Path] = (), **changes: object) -> "ClientRun":
         """Fork the run with another `judge`, other `models` (old to new) or `prompts`, from a `node` on; return the new run."""
-        body = self._client.as_json("fork", changes)
+        body = self._client.as_json(ForkRequest, changes, prompts)
         return ClientRun(self._client, self._client.connection.send("POST", f"{self._path}/fork", body))
 
-    def fork_preview(self, **changes: Any) -> dict[str, Any]:
+    def fork_preview(self, *, prompts: Sequence[str | Path] = (), **changes: object) -> JsonObject:
         """Return the id, the calls and the cost that a fork would have, without starting it."""
-        return self._client.connection.send(
-            "POST", f"{self._path}/fork", self._client.as_json("fork", changes), dry_run=True
-        )
+        body = self._client.as_json(ForkRequest, changes, prompts)
+        return self._client.connection.send("POST", f"{self._path}/fork", body, dry_run=True)
 
     def call(self, name: str | None = None, tags: Sequence[str] | None = None) -> "ClientRun":
         """Name the run, replace its tags, or both."""
@@ -185,11 +198,11 @@ class ClientRun:
         set_fields = {key: value for key, value in body.items() if value is not None}
         return self._update(self._client.call(operations.runs.call_otherwise, run=self.id, body=set_fields))
 
-    def delete(self, *, force: bool = False) -> dict[str, Any]:
+    def delete(self, *, force: bool = False) -> JsonObject:
         """Delete the run and return what was deleted; `force` allows it even if other runs were made from it."""
         return self._client.call(operations.runs.delete, run=self.id, force=force or None)
 
-    def _update(self, shown: Mapping[str, Any]) -> "ClientRun":
+    def _update(self, shown: JsonObject) -> "ClientRun":
         self.shown = {**self.shown, **shown}
         return self
 
@@ -199,9 +212,6 @@ def _ends_work(event: Event) -> bool:
     picture = event.data["picture"] if event.kind == "snapshot" else {event.kind: event.data}
     status = (picture.get("status") or {}).get("status")
     return bool(picture.get("ended")) or (status is not None and status not in AT_WORK)
-
-
-CHANGES: Mapping[str, type[Invocation]] = {"fork": ForkRequest, "resume": RunRequest}
 
 
 class Client:
@@ -245,11 +255,11 @@ class Client:
         """Close all connections."""
         self.connection.close()
 
-    def health(self) -> dict[str, Any]:
+    def health(self) -> JsonObject:
         """Return the version of the service and its number of workers."""
         return self.connection.get("/api/health")
 
-    def run(self, method: str, /, **request: Any) -> ClientRun:
+    def run(self, method: str, /, **request: object) -> ClientRun:
         """Start a run of a method, or return the existing run; the fields are those of the method's request.
 
         Raises:
@@ -261,17 +271,25 @@ class Client:
         """Start a run of a request, such as `dokimasia.EvaluationRequest`."""
         return ClientRun(self, self._post_request(method, request))
 
-    def preview(self, method: str, /, **request: Any) -> dict[str, Any]:
+    def preview(self, method: str, /, **request: object) -> JsonObject:
         """Return the id, the calls and the cost that a run would have, without starting it."""
         return self.preview_of(method, self.asked(method, request))
 
-    def preview_of(self, method: str, request: RunRequest) -> dict[str, Any]:
+    def preview_of(self, method: str, request: RunRequest) -> JsonObject:
         """Return the id, the calls and the cost that a run of a request would have."""
         return self._post_request(method, request, dry_run=True)
 
-    def runs(self, *, tags: Sequence[str] = (), **filters: Any) -> list[ClientRun]:
+    def runs(
+        self,
+        *,
+        tags: Sequence[str] = (),
+        status: RunStatus | None = None,
+        method: str | None = None,
+        q: str | None = None,
+    ) -> list[ClientRun]:
         """Return the runs, newest first, filtered by tags (all of them), `status`, `method` or a text `q`."""
-        entries = self.entries(operations.runs.list_of_runs, "runs", tag=list(tags) or None, **filters)
+        filters = {"tag": list(tags) or None, "status": status, "method": method, "q": q}
+        entries = self.entries(operations.runs.list_of_runs, "runs", **filters)
         return [ClientRun(self, fields) for fields in entries]
 
     def find(self, run: str) -> ClientRun:
@@ -282,60 +300,76 @@ class Client:
         """
         return ClientRun(self, self.call(operations.runs.one_run, run=run))
 
-    def diff(self, first: str, second: str, **how: Any) -> dict[str, Any]:
+    def diff(
+        self,
+        first: str,
+        second: str,
+        *,
+        models: str | None = None,
+        top: int | None = None,
+        seed: int | None = None,
+    ) -> JsonObject:
         """Return the comparison of two runs, second minus first; `models` (A,B), `top` and `seed` as on the command line."""
-        return self.call(operations.runs.diff, runs=f"{first},{second}", **how)
+        return self.call(operations.runs.diff, runs=f"{first},{second}", models=models, top=top, seed=seed)
 
     def upload(self, path: str | Path) -> str:
         """Upload a data file with its images, or a folder, unless the service has it; return its name for requests."""
         return sent(self.connection, Path(path).absolute())
 
-    def uploads(self) -> list[dict[str, Any]]:
+    def uploads(self) -> list[JsonObject]:
         """Return the uploads, the newest first."""
         return list(self.pages("/api/uploads", "uploads"))
 
-    def methods(self) -> list[dict[str, Any]]:
+    def methods(self) -> list[JsonObject]:
         """Return the methods with what each takes."""
         return self.connection.get("/api/methods")["methods"]
 
-    def models(self, *, simulated: bool = False) -> list[dict[str, Any]]:
+    def models(self, *, simulated: bool = False) -> list[JsonObject]:
         """Return the configured models, and with `simulated` those that ship with the package."""
         return self.call(operations.knowledge.models, simulated=simulated or None)["models"]
 
-    def prompts(self) -> list[dict[str, Any]]:
+    def prompts(self) -> list[JsonObject]:
         """Return the prompts that ship with the service."""
         return self.call(operations.knowledge.prompts)["prompts"]
 
-    def trees(self) -> list[dict[str, Any]]:
+    def trees(self) -> list[JsonObject]:
         """Return the capability trees."""
         return list(self.entries(operations.trees.trees, "trees"))
 
-    def tree(self, name: str, **how: Any) -> dict[str, Any]:
+    def tree(
+        self,
+        name: str,
+        *,
+        version: str | None = None,
+        run: str | None = None,
+        model: str | Sequence[str] | None = None,
+        depth: int | None = None,
+    ) -> JsonObject:
         """Return a tree: `version`, `run` and `model` (whose scores) and `depth` as on the command line."""
-        return self.call(operations.trees.one_tree, tree=name, **how)
+        return self.call(operations.trees.one_tree, tree=name, version=version, run=run, model=model, depth=depth)
 
-    def passports(self) -> list[dict[str, Any]]:
+    def passports(self) -> list[JsonObject]:
         """Return the judges whose passports can be made from finished probes."""
         return self.call(operations.passports.passports)["judges"]
 
-    def passport(self, judge: str, *, runs: Sequence[str] = (), seed: int = 0) -> dict[str, Any]:
+    def passport(self, judge: str, *, runs: Sequence[str] = (), seed: int = 0) -> JsonObject:
         """Return a judge's passport, made from probes."""
         return self.call(operations.passports.one_passport, judge=judge, run=list(runs) or None, seed=seed)
 
-    def reviews(self) -> list[dict[str, Any]]:
+    def reviews(self) -> list[JsonObject]:
         """Return the runs with items for people to decide, those with waiting items first."""
         return list(self.entries(operations.reviews.reviews, "reviews"))
 
-    def pending(self, run: str, *, second: bool = False) -> Iterator[dict[str, Any]]:
+    def pending(self, run: str, *, second: bool = False) -> Iterator[JsonObject]:
         """Yield the items of a run on which the token's holder can decide now."""
         how = {"due": True, "second": second or None}
         yield from self.entries(operations.reviews.one_review, "items", run=run, **how)
 
-    def item(self, run: str, item: str) -> dict[str, Any]:
+    def item(self, run: str, item: str) -> JsonObject:
         """Return an item as a person sees it, and the decisions on it that they may see."""
         return self.call(operations.reviews.one_item, run=run, item=item)
 
-    def decide(self, run: str, item: str, action: str, **decision: Any) -> dict[str, Any]:
+    def decide(self, run: str, item: str, action: str, **decision: object) -> JsonObject:
         """Decide on an item as the token's holder: `text`, `delete`, `ratings`, `second`, `seen` as the action needs them.
 
         Raises:
@@ -343,11 +377,11 @@ class Client:
         """
         return self.call(operations.reviews.decide, run=run, item=item, body={"action": action, **decision})
 
-    def draft(self, run: str, item: str, text: str) -> dict[str, Any]:
+    def draft(self, run: str, item: str, text: str) -> JsonObject:
         """Store a draft, and return the faults of a reply that could not be read; an empty text deletes the draft."""
         return self.call(operations.reviews.draft, run=run, item=item, body={"text": text})
 
-    def agreement(self, run: str) -> dict[str, Any]:
+    def agreement(self, run: str) -> JsonObject:
         """Return the states of a run's items, and the agreement of people."""
         return self.call(operations.reviews.agreement, run=run)
 
@@ -355,7 +389,11 @@ class Client:
         """Return an image of the home by the SHA-256 of its bytes."""
         return self.connection.request("GET", f"/api/images/{sha256}").content
 
-    def call(self, function: Callable[..., Any], /, **arguments: Any) -> Any:
+    def reply(self, function: Callable[..., Awaitable[R] | R], /, **arguments: object) -> R:
+        """Carry out an operation of `dokimasia.operations` on the service, and return its reply."""
+        return read_reply(function, self.call(function, **arguments))
+
+    def call(self, function: Callable[..., object], /, **arguments: object) -> Any:
         """Carry out an operation of `dokimasia.operations` on the service, and return its JSON or its file."""
         operation = operation_of(function)
         path, query, body = operation.request(arguments)
@@ -364,22 +402,23 @@ class Client:
             return FileReply(reply.content, reply.headers["content-type"], headers=dict(reply.headers))
         return reply.json() if reply.content else None
 
-    def entries(self, function: Callable[..., Any], name: str, /, **arguments: Any) -> Iterator[dict[str, Any]]:
-        """Yield all entries of an operation's paginated list."""
+    def replies(self, function: Callable[..., P], /, **arguments: object) -> Iterator[P]:
+        """Yield the pages of an operation that lists."""
+        path, query, _ = operation_of(function).request(arguments)
+        for page in self.connection.pages(path, **query):
+            yield read_reply(function, page)
+
+    def entries(self, function: Callable[..., ListPage], name: str, /, **arguments: object) -> Iterator[JsonObject]:
+        """Yield all entries of an operation that lists, as JSON."""
         path, query, _ = operation_of(function).request(arguments)
         return self.pages(path, name, **query)
 
-    def pages(self, path: str, name: str, **query: Any) -> Iterator[dict[str, Any]]:
+    def pages(self, path: str, name: str, **query: object) -> Iterator[JsonObject]:
         """Yield all entries of a route's paginated list."""
-        after: str | None = None
-        while True:
-            page = self.connection.get(path, limit=PAGE, after=after, **query)
+        for page in self.connection.pages(path, **query):
             yield from page[name]
-            after = page["next"]
-            if after is None:
-                return
 
-    def asked(self, method: str, request: Mapping[str, Any]) -> Any:
+    def asked(self, method: str, request: Mapping[str, object]) -> RunRequest:
         """Return the validated request of a method with these fields.
 
         Raises:
@@ -390,7 +429,7 @@ class Client:
             raise ConfigError(f"there is no method {method!r}{hint}")
         return _validated(method_named(method).request, request)
 
-    def _post_request(self, method: str, request: RunRequest, **query: Any) -> Any:
+    def _post_request(self, method: str, request: RunRequest, **query: object) -> JsonObject:
         """Send a request for a run; the error names files that neither this machine nor the service has."""
         body = request_sent(self.connection, request)
         try:
@@ -403,18 +442,17 @@ class Client:
                 f"there is no file {missing[0]} here, and the service has none, either: {problem}"
             ) from None
 
-    def as_json(self, what: str, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """Return changes to a run as JSON, after uploading the prompt folders that they name."""
-        values = dict(changes)
-        prompts = values.pop("prompts", ())
-        request = _validated(CHANGES[what], values)
-        body = request.model_dump(mode="json", include=set(values))
+    def as_json(
+        self, model: type[Invocation], changes: Mapping[str, object], prompts: Sequence[str | Path]
+    ) -> JsonObject:
+        """Return changes to a run as JSON, with the names of the prompt folders, which are uploaded first."""
+        body = _validated(model, changes).model_dump(mode="json", include=set(changes))
         if prompts:
             body["prompts"] = [named(self.connection, Path(prompt).absolute()) for prompt in prompts]
         return body
 
 
-def _validated(model: type[Any], values: Mapping[str, Any]) -> Any:
+def _validated(model: type[Q], values: Mapping[str, object]) -> Q:
     try:
         request = model.model_validate(dict(values))
     except ValidationError as error:
@@ -430,14 +468,15 @@ def _validated(model: type[Any], values: Mapping[str, Any]) -> Any:
     return request.model_copy(update=absolute_paths) if absolute_paths else request
 
 
-def _fault(model: type[Any], fault: Mapping[str, Any]) -> str:
+def _fault(model: type[Invocation], fault: ErrorDetails) -> str:
     """Return the message about an invalid field."""
     name = ".".join(map(str, fault["loc"])) or "the request"
-    if fault["type"] == "extra_forbidden":
+    kind, value = fault["type"], fault["input"]
+    if kind == "extra_forbidden":
         return f"{name}: there is no such field{nearest(name, model.model_fields)}"
-    if fault["type"] == "missing":
+    if kind == "missing":
         return f"{name}: is needed"
-    if fault["type"] == "tuple_type":
-        example = f", such as [{fault['input']!r}]" if isinstance(fault["input"], str) else ""
+    if kind == "tuple_type":
+        example = f", such as [{value!r}]" if isinstance(value, str) else ""
         return f"{name}: a list is wanted{example}"
-    return f"{name}: {str(fault['msg']).removeprefix('Value error, ')}"
+    return f"{name}: {fault['msg'].removeprefix('Value error, ')}"

@@ -1,15 +1,16 @@
 """HTTP requests to a service, and its event streams; errors are raised as this package's, and none reveals the token."""
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 from urllib.parse import quote, urlsplit
 
 import httpx
 import orjson
 
 from dokimasia import errors
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError, DokimasiaError, InputError, NotFound, Unreachable
 from dokimasia.log import Redactor, logger
 from dokimasia.version import __version__
@@ -19,6 +20,9 @@ VERSION_HEADER = "dokimasia-version"
 SAFE = frozenset({"GET", "HEAD"})
 AWAY = frozenset({502, 503, 504})
 TRIES = 5
+PAGE = 500
+"""Entries on a page of a list."""
+
 PATIENCE = 60.0
 """Seconds to wait for a service that has answered before."""
 
@@ -76,17 +80,36 @@ class Connection:
         """Close all connections."""
         self._http.close()
 
-    def get(self, path: str, **query: Any) -> Any:
+    def get(self, path: str, **query: object) -> JsonObject:
         """Return the JSON of a route."""
         return self.request("GET", path, query=query).json()
 
-    def send(self, method: str, path: str, body: Any = None, **query: Any) -> Any:
+    def pages(self, path: str, **query: object) -> Iterator[JsonObject]:
+        """Yield all pages of a route's list."""
+        after: str | None = None
+        while True:
+            page = self.get(path, limit=PAGE, after=after, **query)
+            yield page
+            after = page["next"]
+            if after is None:
+                return
+
+    def send(self, method: str, path: str, body: object = None, **query: object) -> Any:
         """Send a request to a route, and return its JSON; None for an empty response."""
         reply = self.request(method, path, query=query, json=body)
         return reply.json() if reply.content else None
 
-    def request(self, method: str, path: str, *, query: Mapping[str, Any] | None = None, **how: Any) -> httpx.Response:
-        """Send a request and return the reply.
+    def request(
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Mapping[str, object] | None = None,
+        json: object = None,
+        data: Mapping[str, str] | None = None,
+        files: Sequence[tuple[str, tuple[str, IO[bytes]]]] | None = None,
+    ) -> httpx.Response:
+        """Send a request, with JSON, or with a form and its files, and return the reply.
 
         Raises:
             DokimasiaError: the service refused the request; raised as the class that the service names.
@@ -97,7 +120,7 @@ class Connection:
         while True:
             tries += 1
             try:
-                reply = self._http.request(method, path, params=parameters, **how)
+                reply = self._http.request(method, path, params=parameters, json=json, data=data, files=files)
             except _LOST as problem:
                 if not self._may_repeat(method, tries, started):
                     raise self.gone(problem) from None
@@ -112,7 +135,7 @@ class Connection:
             time.sleep(wait)
 
     @contextmanager
-    def stream(self, path: str, *, headers: Mapping[str, str], query: Mapping[str, Any] | None = None) -> Iterator[Any]:
+    def stream(self, path: str, *, headers: Mapping[str, str]) -> Iterator[httpx.Response]:
         """Open a response whose body is read as it arrives.
 
         Raises:
@@ -120,7 +143,7 @@ class Connection:
             httpx.TransportError: the service does not answer, or is shutting down.
         """
         timeout = httpx.Timeout(10.0, read=90.0)
-        with self._http.stream("GET", path, headers=dict(headers), params=dict(query or {}), timeout=timeout) as reply:
+        with self._http.stream("GET", path, headers=dict(headers), timeout=timeout) as reply:
             self.answered(reply)
             if not reply.is_success:
                 reply.read()
@@ -189,12 +212,12 @@ def pause(number: int) -> float:
     return min(0.2 * 2 ** (number - 1), LONGEST_PAUSE)
 
 
-def _query_value(value: Any) -> Any:
+def _query_value(value: object) -> str | list[str]:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | tuple):
         return [str(element) for element in value]
-    return value
+    return str(value)
 
 
 def _minor(version: str) -> list[str]:
@@ -210,7 +233,7 @@ class Event(NamedTuple):
 
     kind: str
     id: str
-    data: dict[str, Any]
+    data: JsonObject
 
 
 def events(
@@ -274,9 +297,9 @@ def parsed(lines: Iterable[str]) -> Iterator[Event]:
             id = value
 
 
-def _event_data(text: str) -> dict[str, Any]:
+def _event_data(text: str) -> JsonObject:
     try:
-        data: Any = orjson.loads(text)
+        data = orjson.loads(text)
     except orjson.JSONDecodeError:
         return {"text": text}
     return data if isinstance(data, dict) else {"value": data}

@@ -5,12 +5,12 @@ import unicodedata
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 from dokimasia.client.connection import Connection
 from dokimasia.datasets import format_of, name_and_file
 from dokimasia.datasets.images import EXTENSIONS, OnDisk
-from dokimasia.domain.identity import digest
+from dokimasia.domain.identity import JsonObject, digest
 from dokimasia.errors import ConfigError, DokimasiaError, InputError
 from dokimasia.runs.requests import Invocation, option_of
 from dokimasia.runs.samples import bring_reader
@@ -19,7 +19,6 @@ R = TypeVar("R", bound=Invocation)
 
 IMAGE_FIELDS = frozenset({"image", "images", "image_path"})
 _LONGEST = 1024
-PAGE = 500
 
 
 class UploadPart(NamedTuple):
@@ -66,7 +65,7 @@ def parts_of(path: Path) -> Iterator[UploadPart]:
             yield UploadPart(name, image)
 
 
-def request_sent(connection: Connection, request: Invocation) -> dict[str, Any]:
+def request_sent(connection: Connection, request: Invocation) -> JsonObject:
     """Return a request as JSON, after uploading the files that it names.
 
     Raises:
@@ -109,7 +108,7 @@ def named(connection: Connection, path: Path) -> str:
     return sent(connection, path) if path.exists() else str(path)
 
 
-def _holds_path(value: Any) -> bool:
+def _holds_path(value: object) -> bool:
     if isinstance(value, tuple | list):
         return any(map(_holds_path, value))
     if isinstance(value, Mapping):
@@ -117,7 +116,7 @@ def _holds_path(value: Any) -> bool:
     return isinstance(value, Path)
 
 
-def _replace_paths(value: Any, put: Callable[[Path], str]) -> Any:
+def _replace_paths(value: object, put: Callable[[Path], str]) -> object:
     if isinstance(value, tuple | list):
         return [_replace_paths(element, put) for element in value]
     if isinstance(value, Mapping):
@@ -126,14 +125,7 @@ def _replace_paths(value: Any, put: Callable[[Path], str]) -> Any:
 
 
 def _is_there(connection: Connection, id: str) -> bool:
-    after: str | None = None
-    while True:
-        page = connection.get("/api/uploads", limit=PAGE, after=after)
-        if any(upload["id"] == id for upload in page["uploads"]):
-            return True
-        after = page["next"]
-        if after is None:
-            return False
+    return any(upload["id"] == id for page in connection.pages("/api/uploads") for upload in page["uploads"])
 
 
 def _sha256(path: Path) -> str:
@@ -146,14 +138,14 @@ def _images(path: Path) -> Iterator[Path]:
     try:
         bring_reader(path)
         for row in format_of(path).reader(path):
-            fields: Mapping[str, Any] = getattr(row, "fields", {})
+            fields: Mapping[str, object] = getattr(row, "fields", {})
             for name, value in fields.items():
                 yield from _files_in(value, path.parent, images=name in IMAGE_FIELDS)
     except DokimasiaError:
         return
 
 
-def _files_in(value: Any, folder: Path, *, images: bool) -> Iterator[Path]:
+def _files_in(value: object, folder: Path, *, images: bool) -> Iterator[Path]:
     if isinstance(value, list):
         for element in value:
             yield from _files_in(element, folder, images=images)

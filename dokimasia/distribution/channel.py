@@ -8,22 +8,42 @@ from typing import Any, NamedTuple
 
 from dokimasia.errors import DokimasiaError
 
-Serve = Callable[[str, tuple[Any, ...]], Awaitable[Any]]
+Serve = Callable[[str, tuple[object, ...]], Awaitable[object]]
 """Returns the answer to a request of the other side, given its name and arguments."""
 
 BATCH_SIZE = 64
 """Messages in one batch, at most, so that neither side waits behind all messages of the other."""
 
-ASK, DROP, ANSWER, FAILED = range(4)
 
+class ChannelRequest(NamedTuple):
+    """A request of the other side; a negative number: no answer is expected."""
 
-class ChannelMessage(NamedTuple):
-    """A message: its kind, the number of its request (negative: no answer is expected), and its content."""
-
-    kind: int
     number: int
-    name: str = ""
-    content: Any = None
+    name: str
+    arguments: tuple[object, ...]
+
+
+class Drop(NamedTuple):
+    """The request with this number was cancelled."""
+
+    number: int
+
+
+class Answer(NamedTuple):
+    """The answer to the request with this number."""
+
+    number: int
+    content: object
+
+
+class ChannelFailure(NamedTuple):
+    """The error to which the request with this number came."""
+
+    number: int
+    error: Exception
+
+
+ChannelMessage = ChannelRequest | Drop | Answer | ChannelFailure
 
 
 class ChannelClosed(Exception):
@@ -40,7 +60,7 @@ class Channel:
         self._serve = serve
         self._numbers = itertools.count(1)
         self._said: list[ChannelMessage] = []
-        self._asked: dict[int, asyncio.Future[Any]] = {}
+        self._asked: dict[int, asyncio.Future[object]] = {}
         self._serving: dict[int, asyncio.Task[None]] = {}
         self._something = asyncio.Event()
         self._spoilt: Exception | None = None
@@ -56,7 +76,7 @@ class Channel:
         """Whether this side has failed and answers no further requests."""
         return self._spoilt is not None
 
-    async def ask(self, name: str, *arguments: Any) -> Any:
+    async def ask(self, name: str, *arguments: object) -> Any:
         """Return the other side's answer; a request that is cancelled on this side is dropped on the other.
 
         Raises:
@@ -66,19 +86,19 @@ class Channel:
             raise ChannelClosed
         number = next(self._numbers)
         answer = self._asked[number] = asyncio.get_running_loop().create_future()
-        self._enqueue(ChannelMessage(ASK, number, name, arguments))
+        self._enqueue(ChannelRequest(number, name, arguments))
         try:
             return await answer
         except asyncio.CancelledError:
             if not self.lost:
-                self._enqueue(ChannelMessage(DROP, number))
+                self._enqueue(Drop(number))
             raise
         finally:
             del self._asked[number]
 
-    def notify(self, name: str, *arguments: Any) -> None:
+    def notify(self, name: str, *arguments: object) -> None:
         """Send a message without expecting an answer."""
-        self._enqueue(ChannelMessage(ASK, -next(self._numbers), name, arguments))
+        self._enqueue(ChannelRequest(-next(self._numbers), name, arguments))
 
     async def outgoing(self, wait: float) -> list[ChannelMessage]:
         """Return the next batch of outgoing messages, waiting up to `wait` seconds for the first.
@@ -98,19 +118,20 @@ class Channel:
 
     def receive(self, words: list[ChannelMessage]) -> None:
         """Process messages of the other side, in order."""
-        for kind, number, name, arguments in words:
-            if kind == ASK:
-                task = asyncio.create_task(self._answer(number, name, arguments))
+        for word in words:
+            number = word.number
+            if isinstance(word, ChannelRequest):
+                task = asyncio.create_task(self._answer(word))
                 self._serving[number] = task
                 task.add_done_callback(lambda _, number=number: self._serving.pop(number, None))
-            elif kind == DROP:
+            elif isinstance(word, Drop):
                 if (serving := self._serving.get(number)) is not None:
                     serving.cancel()
             elif (answer := self._asked.get(number)) is not None and not answer.done():
-                if kind == ANSWER:
-                    answer.set_result(arguments)
+                if isinstance(word, Answer):
+                    answer.set_result(word.content)
                 else:
-                    answer.set_exception(arguments)
+                    answer.set_exception(word.error)
 
     def fail(self, problem: Exception) -> None:
         """Stop answering requests; the next call of `outgoing` raises `problem`."""
@@ -132,14 +153,15 @@ class Channel:
         self._said.append(word)
         self._something.set()
 
-    async def _answer(self, number: int, name: str, arguments: tuple[Any, ...]) -> None:
+    async def _answer(self, request: ChannelRequest) -> None:
+        number = request.number
         try:
-            answer = ChannelMessage(ANSWER, number, "", await self._serve(name, arguments))
+            answer = Answer(number, await self._serve(request.name, request.arguments))
         except asyncio.CancelledError:
             return
         except DokimasiaError as error:
-            answer = ChannelMessage(FAILED, number, "", error)
+            answer = ChannelFailure(number, error)
         except Exception as error:  # any exception is returned to the other side as text, since it may not be picklable
-            answer = ChannelMessage(FAILED, number, "", RuntimeError(f"{type(error).__name__}: {error}"))
+            answer = ChannelFailure(number, RuntimeError(f"{type(error).__name__}: {error}"))
         if number > 0 and not self.lost:
             self._enqueue(answer)

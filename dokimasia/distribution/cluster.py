@@ -12,21 +12,24 @@ import socket
 import tempfile
 import threading
 import time
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any
+from types import ModuleType
+from typing import IO, Any, TypeVar
 from urllib.parse import urlsplit
 
 from dokimasia.distribution import worker_config
 from dokimasia.distribution.failures import WorkerDied, failure_of
-from dokimasia.distribution.worker import Worker
-from dokimasia.distribution.worker_config import Handshake, version
+from dokimasia.distribution.worker import Worker, WorkerActor
+from dokimasia.distribution.worker_config import version
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import ConfigError
 from dokimasia.log import logger
 from dokimasia.settings import prepare_ray
 from dokimasia.storage.content.recent import Recent
+
+T = TypeVar("T")
 
 PREFIX = "dokimasia-ray-"
 _HELD = "held"
@@ -84,14 +87,14 @@ class Cluster:
 
     def __init__(self, address: str | None) -> None:
         self.address = address
-        self._ray: Any = None
+        self._ray: ModuleType  # once it is loaded
         self._folder: Folder | None = None
         self._joined = False
-        self._idle: list[Any] = []
-        self._images: Recent[str, Any] = Recent(IMAGE_BYTES)
+        self._idle: list[WorkerActor] = []
+        self._images: Recent[str, object] = Recent(IMAGE_BYTES)
         self._gate = threading.Lock()
         self._putting = threading.Lock()
-        self.living: dict[int, Any] = {}
+        self.living: dict[int, WorkerActor] = {}
         self.users = 0
 
     async def begin(self) -> None:
@@ -133,7 +136,7 @@ class Cluster:
         # Ray prints reports of nodes, such as a worker's death, on standard output; there is no setting to disable it.
         private: Any = importlib.import_module("ray._private.worker")
         private.listen_error_messages = lambda *_: None
-        options: dict[str, Any] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
+        options: dict[str, object] = {"log_to_driver": False, "logging_level": "error", "configure_logging": False}
         if self.address is None:
             self._folder = Folder()
             options |= {
@@ -180,7 +183,7 @@ class Cluster:
         if self._folder is not None:
             self._folder.remove()
 
-    async def start_worker(self) -> Any:
+    async def start_worker(self) -> WorkerActor:
         """Return an idle or new worker of this version.
 
         Raises:
@@ -193,10 +196,10 @@ class Cluster:
                 await self.call(worker.hello.remote())
                 return worker
         needs = {"num_cpus": 0} if self._folder is not None else {"num_cpus": 1}
-        options: dict[str, Any] = {"max_restarts": 0, "max_concurrency": 8, "scheduling_strategy": "SPREAD", **needs}
-        worker: Any = self._ray.remote(Worker).options(**options).remote()
+        options: dict[str, object] = {"max_restarts": 0, "max_concurrency": 8, "scheduling_strategy": "SPREAD", **needs}
+        worker: WorkerActor = self._ray.remote(Worker).options(**options).remote()
         try:
-            handshake: Handshake = await self.call(worker.hello.remote(), patience=BEGINNING)
+            handshake = await self.call(worker.hello.remote(), patience=BEGINNING)
         except BaseException:  # also on cancellation: the worker would occupy a CPU that others wait for
             self.kill(worker)
             raise
@@ -219,17 +222,17 @@ class Cluster:
         )
         return f"each takes one of the cluster's CPUs, of which {free:g} of {total:g} are free"
 
-    def release(self, worker: Any) -> None:
+    def release(self, worker: WorkerActor) -> None:
         """Return a worker to the idle ones after its run has ended."""
         self._idle.append(worker)
 
-    def kill(self, worker: Any) -> None:
+    def kill(self, worker: WorkerActor) -> None:
         """Kill a worker's process."""
         self.living = {pid: other for pid, other in self.living.items() if other is not worker}
         with suppress(Exception):
             self._ray.kill(worker)
 
-    async def call(self, answer: Any, *, patience: float | None = None) -> Any:
+    async def call(self, answer: Awaitable[T], *, patience: float | None = None) -> T:
         """Return a worker's answer.
 
         Raises:
@@ -247,7 +250,7 @@ class Cluster:
         except self._ray.exceptions.RayError as error:
             raise failure_of(error, self._ray) from error
 
-    async def call_reliably(self, call: Callable[[], Any]) -> Any:
+    async def call_reliably(self, call: Callable[[], Awaitable[T]]) -> T:
         """Return a worker's answer, calling again while the worker is temporarily unreachable.
 
         Raises:
@@ -262,11 +265,11 @@ class Cluster:
                     raise
             await asyncio.sleep(0.5)
 
-    def put_object(self, value: Any) -> Any:
+    def put_object(self, value: object) -> object:
         """Return an object reference for a value, which each node fetches only once for all its workers."""
         return self._ray.put(value)
 
-    def image(self, sha256: str, blobs: BlobStore) -> Any:
+    def image(self, sha256: str, blobs: BlobStore) -> object:
         """Return the object reference of an image, which each node fetches only once; blocking."""
         with self._putting:  # so that concurrent requests store an image once
             place = self._images.get(sha256)
@@ -277,10 +280,10 @@ class Cluster:
         return place
 
 
-def _collected(answer: Any) -> "asyncio.Future[Any]":
+def _collected(answer: Awaitable[T]) -> asyncio.Future[T]:
     """Return a future for an answer of Ray's client, retrieved even after a cancellation to avoid a printed traceback."""
 
-    async def collected() -> Any:
+    async def collected() -> T:
         return await answer
 
     coming = asyncio.ensure_future(collected())
@@ -288,7 +291,7 @@ def _collected(answer: Any) -> "asyncio.Future[Any]":
     return asyncio.shield(coming)
 
 
-def _loaded() -> Any:
+def _loaded() -> ModuleType:
     """Return the module `ray`.
 
     Raises:
@@ -309,7 +312,7 @@ def _auto_address() -> str:
         ConfigError: no cluster is known on this machine.
     """
     _loaded()
-    services: Any = importlib.import_module("ray._private.services")
+    services = importlib.import_module("ray._private.services")
     try:
         return services.get_ray_address_from_environment("auto", None)
     except ConnectionError as error:

@@ -3,16 +3,16 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import cast
 from weakref import WeakValueDictionary
 
 from dokimasia.distribution.cluster import Cluster
-from dokimasia.domain.call import CallResult, ModelCall, ModelSpec, Usage
+from dokimasia.domain.call import CallResult, ModelCall, ModelReply, ModelSpec, Usage
 from dokimasia.domain.ports import BlobStore, Reducer
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
 from dokimasia.gateway.gateway import ModelGateway
-from dokimasia.gateway.remote_call import RemoteCall, RemoteCaller
+from dokimasia.gateway.remote_call import CallKind, RemoteCall, RemoteCaller
 from dokimasia.graphs.steps import GraphOutline, Step, Steps
 from dokimasia.storage.checkpoints import KEPT_ELSEWHERE, Saver
 from dokimasia.storage.content.folding import Folded
@@ -48,7 +48,8 @@ class DriverHandler:
         self._ports = ports
         self._cluster = cluster
         self._carried: WeakValueDictionary[str, RemoteCall] = WeakValueDictionary()  # entries in use by a flight stay
-        self._served: dict[str, Callable[..., Awaitable[Any]]] = {
+        self._served: dict[str, Callable[..., Awaitable[object]]] = {
+            "carried": self._ask,
             "whole": self._whole,
             "get": ports.rows.get,
             "put": ports.rows.put,
@@ -60,15 +61,15 @@ class DriverHandler:
             "stepped": self._stepped,
         }
 
-    async def serve(self, bearer: RemoteCaller, name: str, arguments: tuple[Any, ...]) -> Any:
+    async def serve(self, bearer: RemoteCaller, name: str, arguments: tuple[object, ...]) -> object:
         """Answer a worker's request."""
         if name == "carried":
-            return await self._ask(bearer, *arguments)
+            arguments = (bearer, *arguments)
         return await self._served[name](*arguments)
 
     async def _ask(
-        self, bearer: RemoteCaller, kind: Any, name: str, key: str, forecast: Usage, label: str
-    ) -> tuple[float | None, bool, Any]:
+        self, bearer: RemoteCaller, kind: CallKind, name: str, key: str, forecast: Usage, label: str
+    ) -> tuple[float | None, bool, ModelReply | None]:
         """Return cost, whether the reply was cached, and the reply (None where this worker sent the call itself)."""
         call = self._carried.get(key)
         if call is None:
@@ -84,12 +85,12 @@ class DriverHandler:
     async def _whole(self, call: ModelCall, label: str, aid: Aid | None) -> CallResult:
         return await self._ports.gateway.ask(call, label=label, aid=aid)
 
-    async def _saver(self, method: str, *arguments: Any) -> Any:
+    async def _saver(self, method: str, *arguments: object) -> object:
         if method not in KEPT_ELSEWHERE:
             raise ValueError(f"a worker asks for {method!r}")
         return await getattr(self._ports.saver, method)(*arguments)
 
-    async def _image(self, sha256: str) -> list[Any]:
+    async def _image(self, sha256: str) -> list[object]:
         return [await asyncio.to_thread(self._cluster.image, sha256, self._ports.blobs)]
 
     async def _keep_image(self, data: bytes, ref: ImageRef) -> None:

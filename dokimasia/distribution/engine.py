@@ -4,6 +4,7 @@ import asyncio
 import pickle
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -11,6 +12,7 @@ from dokimasia.distribution.channel import BATCH_SIZE, Channel, ChannelClosed, C
 from dokimasia.distribution.cluster import Cluster, cluster
 from dokimasia.distribution.driver import DriverHandler, DriverPorts
 from dokimasia.distribution.failures import WorkerDied
+from dokimasia.distribution.worker import WorkerActor
 from dokimasia.distribution.worker_config import GraphTask, WorkerConfig, key_pair, seal
 from dokimasia.domain.options import GraphOptions
 from dokimasia.errors import ConfigError, DokimasiaError, TransportError
@@ -29,7 +31,7 @@ ROOM = 30.0
 GATHER = 0.005
 """Seconds between batches; each batch costs the driver half a millisecond, whatever its size."""
 
-WaitForStart = Callable[[Coroutine[Any, Any, None]], Coroutine[Any, Any, None]]
+WaitForStart = Callable[[Coroutine[object, None, None]], Coroutine[object, None, None]]
 """Waits for slow work, or cancels it."""
 
 LOST = "the worker that sent it was lost, and perhaps its reply with it"
@@ -38,7 +40,7 @@ LOST = "the worker that sent it was lost, and perhaps its reply with it"
 class WorkerProxy:
     """The driver's end of one worker."""
 
-    def __init__(self, actor: Any, desk: DriverHandler) -> None:
+    def __init__(self, actor: WorkerActor, desk: DriverHandler) -> None:
         self.actor = actor
         self.line = Channel(lambda name, arguments: desk.serve(self, name, arguments))
         self._option_numbers: dict[bytes, int] = {}
@@ -123,7 +125,7 @@ class WorkerPool:
     ) -> None:
         self._cluster = cluster
         self._orders = orders
-        self._option_numbers: Any = None
+        self._orders_at_workers: object = None
         self._patience = orders.patience
         self._desk = DriverHandler(ports, cluster)
         self._gateway = ports.gateway
@@ -177,7 +179,7 @@ class WorkerPool:
         """Start all workers."""
         try:
             await self._cluster.begin()
-            self._option_numbers = self._cluster.put_object(self._orders)
+            self._orders_at_workers = self._cluster.put_object(self._orders)
             await self._wait_for_hires({self._begin(self._hire()) for _ in range(self._count)})
         except DokimasiaError:
             raise
@@ -246,7 +248,7 @@ class WorkerPool:
         try:
             if self._keys is not None:
                 sealed = seal(self._keys, await self._cluster.call(actor.key.remote()))
-            missing = await self._cluster.call(actor.begin.remote(self._option_numbers, sealed))
+            missing = await self._cluster.call(actor.begin.remote(self._orders_at_workers, sealed))
         except BaseException:  # also if the run ends in the meantime, since nothing else would release the worker
             self._cluster.kill(actor)
             raise
@@ -270,7 +272,7 @@ class WorkerPool:
         else:
             self._cluster.release(post.actor)
 
-    def _begin(self, work: Any) -> asyncio.Task[None]:
+    def _begin(self, work: Coroutine[object, None, None]) -> asyncio.Task[None]:
         task = asyncio.create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
@@ -301,21 +303,17 @@ class WorkerPool:
         while True:
             if words := await post.line.outgoing(self._patience):
                 number += 1
-                await self._call_reliably(post, "give", number, words)
+                await self._cluster.call_reliably(partial(post.actor.give.remote, number, words))
                 await _gathered(words)
 
     async def _receive_batches(self, post: WorkerProxy) -> None:
         acknowledged = 0
         while True:
-            number, words = await self._call_reliably(post, "take", acknowledged)
+            number, words = await self._cluster.call_reliably(partial(post.actor.take.remote, acknowledged))
             if number > acknowledged:
                 acknowledged = number
                 post.line.receive(words)
                 await _gathered(words)
-
-    async def _call_reliably(self, post: WorkerProxy, name: str, *arguments: Any) -> Any:
-        """Call a worker, repeatedly while it cannot be reached, for as long as it may be silent."""
-        return await self._cluster.call_reliably(lambda: getattr(post.actor, name).remote(*arguments))
 
 
 async def _gathered(words: Sequence[ChannelMessage]) -> None:

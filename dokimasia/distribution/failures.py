@@ -1,6 +1,7 @@
 """Errors of calls to workers, from Ray's exceptions: the worker is gone, or it cannot work."""
 
 import re
+from types import ModuleType
 from typing import Any
 
 from dokimasia.errors import ConfigError, DokimasiaError
@@ -17,7 +18,7 @@ class WorkerDied(DokimasiaError):
         self.away = away
 
 
-def failure_of(error: Any, ray: Any) -> DokimasiaError:
+def failure_of(error: Any, ray: ModuleType) -> DokimasiaError:
     """Return the error for a Ray exception raised by a call to a worker.
 
     When the kernel kills a process for lack of memory, Ray sees only that the process is gone.

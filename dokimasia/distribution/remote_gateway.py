@@ -5,11 +5,10 @@ import threading
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from dokimasia.distribution.channel import Channel
 from dokimasia.domain.call import CallResult, Chat, ImageEdit, ModelCall, ModelReply, ModelSpec, call_key
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.ports import Transport
 from dokimasia.domain.question import Aid
 from dokimasia.domain.sample import ImageRef
@@ -39,11 +38,11 @@ class RemoteRows:
     def __init__(self, line: Channel) -> None:
         self._line = line
 
-    async def put(self, type_: type[Value], row: Mapping[str, Any]) -> None:
+    async def put(self, type_: type[Value], row: Mapping[str, object]) -> None:
         """Store a row; it is committed on return."""
         await self._line.ask("put", type_, packed_row(type_, row))
 
-    async def get(self, type_: type[Value], id: str) -> dict[str, Any] | None:
+    async def get(self, type_: type[Value], id: str) -> JsonObject | None:
         """Return a row, or None."""
         return await self._line.ask("get", type_, id)
 

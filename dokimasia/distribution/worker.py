@@ -2,25 +2,33 @@
 
 import asyncio
 import importlib
+import inspect
 import os
 import platform
 import time
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from dokimasia.distribution.channel import Channel, ChannelMessage
 from dokimasia.distribution.failures import WorkerDied
 from dokimasia.distribution.remote_gateway import RemoteBlobs, RemoteGateway, RemoteRows, RemoteSteps
 from dokimasia.distribution.worker_config import GraphTask, Handshake, WorkerConfig, key_pair, unseal, version
+from dokimasia.domain.judgement import Failed
 from dokimasia.domain.options import GraphOptions
 from dokimasia.gateway.direct import transport
-from dokimasia.gateway.sending import redactor
+from dokimasia.gateway.sending import Redact, redactor
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.executor import GraphRun, LocalExecutor, reduced_gc
 from dokimasia.log import Redactor, configure
 from dokimasia.settings import worker_keys
 from dokimasia.storage.checkpoints import RemoteSaver
 from dokimasia.storage.runs import SqliteValueStore
+
+if TYPE_CHECKING:
+    from nacl.public import PrivateKey
+
+T = TypeVar("T", covariant=True)
 
 LOADED = (transport,)
 """Modules loaded before a run begins, so that its first calls need not wait for them."""
@@ -42,7 +50,7 @@ class Worker:
 
     def __init__(self) -> None:
         self._run: _WorkerRun | None = None
-        self._pair: Any = None
+        self._pair: PrivateKey | None = None
 
     async def hello(self) -> Handshake:
         """Return the identity of this process."""
@@ -50,8 +58,8 @@ class Worker:
 
     async def key(self) -> bytes:
         """Return the public key with which the driver seals the next API keys."""
-        self._pair = key_pair()
-        return bytes(self._pair.public_key)
+        pair = self._pair = key_pair()
+        return bytes(pair.public_key)
 
     async def begin(self, orders: WorkerConfig, sealed: bytes | None = None) -> list[str]:
         """Start a run; return the key variables missing in this process's environment, if no keys were sent."""
@@ -88,10 +96,29 @@ class Worker:
             await run.end()
 
 
+class RemoteMethod(Protocol[T]):
+    """A method of an actor."""
+
+    def remote(self, *arguments: object) -> Awaitable[T]:
+        """Call it, and return its answer to come."""
+        ...
+
+
+class WorkerActor(Protocol):
+    """A `Worker` as the driver calls it."""
+
+    hello: RemoteMethod[Handshake]
+    key: RemoteMethod[bytes]
+    begin: RemoteMethod[list[str]]
+    give: RemoteMethod[None]
+    take: RemoteMethod[tuple[int, list[ChannelMessage]]]
+    end: RemoteMethod[None]
+
+
 class _WorkerRun:
     """A run at a worker."""
 
-    def __init__(self, orders: WorkerConfig, keys: dict[str, str], clean: Any) -> None:
+    def __init__(self, orders: WorkerConfig, keys: dict[str, str], clean: Redact) -> None:
         self.patience = orders.patience
         self._heard = time.monotonic()
         self.given = 0
@@ -111,6 +138,13 @@ class _WorkerRun:
             clean=clean,
             trusted=self._in_contact,
         )
+        self._served: dict[str, Callable[..., object]] = {
+            "send": self.gateway.send,
+            "ahead": self.gateway.ahead,
+            "recall": self.gateway.recall,
+            "walk": self._walk,
+            "options": self._options.__setitem__,
+        }
         saver = RemoteSaver(lambda method, *arguments: self.line.ask("saver", method, *arguments))
         self._stack = ExitStack()
         self._stack.enter_context(reduced_gc())
@@ -132,26 +166,16 @@ class _WorkerRun:
     def _in_contact(self) -> bool:
         return not self.line.failed and time.monotonic() - self._heard < TRUST * self.patience
 
-    async def _serve(self, name: str, arguments: tuple[Any, ...]) -> Any:
+    async def _serve(self, name: str, arguments: tuple[object, ...]) -> object:
         """Answer the driver; out of memory, fail the channel, so that the worker counts as lost and not the item as failed."""
         try:
-            return await self._dispatch(name, arguments)
+            answer = self._served[name](*arguments)
+            return await answer if inspect.isawaitable(answer) else answer
         except MemoryError as error:
             self.line.fail(error)
             await asyncio.Event().wait()
 
-    async def _dispatch(self, name: str, arguments: tuple[Any, ...]) -> Any:
-        if name == "send":
-            return await self.gateway.send(*arguments)
-        if name in ("ahead", "recall"):
-            return getattr(self.gateway, name)(*arguments)
-        if name == "walk":
-            return await self._walk(*arguments)
-        number, options = arguments
-        self._options[number] = options
-        return None
-
-    async def _walk(self, task: GraphTask) -> tuple[dict[str, Any], list[Any] | None]:
+    async def _walk(self, task: GraphTask) -> tuple[dict[str, Any], list[Failed] | None]:
         """Execute a graph; return its final state and the failures of open requests."""
         graph: Any = importlib.import_module(task.graph) if isinstance(task.graph, str) else task.graph
         options, open_failures = self._options[task.options], [] if task.open else None

@@ -7,12 +7,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import TYPE_CHECKING, NamedTuple
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
+from dokimasia.graphs.drive import GraphFile
 from dokimasia.prompts import PromptLibrary
+
+if TYPE_CHECKING:
+    from nacl.public import PrivateKey
 
 TransportFactory = Callable[[Mapping[str, ModelSpec], PromptLibrary | None], dict[str, Transport]]
 """Creates the transports to models."""
@@ -49,7 +54,7 @@ class GraphTask(NamedTuple):
     `open` says whether the worker returns the failures of open requests.
     """
 
-    graph: object
+    graph: GraphFile | str
     inputs: Mapping[str, object]
     item: str
     thread: str
@@ -77,8 +82,8 @@ def version() -> str:
     return f"{fingerprint.hexdigest()[:16]} on Python {platform.python_version()}"
 
 
-def key_pair() -> Any:
-    """Return a key pair (`nacl.public.PrivateKey`) for one message.
+def key_pair() -> "PrivateKey":
+    """Return a key pair for one message.
 
     Raises:
         ConfigError: PyNaCl is not installed.
@@ -96,7 +101,7 @@ def seal(keys: Mapping[str, str], public: bytes) -> bytes:
     return nacl.SealedBox(nacl.PublicKey(public)).encrypt(json.dumps(dict(keys)).encode())
 
 
-def unseal(box: bytes, pair: Any) -> dict[str, str]:
+def unseal(box: bytes, pair: "PrivateKey | None") -> dict[str, str]:
     """Return keys that were sealed with the pair's public key.
 
     Raises:
@@ -112,7 +117,7 @@ def unseal(box: bytes, pair: Any) -> dict[str, str]:
         ) from None
 
 
-def _nacl() -> Any:
+def _nacl() -> ModuleType:
     try:
         from nacl import public
     except ImportError as error:

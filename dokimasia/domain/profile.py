@@ -20,8 +20,8 @@ class CapabilityFinding(Value):
     note: str = Field(default="", max_length=500)
 
 
-class EndpointProfile(Value):
-    """The findings on one model at one endpoint, which together are the profile's key.
+class EndpointFindings(Value):
+    """What was seen of a model at an endpoint.
 
     `name` and `transport` say how the model was called and reached when it was checked. `usage` tells whether the
     replies reported their tokens, `finish_reasons` how they ended, in the endpoint's own words where it has some.
@@ -29,8 +29,6 @@ class EndpointProfile(Value):
     of a model that was asked to chat; an image model is asked for an edit, and of the rest nothing is known.
     """
 
-    model: str
-    endpoint: str
     name: str
     transport: str
     vision: CapabilityFinding
@@ -53,6 +51,13 @@ class EndpointProfile(Value):
     def capabilities(self) -> tuple[Capability, ...]:
         """What the model was seen to do."""
         return tuple(name for name, finding in self.findings.items() if finding.verdict == "yes")
+
+
+class EndpointProfile(EndpointFindings):
+    """The findings on one model at one endpoint, which together are the profile's key."""
+
+    model: str
+    endpoint: str
 
     def belongs_to(self, ref: ModelRef) -> bool:
         """Whether the profile is that of the model: the same model at the same endpoint, whatever it is called."""

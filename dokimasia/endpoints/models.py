@@ -1,11 +1,14 @@
 """Configured models: each with transport, key variable, limits, price and capabilities, never with the key itself."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Literal
+
+from pydantic import BaseModel
 
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.profile import EndpointProfile
+from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.profile import EndpointFindings, EndpointProfile
 from dokimasia.endpoints.capabilities import settled
 from dokimasia.errors import ConfigError, NotFound, StorageError
 from dokimasia.gateway.pricing import known_price
@@ -18,6 +21,53 @@ from dokimasia.simulation.profiles import PLANTED_IN
 from dokimasia.simulation.profiles import profiles as simulated_profiles
 from dokimasia.storage.home import Home
 from dokimasia.storage.profiles import list_profiles
+
+
+class KeyListed(BaseModel):
+    """The environment variable of a model's key, and whether it is set."""
+
+    variable: str
+    present: bool
+
+
+class PriceListed(BaseModel):
+    """US dollars per million tokens, per edited image, or of a person per hour, and their source; None: unknown."""
+
+    input: float | None
+    output: float | None
+    image: float | None = None
+    hour: float | None = None
+    source: Literal["configuration", "list", "simulated", "person"] | None
+
+
+class ModelListed(BaseModel):
+    """A model as `dokimasia models --json` prints it: the fields that are set.
+
+    `key` is from a service `set` or `not set`, without the variable; `about` says what is planted in a simulated model.
+    """
+
+    name: str
+    model: str
+    endpoint: str
+    api_base: str | None = None
+    max_concurrency: int
+    start_concurrency: int
+    rpm: int | None
+    tpm: int | None
+    timeout: float
+    max_image_side: int | None
+    about: str | None = None
+    transport: str | None
+    problem: str | None
+    key: KeyListed | Literal["set", "not set"] | None
+    price: PriceListed
+    capabilities: list[str]
+    measured: EndpointFindings | None
+    structured_output: bool
+
+    def as_json(self) -> JsonObject:
+        """Return the fields that are set as JSON."""
+        return self.model_dump(mode="json", exclude_unset=True)
 
 
 def chosen_models(settings: Settings, names: Sequence[str] = (), *, simulated: bool = False) -> list[ModelSpec]:
@@ -38,8 +88,8 @@ def chosen_models(settings: Settings, names: Sequence[str] = (), *, simulated: b
 
 def list_models(
     settings: Settings, specs: Sequence[ModelSpec], *, transports: Collection[str] | None = None
-) -> list[dict[str, Any]]:
-    """Return a description of each model for JSON; measured profiles come from the home, if there is one.
+) -> list[ModelListed]:
+    """Return a description of each model; measured profiles come from the home, if there is one.
 
     If the home cannot be read, simulated models are listed without their profiles.
 
@@ -65,7 +115,7 @@ def list_models(
 
 def _described(
     spec: ModelSpec, settings: Settings, transports: Collection[str] | None, measured: Sequence[EndpointProfile]
-) -> dict[str, Any]:
+) -> ModelListed:
     profile = next((candidate for candidate in measured if candidate.belongs_to(spec.ref)), None)
     variable = spec.api_key_env
     try:
@@ -73,19 +123,23 @@ def _described(
         transport, problem = chosen_transport_name(spec, ways), None
     except ConfigError as error:
         transport, problem = None, str(error)
-    return {
-        **spec.ref.model_dump(),
-        **spec.model_dump(include={"api_base", "max_concurrency", "rpm", "tpm", "timeout", "max_image_side"}),
-        **({"about": PLANTED_IN[spec.ref.model]} if _in_process(spec) and spec.ref.model in PLANTED_IN else {}),
-        "transport": transport,
-        "problem": problem,
-        "key": None if variable is None else {"variable": variable, "present": bool(settings.keys.get(variable))},
-        "start_concurrency": min(spec.start_concurrency, spec.max_concurrency),
-        "price": _price(spec),
-        "capabilities": list(spec.capabilities),
-        "measured": None if profile is None else profile.model_dump(mode="json", exclude={"model", "endpoint"}),
-        "structured_output": takes_schema(settled(spec, profile)),
-    }
+    return ModelListed.model_validate(
+        {
+            **spec.ref.model_dump(),
+            **spec.model_dump(include={"api_base", "max_concurrency", "rpm", "tpm", "timeout", "max_image_side"}),
+            **({"about": PLANTED_IN[spec.ref.model]} if _in_process(spec) and spec.ref.model in PLANTED_IN else {}),
+            "transport": transport,
+            "problem": problem,
+            "key": None
+            if variable is None
+            else KeyListed(variable=variable, present=bool(settings.keys.get(variable))),
+            "start_concurrency": min(spec.start_concurrency, spec.max_concurrency),
+            "price": _price(spec),
+            "capabilities": spec.capabilities,
+            "measured": None if profile is None else profile.model_dump(exclude={"model", "endpoint"}),
+            "structured_output": takes_schema(settled(spec, profile)),
+        }
+    )
 
 
 def _in_process(spec: ModelSpec) -> bool:
@@ -93,8 +147,7 @@ def _in_process(spec: ModelSpec) -> bool:
     return spec.ref.model.startswith(SIMULATED) and spec.api_base is None
 
 
-def _price(spec: ModelSpec) -> dict[str, Any]:
-    """Return the price in US dollars per million tokens (and per edited image, if configured) and its source; None: unknown."""
+def _price(spec: ModelSpec) -> PriceListed:
     price = known_price(spec)
     source = None
     if price.known or price.input is not None or price.output is not None:
@@ -103,6 +156,6 @@ def _price(spec: ModelSpec) -> dict[str, Any]:
         if _in_process(spec):
             source = "simulated"
     if spec.ref.person:
-        return {"input": 0.0, "output": 0.0, "hour": spec.hourly_rate, "source": "person"}
+        return PriceListed(input=0.0, output=0.0, hour=spec.hourly_rate, source="person")
     edited = {} if price.image is None else {"image": price.image}
-    return {"input": price.input, "output": price.output, **edited, "source": source}
+    return PriceListed(input=price.input, output=price.output, **edited, source=source)

@@ -10,6 +10,8 @@ from dokimasia.errors import TransportError
 from dokimasia.gateway.limiter import Turn
 from dokimasia.gateway.rate_limit_headers import report_headers
 
+CallKind = Literal["chat", "embedding", "image_edit"]
+
 
 class RemoteReply(NamedTuple):
     """What came of a request that another process sent: a reply or a failure, the headers of rate limits, what the
@@ -61,7 +63,7 @@ class RemoteCall:
     and hands the place on (`next`). So a place is not empty for as long as words travel.
     """
 
-    kind: Literal["chat", "embedding", "image_edit"]
+    kind: CallKind
     model: ModelRef
     key: str
     forecast: Usage

@@ -4,7 +4,8 @@ Modules are loaded on first use, as are imports that few operations need, so tha
 """
 
 import importlib
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from dokimasia.operations import finished, knowledge, passports, results, reviews, runs, trees
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 __all__ = ["finished", "knowledge", "passports", "results", "reviews", "runs", "trees"]
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> ModuleType:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return importlib.import_module(f"{__name__}.{name}")

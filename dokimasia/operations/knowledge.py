@@ -1,10 +1,11 @@
 """What there is to ask with: models with what was measured of them, and prompts."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import BaseModel, Field
 
-from dokimasia.endpoints.models import chosen_models, list_models
+from dokimasia.domain.identity import JsonObject
+from dokimasia.endpoints.models import KeyListed, ModelListed, chosen_models, list_models
 from dokimasia.errors import NotFound
 from dokimasia.operations.operation import OperationContext, Parameter, operation
 from dokimasia.prompts import default_library
@@ -28,11 +29,11 @@ class ModelShown(BaseModel):
     tpm: int | None
     timeout: float
     max_image_side: int | None
-    price: dict[str, Any] = Field(
+    price: JsonObject = Field(
         description="US dollars per million tokens and per edited image, and where they come from"
     )
     capabilities: list[str] = Field(description="as configured")
-    measured: dict[str, Any] | None = Field(description="what `dokimasia models --check` saw; null: never checked")
+    measured: JsonObject | None = Field(description="what `dokimasia models --check` saw; null: never checked")
     structured_output: bool = Field(description="whether it is held to JSON schemas")
     about: str | None = Field(default=None, description="of a simulated model, what is planted in it")
 
@@ -49,7 +50,7 @@ class PromptShown(BaseModel):
     name: str
     version: int
     output: str
-    inputs: dict[str, Any]
+    inputs: JsonObject
     source: str
     hash: str
 
@@ -73,7 +74,7 @@ def models(
 ) -> Models:
     """List the configured models with prices and what was measured; nothing of a key but whether it is set."""
     entries = list_models(context.settings, chosen_models(context.settings, simulated=simulated))
-    return Models(models=[ModelShown.model_validate({**model, "key": _key_state(model["key"])}) for model in entries])
+    return Models(models=[_model_shown(model) for model in entries])
 
 
 @operation("GET", "/prompts", tag=TAG)
@@ -96,7 +97,8 @@ def _prompt_shown(name: str) -> PromptShown:
     return PromptShown.model_validate(prompt.model_dump(include=set(PromptShown.model_fields)))
 
 
-def _key_state(key: dict[str, Any] | None) -> str | None:
-    if key is None:
-        return None
-    return "set" if key["present"] else "not set"
+def _model_shown(model: ModelListed) -> ModelShown:
+    key = model.key
+    if isinstance(key, KeyListed):
+        key = "set" if key.present else "not set"
+    return ModelShown.model_validate({**model.as_json(), "key": key})

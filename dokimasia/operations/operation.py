@@ -2,7 +2,7 @@
 
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +11,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter
 
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.errors import InputError, NotFound
 from dokimasia.log import Redactor
 from dokimasia.report.fields import as_json
@@ -23,7 +23,8 @@ from dokimasia.storage.runs import AT_WORK, Run, get_run
 from dokimasia.storage.threads import queue
 
 T = TypeVar("T")
-F = TypeVar("F", bound=Callable[..., Any])
+R = TypeVar("R")
+F = TypeVar("F", bound=Callable[..., object])
 
 Right = Literal["read", "run", "review"]
 """`read`: see everything; `run`: start, stop and delete runs, and upload data; `review`: decide items that wait for people."""
@@ -122,7 +123,7 @@ class OperationContext:
     def cache(self, *runs: Run) -> None:
         """Allow the response, which shows rows of these runs, to be cached until something changes."""
 
-    def figures(self, run: Run) -> dict[str, Any]:
+    def figures(self, run: Run) -> JsonObject:
         """Return a run's figures."""
         return method_of(run).json_figures(self.home, run)
 
@@ -183,7 +184,7 @@ class Operation:
         """Whether it may change the home."""
         return self.verb != "GET"
 
-    def request(self, arguments: Mapping[str, Any]) -> tuple[str, dict[str, Any], Any]:
+    def request(self, arguments: Mapping[str, object]) -> tuple[str, dict[str, object], object]:
         """Return the path, the query and the body of the HTTP request with these arguments.
 
         Raises:
@@ -202,17 +203,18 @@ class Operation:
 
         return f"/api{_PLACEHOLDER.sub(fill, self.path)}", query, body
 
-    def read_reply(self, sent: Any) -> Any:
-        """Return the reply of the operation from the JSON of its route."""
-        return TypeAdapter(inspect.signature(self.function).return_annotation).validate_python(sent)
+
+def read_reply(function: Callable[..., Awaitable[R] | R], sent: object) -> R:
+    """Return the reply of an operation from the JSON of its route."""
+    return TypeAdapter[R](inspect.signature(function).return_annotation).validate_python(sent)
 
 
-def reply_json(reply: BaseModel) -> dict[str, Any]:
+def reply_json(reply: BaseModel) -> JsonObject:
     """Return the reply of an operation as plain JSON; figures omit fields that have their default, as `as_json` does."""
     return as_json(reply) if isinstance(reply, Value) else reply.model_dump(mode="json", by_alias=True)
 
 
-_OPERATIONS: dict[Callable[..., Any], Operation] = {}
+_OPERATIONS: dict[Callable[..., object], Operation] = {}
 
 
 def operation(verb: str, path: str, *, tag: str, **how: Any) -> Callable[[F], F]:
@@ -225,7 +227,7 @@ def operation(verb: str, path: str, *, tag: str, **how: Any) -> Callable[[F], F]
     return declare
 
 
-def operation_of(function: Callable[..., Any]) -> Operation:
+def operation_of(function: Callable[..., object]) -> Operation:
     """Return the operation that a function was declared to be."""
     return _OPERATIONS[function]
 

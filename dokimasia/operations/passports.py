@@ -1,9 +1,10 @@
 """Passports of judges: which judges finished probes asked, and what these measured of one."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.methods.probe.passports import judges_probed, material_of
 from dokimasia.operations.operation import OperationContext, Parameter, operation
 from dokimasia.people.passports import passport_of
@@ -37,6 +38,6 @@ def one_passport(
         list[str] | None, Parameter(max_length=50, description="Probes to make it from; by default all.")
     ] = None,
     seed: Annotated[int, Parameter(ge=0, lt=2**63, description="Of the halves and intervals.")] = 0,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Make the passport of a judge; `dokimasia passport JUDGE --json` prints the same."""
     return passport_of(material_of(context.home, judge, tuple(run or ()), seed=seed)).model_dump(mode="json")

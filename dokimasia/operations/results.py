@@ -4,8 +4,9 @@ import asyncio
 import io
 import zipfile
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, cast, get_args
+from typing import Annotated, Literal, cast, get_args
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.operations.operation import (
     After,
     FileReply,
@@ -38,7 +39,7 @@ HTML, MARKDOWN, PLAIN = "text/html", "text/markdown", "text/plain"
 class Items(ListPage):
     """A page of a run's items, each as the method of the run shows it."""
 
-    items: list[dict[str, Any]]
+    items: list[JsonObject]
 
 
 @operation("GET", "/runs/{run}/items", tag="results")
@@ -64,7 +65,7 @@ def one_sample(
     run: str,
     sample: str,
     raw: Annotated[bool, Parameter(description="Also every request and reply as it was sent.")] = False,
-) -> dict[str, Any]:
+) -> JsonObject:
     """Show a sample whole; `dokimasia show RUN --sample ID --json` prints the same."""
     row = context.run(run)
     context.cache(row)
@@ -137,7 +138,7 @@ def unzipped(data: bytes) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist()}
 
 
-def _for_person(context: OperationContext, run: Run, view: Mapping[str, Any]) -> dict[str, Any]:
+def _for_person(context: OperationContext, run: Run, view: Mapping[str, object]) -> JsonObject:
     """Return a view of a run without others' decisions on items that the caller has not decided."""
     if not context.person:
         return dict(view)

@@ -2,12 +2,13 @@
 
 import asyncio
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, Field
 
 from dokimasia.agents.readers import faults_of
 from dokimasia.domain.decision import RATED, Action, CheckItem, Decision, Kind, ShownState, Standing
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DecidedMeanwhile
 from dokimasia.operations.operation import (
     After,
@@ -99,9 +100,9 @@ class ReviewItems(ListPage):
 class ItemShown(BaseModel):
     """An item whole: what a person is shown of it, and the decisions on it that they may see."""
 
-    shown: dict[str, Any]
+    shown: JsonObject
     decisions: list[Decision]
-    asked: list[dict[str, Any]] = Field(description="what is asked of an item that is rated, by measure")
+    asked: list[JsonObject] = Field(description="what is asked of an item that is rated, by measure")
     item: CheckItem | None = Field(description="the item as it is kept; null where it is rated blind")
     draft: str | None = Field(description="what the one who asks has written and not decided yet")
 

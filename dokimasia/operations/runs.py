@@ -1,10 +1,11 @@
 """Operations on the runs of a home: list, show, rename, stop, delete and compare."""
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.operations.operation import (
     After,
     Body,
@@ -128,7 +129,7 @@ class RunBegun(RunShown):
     """A run that was asked for, resumed or forked, with what it is expected to take."""
 
     spent: RunSpent
-    estimate: dict[str, Any] = Field(description="calls, tokens and cost by model, as `--dry-run` prints them")
+    estimate: JsonObject = Field(description="calls, tokens and cost by model, as `--dry-run` prints them")
     links: Links
 
 
@@ -137,8 +138,8 @@ class RunDetail(RunShown):
 
     title: str = Field(description="what a run of its method is called")
     spent: RunSpent
-    estimate: dict[str, Any]
-    figures: dict[str, Any] = Field(description="of the shape that GET /api/methods/{method} gives")
+    estimate: JsonObject
+    figures: JsonObject = Field(description="of the shape that GET /api/methods/{method} gives")
     items_shown: bool = Field(description="whether `dokimasia show RUN --json` prints its items, too")
     links: Links
 
@@ -303,7 +304,7 @@ def spent_of(context: OperationContext, run: Run) -> RunSpent:
     return RunSpent.model_validate(spent_by(context.home, run.id)._asdict())
 
 
-def estimate_of(run: Run) -> dict[str, Any]:
+def estimate_of(run: Run) -> JsonObject:
     """Return the estimate of a run's calls and cost that was made when it was accepted."""
     estimate = Estimate.model_validate(run.options["estimate"])
     return {**estimate.model_dump(mode="json", exclude={"answered"}), "calls": estimate.calls, "cost": estimate.cost}

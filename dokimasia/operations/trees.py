@@ -3,10 +3,11 @@
 import asyncio
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError
 from dokimasia.methods.tree.deleting import DeletedTree, delete_whole_tree
 from dokimasia.methods.tree.editing import (
@@ -84,7 +85,7 @@ Tree = Annotated[str | None, Parameter(max_length=500, description="Another tree
 class Trees(ListPage):
     """A page of the trees, the newest first."""
 
-    trees: list[dict[str, Any]]
+    trees: list[JsonObject]
 
 
 class TreeEditSent(TreeChange):

@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from pydantic import JsonValue
-
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
@@ -119,7 +117,7 @@ async def resume(
     run: Run,
     *,
     settings: Settings,
-    changes: Mapping[str, JsonValue] | None = None,
+    changes: Mapping[str, object] | None = None,
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
@@ -165,7 +163,7 @@ async def resume(
 def prepare_resume(
     run: Run,
     *,
-    changes: Mapping[str, JsonValue] | None = None,
+    changes: Mapping[str, object] | None = None,
     prompts: PromptLibrary | None = None,
     retry: Collection[FailureKind] = (),
     given: object = None,

@@ -304,6 +304,7 @@ def test_the_client_asks_what_the_openapi_describes(tmp_path: Path, data: Path) 
         **shown,
         **{name: list[Any]() for name in lists},
         "next": None,
+        "run": "r",
         "status": "done",
         "end": "complete",
         "why": "",

@@ -5,7 +5,7 @@ from typing import Any, cast
 
 import pytest
 
-from dokimasia.distribution.channel import ASK, Channel, ChannelMessage
+from dokimasia.distribution.channel import Channel, ChannelRequest
 from dokimasia.distribution.failures import WorkerDied
 from dokimasia.distribution.remote_gateway import RemoteBlobs, RemoteGateway
 from dokimasia.distribution.worker import Worker
@@ -49,7 +49,7 @@ async def test_what_was_said_before_a_silence_is_not_done(
     assert (await worker.take(0))[1] == []
     now = 0.4
     if first == "give":
-        await worker.give(1, [ChannelMessage(ASK, 1, "send", ("key",))])
+        await worker.give(1, [ChannelRequest(1, "send", ("key",))])
     for _ in range(2):
         with pytest.raises(WorkerDied, match="out of reach"):
             await worker.take(1)
@@ -58,8 +58,8 @@ async def test_what_was_said_before_a_silence_is_not_done(
 async def test_a_worker_that_is_heard_is_obeyed(quiet: None) -> None:
     """A worker that hears the driver in time answers what it is asked."""
     worker = await begun()
-    await worker.give(1, [ChannelMessage(ASK, 1, "send", ("key",))])
-    ((_, number, _, sent),) = (await worker.take(0))[1]
+    await worker.give(1, [ChannelRequest(1, "send", ("key",))])
+    ((number, sent),) = (await worker.take(0))[1]
     assert number == 1
     assert "nobody asks" in str(sent.outcome)
 
@@ -97,12 +97,12 @@ class Nothing:
 
 async def test_a_worker_without_memory_is_lost_and_not_its_item(quiet: None, monkeypatch: pytest.MonkeyPatch) -> None:
     """Where a worker's memory runs out it answers nothing more, so that its items are done by another."""
-    worker = await begun()
 
     async def hungry(*_: object) -> None:
         raise MemoryError
 
     monkeypatch.setattr(RemoteGateway, "send", hungry)
-    await worker.give(1, [ChannelMessage(ASK, 1, "send", ("key",))])
+    worker = await begun()
+    await worker.give(1, [ChannelRequest(1, "send", ("key",))])
     with pytest.raises(MemoryError):
         await worker.take(0)

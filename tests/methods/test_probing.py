@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dokimasia.domain.call import Chat, ChatReply, ImageEdit, ImageEditReply, ModelRef, ModelSpec, Usage
-from dokimasia.endpoints.models import list_models
+from dokimasia.endpoints.models import KeyListed, list_models
 from dokimasia.endpoints.probing import COLOURS, bands, check_models, draw_bands, probes
 from dokimasia.errors import TransportError
 from dokimasia.gateway.doubles import CountingTransport
@@ -196,7 +196,7 @@ async def test_no_key_stands_in_what_is_kept(tmp_path: Path) -> None:
     )
     assert key not in told.model_dump_json()
     listed = list_models(settings, [spec], transports=["fake"])
-    assert listed[0]["key"] == {"variable": "MY_KEY", "present": True}
+    assert listed[0].key == KeyListed(variable="MY_KEY", present=True)
     assert key not in str(listed)
     assert all(key.encode() not in path.read_bytes() for path in settings.home.rglob("*") if path.is_file())
 
@@ -229,8 +229,9 @@ async def test_an_image_model_is_asked_for_an_edit_and_never_to_chat(tmp_path: P
     assert checked.profile.capabilities == ("image_edit",)
     assert (checked.calls, checked.cost, checked.profile.usage) == (1, 0.04, True)
     (listed,) = list_models(settings, list(settings.models.values()))
-    assert listed["measured"]["image_edit"]["verdict"] == "yes"
-    assert listed["price"] == {"input": None, "output": None, "image": 0.04, "source": "configuration"}
+    assert listed.measured is not None
+    assert listed.measured.findings["image_edit"].verdict == "yes"
+    assert listed.as_json()["price"] == {"input": None, "output": None, "image": 0.04, "source": "configuration"}
 
 
 async def test_an_image_model_that_refuses_or_fails_is_told_apart(settings: Settings) -> None:

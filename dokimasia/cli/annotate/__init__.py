@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from dokimasia.methods.tree import Grouping
     from dokimasia.people.annotation import Subject
     from dokimasia.settings import Settings
+    from dokimasia.storage.home import Home
+    from dokimasia.storage.memory import MemoryBlobs
 
 
 def _scores(context: click.Context, option: click.Parameter, values: tuple[str, ...]) -> dict[int, int]:
@@ -45,7 +47,9 @@ def _scores(context: click.Context, option: click.Parameter, values: tuple[str, 
 @click.option("--who", help="Who corrects (default: the name of the user of this machine).")
 @json_option
 @with_backend
-def correct(backend: Backend, run: str, sample: str, who: str | None, as_json: bool, **correction: Any) -> None:
+def correct(
+    backend: Backend, run: str, sample: str, model: str, who: str | None, as_json: bool, **correction: object
+) -> None:
     """Correct by hand what the judge of RUN, an evaluation, said of an answer to SAMPLE; or leave SAMPLE out.
 
     The figures count what people said, and say how much that is. The judge's reply and its own verdict stay as they are.
@@ -55,15 +59,15 @@ def correct(backend: Backend, run: str, sample: str, who: str | None, as_json: b
 
     person = (who or user_name()).strip()
     correction_kept = backend.call(
-        operations.finished.correct, who=person, run=run, body={"sample": sample, **correction}
+        operations.finished.correct, who=person, run=run, body={"sample": sample, "model": model, **correction}
     )
     if as_json:
         print_json(correction_kept)
         return
     changes = ", ".join(f"{change.what}: {change.from_} → {change.to}" for change in correction_kept.changes)
     done = "what was corrected is taken back" if correction_kept.undo else changes or "left out of all figures"
-    model = f" · {correction['model']}" if correction["model"] else ""
-    console().print(f"{sample}{model}: {done}", markup=False)
+    answer = f"{sample} · {model}" if model else sample
+    console().print(f"{answer}: {done}", markup=False)
 
 
 FOLDER = click.Path(file_okay=False, path_type=Path)
@@ -183,7 +187,7 @@ def draw(settings: "Settings", source: Path, **values: Any) -> None:
         click.echo(f"{count} responses contain {name.rpartition('/')[2]!r}, the name of a model", err=True)
 
 
-def _of_file(path: Path, options: DrawOptions, blobs: Any) -> "list[Subject]":
+def _of_file(path: Path, options: DrawOptions, blobs: "MemoryBlobs") -> "list[Subject]":
     from dokimasia.people.annotation import answers_of_file, responses_of, samples_of_file
 
     if options.criteria:
@@ -195,7 +199,7 @@ def _of_file(path: Path, options: DrawOptions, blobs: Any) -> "list[Subject]":
     return _only(responses_of(samples, answers, models=options.models, baseline=options.baseline or ""), options)
 
 
-def _of_run(home: Any, text: str, options: DrawOptions) -> "tuple[str, list[Subject]]":
+def _of_run(home: "Home", text: str, options: DrawOptions) -> "tuple[str, list[Subject]]":
     from dokimasia.methods.tree import criteria_groups
     from dokimasia.people.annotation import answers_of_run, criteria_of, pairs_of_run, responses_of
     from dokimasia.storage.naming import resolve_run

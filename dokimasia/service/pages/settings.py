@@ -130,8 +130,8 @@ def settings(request: Request, service: TheService, person: Reader) -> Response:
     return page(
         request,
         "settings.html",
-        reached=[model for model in models if "about" not in model],
-        simulated=[model for model in models if "about" in model],
+        reached=[model for model in models if model.about is None],
+        simulated=[model for model in models if model.about is not None],
         prompts=[library.get(name) for name in library.names()],
         home=service.home.path,
         size=size,
