@@ -9,6 +9,9 @@ from pydantic import BaseModel, ConfigDict
 ID_LENGTH = 32
 """Hexadecimal digits of an id: 128 bits of SHA-256."""
 
+JsonObject = dict[str, Any]
+"""A JSON object of any fields, such as the body of a request or a reply, or the details of an event."""
+
 
 class Value(BaseModel):
     """Base of every domain type: frozen, closed to unknown fields, equal by content."""
