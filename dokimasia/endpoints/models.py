@@ -1,7 +1,6 @@
 """Configured models: each with transport, key variable, limits, price and capabilities, never with the key itself."""
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
@@ -38,7 +37,7 @@ def chosen_models(settings: Settings, names: Sequence[str] = (), *, simulated: b
 
 def list_models(
     settings: Settings, specs: Sequence[ModelSpec], *, transports: Collection[str] | None = None
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """Return a description of each model for JSON; measured profiles come from the home, if there is one.
 
     If the home cannot be read, simulated models are listed without their profiles.
@@ -65,7 +64,7 @@ def list_models(
 
 def _described(
     spec: ModelSpec, settings: Settings, transports: Collection[str] | None, measured: Sequence[EndpointProfile]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     profile = next((candidate for candidate in measured if candidate.belongs_to(spec.ref)), None)
     variable = spec.api_key_env
     try:
@@ -93,7 +92,7 @@ def _in_process(spec: ModelSpec) -> bool:
     return spec.ref.model.startswith(SIMULATED) and spec.api_base is None
 
 
-def _price(spec: ModelSpec) -> dict[str, Any]:
+def _price(spec: ModelSpec) -> dict[str, object]:
     """Return the price in US dollars per million tokens (and per edited image, if configured) and its source; None: unknown."""
     price = known_price(spec)
     source = None

@@ -12,6 +12,8 @@ from typing import Annotated, get_origin
 import fastapi
 import orjson
 from fastapi import APIRouter, Depends, Query, Request, Response, params
+from fastapi.datastructures import Default
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
@@ -60,12 +62,8 @@ class ServiceContext(OperationContext):
     @contextmanager
     def files(self) -> Iterator[Callable[[str, str], Path]]:
         """Yield a function that finds uploads and files below the data root; errors name files as the caller did."""
-        places = RequestFiles(self.home, self.data_root)
-        try:
+        with RequestFiles(self.home, self.data_root).named_as_sent() as places:
             yield lambda text, name: places.resolve(text, name, PLAIN)
-        except InputError as problem:
-            problem.args = (places.shortened(str(problem)),)
-            raise
 
     def cache(self, *runs: Run) -> None:
         """Cache the response for the same person until the home changes."""
@@ -146,14 +144,10 @@ def json_router(*tags: str | Enum) -> APIRouter:
 def add_operation(router: APIRouter, function: Callable[..., object]) -> None:
     """Add the route of an operation."""
     operation = operation_of(function)
-    extra: JsonObject = {}
     responses = may_answer(*operation.replies)
     if operation.files:
-        extra["response_class"] = Response
         responses |= file_reply(*operation.files, description=operation.file)
     body = inspect.signature(function).parameters.get("body")
-    if body is not None:
-        extra["openapi_extra"] = json_body(body.annotation)
     router.add_api_route(
         operation.path,
         _endpoint(operation),
@@ -163,7 +157,8 @@ def add_operation(router: APIRouter, function: Callable[..., object]) -> None:
         name=function.__name__,
         responses=responses,
         dependencies=[IN_TURN] if operation.slow else [],
-        **extra,
+        response_class=Response if operation.files else Default(JSONResponse),
+        openapi_extra=None if body is None else json_body(body.annotation),
     )
 
 

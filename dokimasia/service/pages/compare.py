@@ -483,7 +483,7 @@ def _choice(home: Home, first: Run, second: Run) -> list[list[str]]:
     )
 
 
-class SampleRow(NamedTuple):
+class ComparedSample(NamedTuple):
     """A sample in the list: its names in both runs, its question and image, both outcomes, and the difference."""
 
     id: str
@@ -515,7 +515,7 @@ class ComparisonParts:
     figures: Markup | None = None
     apart: Sequence[tuple[str, int, Markup, Markup]] | None = None
     criteria: Sequence[tuple[CriterionApart, str, str]] = ()
-    rows: Sequence[SampleRow] | None = None
+    rows: Sequence[ComparedSample] | None = None
     total: int = 0
     pages: int = 1
 
@@ -548,7 +548,7 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
         shown_samples = samples_shown(home, pair, page_samples)
         parts.total, parts.pages = len(matched_samples), max(1, -(-len(matched_samples) // PAGE))
         parts.rows = [
-            SampleRow(
+            ComparedSample(
                 id=service.redact(sample.first),
                 other="" if sample.first == sample.second else service.redact(sample.second),
                 question=service.redact(" ".join(shown_samples[sample.first].prompt.split()))[:BEGINNING],

@@ -15,8 +15,7 @@ from starlette.concurrency import run_in_threadpool
 
 from dokimasia.datasets import Problem, open_dataset
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, InputError, NotFound
-from dokimasia.plugins import entry_points_of
+from dokimasia.errors import ConfigError, InputError
 from dokimasia.report.figures import several
 from dokimasia.report.thumbnails import SHARE, Picture, picture
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
@@ -36,6 +35,7 @@ from dokimasia.service.forms import (
     values_of,
 )
 from dokimasia.service.request_parsing import read_request
+from dokimasia.service.routes.starting import known_method
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import SIMULATED_SIGHT, suggestions_of
 from dokimasia.service.uploads import RequestFiles
@@ -131,7 +131,7 @@ def blank(
     origin: Annotated[str, Query(alias="from", max_length=200)] = "",
 ) -> Response:
     """Show a method's form with its defaults or, with `from`, with the request of another run."""
-    definition = _usable_method(method)
+    definition = known_method(method)
     groups = groups_of(definition)
     values = defaults_of(groups)
     if origin:
@@ -149,7 +149,7 @@ def blank(
 @router.post("/new/{method}")
 async def filled(request: Request, service: TheService, person: Starter, method: str) -> Response:
     """Preview the data, estimate the cost, or start the run, depending on the button; errors are shown beside their fields."""
-    definition = _usable_method(method)
+    definition = known_method(method)
     groups = groups_of(definition)
     texts = await texts_of(request)
     values = values_of(groups, texts)
@@ -242,19 +242,6 @@ def _form(
         if any(control.offers == "models" for group in groups for control in group.controls)
         else "",
     )
-
-
-def _usable_method(name: str) -> AnyMethod:
-    try:
-        return method_named(name)
-    except ConfigError as problem:
-        raise NotFound(
-            f"no method {name[:80]!r}: {problem}" if name in entry_points_of("methods") else _unknown(name)
-        ) from None
-
-
-def _unknown(name: str) -> str:
-    return f"no method {name[:80]!r}; there are {', '.join((*OWN, *plugin_methods()))}"
 
 
 def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles) -> DataPreview:

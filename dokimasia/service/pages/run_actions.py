@@ -8,7 +8,7 @@ from fastapi.responses import RedirectResponse, Response
 from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from dokimasia.errors import ConfigError, InputError
+from dokimasia.errors import ConfigError
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.outcome import retryable
 from dokimasia.runs.persistence import dependent_runs as dependent_runs
@@ -117,12 +117,8 @@ async def _request_of_form(
     fields, faults = parse_form(groups, values_of(groups, form))
     if faults:
         raise ConfigError("; ".join(f"{name}: {fault}" for name, fault in faults.items()))
-    places = RequestFiles(service.home, service.data_root)
-    try:
+    with RequestFiles(service.home, service.data_root).named_as_sent() as places:
         return await run_in_threadpool(read_request, model, {**fields, **extra}, places)
-    except InputError as problem:
-        problem.args = (places.shortened(str(problem)),)
-        raise
 
 
 def _lifted(form: Mapping[str, list[str]]) -> dict[str, None]:

@@ -12,7 +12,7 @@ from starlette.concurrency import run_in_threadpool
 
 from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.errors import ConfigError, InputError, Interrupted, NotFound
+from dokimasia.errors import ConfigError, Interrupted, NotFound
 from dokimasia.operations import runs
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.operations.runs import RunBegun, begun
@@ -279,11 +279,8 @@ def changes_in(changes: GoneOn) -> dict[str, JsonValue]:
 @contextmanager
 def _request_files(context: Starting) -> Iterator[RequestFiles]:
     """Yield the places where files may be; errors name files as the caller did."""
-    places = RequestFiles(context.home, context.data_root)
     try:
-        yield places
+        with RequestFiles(context.home, context.data_root).named_as_sent() as places:
+            yield places
     except Interrupted as problem:
         raise RequestRefused(HTTPStatus.SERVICE_UNAVAILABLE, str(problem)) from None
-    except InputError as problem:
-        problem.args = (places.shortened(str(problem)),)
-        raise

@@ -1,10 +1,10 @@
 """Routes for uploaded data sets and images: received as a stream, listed, previewed, deleted; no URL is fetched."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field
@@ -16,6 +16,7 @@ from dokimasia.datasets import Problem, check, format_of, open_dataset, plain_re
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError
 from dokimasia.operations.operation import ListPage, RequestRefused, page_of
+from dokimasia.runs.reading.reporting import redact_texts
 from dokimasia.runs.samples import bring_reader
 from dokimasia.service.problems import may_answer
 from dokimasia.service.request_parsing import leaves
@@ -285,16 +286,7 @@ def _preview(path: Path, places: RequestFiles, *, prompt: str | None, samples: i
     except InputError as problem:
         return Preview(report=None, problem=places.shortened(str(problem)), samples=[])
     report |= {part: report[part][:MANY] for part in ("problems", "warnings")}
-    return Preview(report=_shorten_paths(report, places), problem="", samples=sample_rows)
-
-
-def _shorten_paths(value: object, places: RequestFiles) -> Any:
-    """Return plain JSON with the paths in its texts shortened to the names that the caller knows."""
-    if isinstance(value, str):
-        return places.shortened(value)
-    if isinstance(value, Mapping):
-        return {name: _shorten_paths(member, places) for name, member in value.items()}
-    return [_shorten_paths(element, places) for element in value] if isinstance(value, list | tuple) else value
+    return Preview(report=redact_texts(report, places.shortened), problem="", samples=sample_rows)
 
 
 def _uses(run: Run, id: str) -> bool:
