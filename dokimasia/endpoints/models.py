@@ -4,6 +4,7 @@ from collections.abc import Collection, Sequence
 
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.profile import EndpointProfile
 from dokimasia.endpoints.capabilities import settled
 from dokimasia.errors import ConfigError, NotFound, StorageError
@@ -37,7 +38,7 @@ def chosen_models(settings: Settings, names: Sequence[str] = (), *, simulated: b
 
 def list_models(
     settings: Settings, specs: Sequence[ModelSpec], *, transports: Collection[str] | None = None
-) -> list[dict[str, object]]:
+) -> list[JsonObject]:
     """Return a description of each model for JSON; measured profiles come from the home, if there is one.
 
     If the home cannot be read, simulated models are listed without their profiles.
@@ -64,7 +65,7 @@ def list_models(
 
 def _described(
     spec: ModelSpec, settings: Settings, transports: Collection[str] | None, measured: Sequence[EndpointProfile]
-) -> dict[str, object]:
+) -> JsonObject:
     profile = next((candidate for candidate in measured if candidate.belongs_to(spec.ref)), None)
     variable = spec.api_key_env
     try:
