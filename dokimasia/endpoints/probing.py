@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, cast
+from typing import Any
 
 import orjson
 from pydantic import JsonValue
@@ -171,11 +171,10 @@ def _schema_probe(spec: ModelSpec, code: str) -> EndpointProbe:
         "additionalProperties": False,
     }
 
-    def fits(value: Any) -> bool:
-        if not isinstance(value, dict):
+    def fits(value: object) -> bool:
+        if not isinstance(value, dict) or value.keys() != properties.keys():
             return False
-        fields = cast("dict[str, Any]", value)
-        return fields.keys() == properties.keys() and type(fields["number"]) is int and fields["seal"] == seal
+        return type(value["number"]) is int and value["seal"] == seal
 
     def read(reply: ChatReply) -> CapabilityFinding:
         if find_json(_text(reply), fits):
@@ -199,7 +198,7 @@ def _tool_probe(spec: ModelSpec, code: str) -> EndpointProbe:
     def read(reply: ChatReply) -> CapabilityFinding:
         for call in reply.tool_calls:
             try:
-                arguments: Any = orjson.loads(call.arguments)
+                arguments = orjson.loads(call.arguments)
             except orjson.JSONDecodeError:
                 return CapabilityFinding(
                     verdict="no", note=f"called {short(call.name)} with arguments that are no JSON"

@@ -4,7 +4,6 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from http import HTTPStatus
-from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
@@ -15,7 +14,7 @@ from starlette.routing import Match
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.report.blocks import Block
 from dokimasia.report.drawing import Charts, draw_blocks
-from dokimasia.report.figures import several
+from dokimasia.report.figures import cost_text, several
 from dokimasia.report.page import script_json
 from dokimasia.service.guard import Caller
 from dokimasia.service.state import person_of, service_of
@@ -56,18 +55,23 @@ def templates() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["coded"] = mark_code
-    environment.filters["several"] = several
+    environment.filters |= {"coded": mark_code, "cost": cost_text, "several": several}
     return environment
 
 
 def page(
-    request: Request, template: str, *, status: int = 200, charts: Charts | None = None, **values: Any
+    request: Request,
+    template: str,
+    context: Mapping[str, object] = {},
+    *,
+    status: int = 200,
+    charts: Charts | None = None,
+    **values: object,
 ) -> HTMLResponse:
     """Return a page drawn from a template of `templates/`.
 
-    Besides its own values, every template receives `path`, `menu`, `person` (None: unknown) and `version`; `charts` are
-    those that `drawn` collected.
+    Besides its own values, those of `context` and `values`, every template receives `path`, `menu`, `person` (None:
+    unknown) and `version`; `charts` are those that `drawn` collected.
     """
     figures = {} if charts is None else charts.figures
     shared = {
@@ -78,14 +82,21 @@ def page(
         "tokens": service_of(request).tokens.needed,
         "charts": Markup(script_json(figures)) if figures else "",
     }
-    return HTMLResponse(templates().get_template(template).render({**shared, **values}), status)
+    return HTMLResponse(templates().get_template(template).render({**shared, **context, **values}), status)
 
 
-def error_page(request: Request, status: int, detail: str, **values: Any) -> HTMLResponse:
-    """Return the page for an error, with a link to the parent page if there is one."""
-    heading = {"title": TITLES.get(status, HTTPStatus(status).phrase), "code": status, "detail": detail}
-    above = _page_above(request) if status == HTTPStatus.NOT_FOUND else ""
-    return page(request, "error.html", status=status, above=above, **heading, **values)
+def error_page(request: Request, status: int, detail: str, *, named: bool = True) -> HTMLResponse:
+    """Return the page for an error, with a link to the parent page if there is one, and the caller's name if `named`."""
+    return page(
+        request,
+        "error.html",
+        status=status,
+        above=_page_above(request) if status == HTTPStatus.NOT_FOUND else "",
+        title=TITLES.get(status, HTTPStatus(status).phrase),
+        code=status,
+        detail=detail,
+        person=_caller_or_none(request) if named else None,
+    )
 
 
 TITLES: Mapping[int, str] = {
@@ -116,7 +127,7 @@ def _page_above(request: Request) -> str:
 
 def refusal_page(request: Request, status: int, detail: str) -> HTMLResponse:
     """Return the page for a request that was refused before its caller was known, which shows no name."""
-    return error_page(request, status, detail, person=None)
+    return error_page(request, status, detail, named=False)
 
 
 def _caller_or_none(request: Request) -> Caller | None:

@@ -4,21 +4,22 @@ import asyncio
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
 
+from pydantic import JsonValue
+
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import NotFound
 from dokimasia.runs.catalogue import method_named, method_of
 from dokimasia.runs.forking import ForkRequest, PreparedFork, keep_fork, prepare_fork
 from dokimasia.runs.lifecycle import models_to_reach, prepare_resume
-from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import check_measures, retryable
 from dokimasia.runs.persistence import delete_whole_run, keep_limits, persist_run, run_row
 from dokimasia.runs.preview import preview
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.runs.services import keys_of
-from dokimasia.runs.session import Accepted, Session
+from dokimasia.runs.session import Session
 from dokimasia.service.queue import Queue, checked_changes
 from dokimasia.service.request_parsing import check_models
 from dokimasia.settings import Settings
@@ -85,7 +86,7 @@ class RunEngine:
         """Finish and commit the calls in flight, for at most `patience` seconds. Runs continue after a restart."""
         await self.queue.close(patience=patience)
 
-    async def submit(self, method: str, request: RunRequest, *, given: Any = None) -> Run:
+    async def submit(self, method: str, request: RunRequest, *, given: object = None) -> Run:
         """Accept a run and put it into the queue; a run that is queued, at work or done is returned unchanged.
 
         Raises:
@@ -96,15 +97,16 @@ class RunEngine:
         check_measures(definition, request)
         library = definition.library(request, given)
         session = Session(self._settings, self._home, library, given=given, transports=tuple(self._transports))
+        work = partial(definition.admit, request, session)
         async with self._accepting:
             # In a thread with its own loop: parts of it block, and a large data file takes seconds.
-            accepted = await asyncio.to_thread(lambda: asyncio.run(_accept(definition, request, session)))
+            accepted = await asyncio.to_thread(lambda: asyncio.run(work()))
             row = await asyncio.to_thread(run_row, definition, accepted.plan, request, accepted)
             self._check_new(row, request)
             row, new = await persist_run(definition, self._home, request, accepted)
         return await self._enqueue(row, request, new=new, given=given)
 
-    async def preview(self, method: str, request: RunRequest) -> dict[str, Any]:
+    async def preview(self, method: str, request: RunRequest) -> dict[str, object]:
         """Return a run's id, its estimate and its prompts; nothing is stored or sent.
 
         Raises:
@@ -113,7 +115,9 @@ class RunEngine:
         async with self._accepting:
             return await asyncio.to_thread(preview, method_named(method), request, settings=self._settings)
 
-    async def resume(self, run: Run, *, changes: Mapping[str, Any] | None = None, retry: Sequence[str] = ()) -> Run:
+    async def resume(
+        self, run: Run, *, changes: Mapping[str, JsonValue] | None = None, retry: Sequence[str] = ()
+    ) -> Run:
         """Put an unfinished run into the queue, or with `retry` a finished run that has such failures.
 
         Args:
@@ -158,7 +162,7 @@ class RunEngine:
             row, new = await keep_fork(self._home, run, request, prepared)
         return await self._enqueue(row, changed_request, new=new)
 
-    async def preview_fork(self, run: Run, request: ForkRequest) -> dict[str, Any]:
+    async def preview_fork(self, run: Run, request: ForkRequest) -> dict[str, object]:
         """Return what a fork would change, reuse, ask and cost; nothing is stored or sent.
 
         Raises:
@@ -197,14 +201,23 @@ class RunEngine:
         await self.queue.ended(run.id)
         return get_run(self._home, run.id)
 
-    async def _enqueue(self, run: Run, request: RunRequest, **options: Any) -> Run:
+    async def _enqueue(
+        self,
+        run: Run,
+        request: RunRequest,
+        *,
+        new: bool = False,
+        retry: Sequence[FailureKind] = (),
+        also: Sequence[str] = (),
+        given: object = None,
+    ) -> Run:
         await self.queue.wait_until_settled(run.id)
         await name_run(self._home, run.id, request.name, request.tags)
-        if run.status == "done" and not options.get("retry"):
+        if run.status == "done" and not retry:
             return run
         if run.id not in self.queue:
             run = await keep_limits(self._home, get_run(self._home, run.id), request)
-        return await self.queue.put(run, request, **options)
+        return await self.queue.put(run, request, new=new, retry=retry, also=also, given=given)
 
     def _check_new(self, row: Run, request: RunRequest) -> None:
         """Check the keys that a new run needs, unless it is already done or queued."""
@@ -213,10 +226,6 @@ class RunEngine:
                 return
         self._check_keys(row, request)
 
-    def _check_keys(self, run: Run, request: RunRequest, retry: Sequence[Any] = ()) -> None:
+    def _check_keys(self, run: Run, request: RunRequest, retry: Sequence[FailureKind] = ()) -> None:
         _, models = models_to_reach(method_of(run), self._home, run, request, settings=self._settings, retry=retry)
         keys_of(self._settings, models)
-
-
-async def _accept(method: AnyMethod, request: RunRequest, session: Session) -> Accepted[Any]:
-    return await method.admit(request, session)

@@ -3,13 +3,17 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import takewhile
-from typing import Any, Literal
+from typing import Literal
 
 import orjson
+from pydantic import Field
+
+from dokimasia.domain.identity import JsonObject, Value
+from dokimasia.graphs.steps import GraphOutline
 
 EventType = Literal[
     "snapshot", "status", "planned", "starting", "graph", "steps", "progress", "limit", "failure", "ended"
@@ -23,50 +27,107 @@ LAST = 5
 PAST = 20
 """How many changes of status a picture keeps."""
 
-Picture = dict[str, Any]
+
+class StatusEvent(Value):
+    """A run has another status, or has ended: how (`end`), why, and when."""
+
+    status: str
+    end: str = ""
+    why: str = ""
+    at: str = ""
 
 
-def empty_picture() -> Picture:
-    """Return the picture of a run without events."""
-    return {
-        "status": None,
-        "history": [],
-        "planned": None,
-        "starting": None,
-        "progress": None,
-        "failures": {},
-        "limits": {},
-        "graphs": {},
-        "steps": {},
-        "ended": None,
-    }
+class FailureEvent(Value):
+    """An item has failed."""
+
+    kind: str
+    model: str
+    item: str
+    reason: str
+    at: str = ""
 
 
-def fold(picture: Picture, type: EventType, data: Mapping[str, Any]) -> None:
-    """Apply an event to a picture, as `fold` in `live.js` does in the browser."""
-    if type == "snapshot":
-        picture.clear()
-        picture.update(data["picture"])
-    elif type == "status":
-        picture["status"] = dict(data)
-        picture["history"] = [*picture["history"], dict(data)][-PAST:]
-        picture["ended"] = None
-    elif type == "ended":
-        picture["ended"] = dict(data)
-    elif type == "planned":
-        picture |= empty_picture() | {name: picture[name] for name in ("status", "history", "ended")}
-        picture["planned"] = {name: field for name, field in data.items() if name != "failures"}
-        picture["failures"] = data["failures"]
-    elif type == "graph":
-        picture["graphs"] = {**picture["graphs"], data["name"]: dict(data)}
-    elif type == "limit":
-        picture["limits"] = {**picture["limits"], data["endpoint"]: dict(data)}
-    elif type == "failure":
-        previous = picture["failures"].get(data["kind"], {"count": 0, "last": []})
-        current = {"count": previous["count"] + 1, "last": [*previous["last"], dict(data)][-LAST:]}
-        picture["failures"] = {**picture["failures"], data["kind"]: current}
-    else:
-        picture[type] = dict(data)
+class FailureCount(Value):
+    """How many items failed in one way, and the last of them."""
+
+    count: int = 0
+    last: tuple[FailureEvent, ...] = ()
+
+
+class LimitEvent(Value):
+    """An endpoint is sent another number of calls at once."""
+
+    endpoint: str
+    limit: int | None
+    reason: str
+    at: str
+
+
+class PlannedEvent(Value):
+    """The work of a run starts: its estimate, and the failures and the spending so far."""
+
+    samples: int
+    calls: int
+    answered: int
+    cost: float | None
+    models: JsonObject
+    notes: tuple[str, ...]
+    failures: dict[str, FailureCount]
+    budget: JsonObject
+    spent_before: JsonObject
+
+
+class RunPicture(Value):
+    """The state of a run after some of its events."""
+
+    status: StatusEvent | None = None
+    history: tuple[StatusEvent, ...] = ()
+    planned: JsonObject | None = None
+    starting: JsonObject | None = None
+    progress: JsonObject | None = None
+    failures: dict[str, FailureCount] = Field(default_factory=dict)
+    limits: dict[str, LimitEvent] = Field(default_factory=dict)
+    graphs: dict[str, GraphOutline] = Field(default_factory=dict)
+    steps: JsonObject = Field(default_factory=dict)
+    ended: StatusEvent | None = None
+
+    @property
+    def run_status(self) -> str:
+        """The run's status; empty before the first event."""
+        return self.status.status if self.status else ""
+
+
+class SnapshotEvent(Value):
+    """The state of a run for a reader that lacks earlier events, and why it is sent."""
+
+    reason: str
+    picture: RunPicture
+
+
+EventData = SnapshotEvent | StatusEvent | PlannedEvent | GraphOutline | LimitEvent | FailureEvent | JsonObject
+"""The data of an event; of `starting`, `steps` and `progress` plain JSON."""
+
+
+def fold(picture: RunPicture, type: EventType, data: EventData) -> RunPicture:
+    """Return a picture after an event, as `fold` in `live.js` does in the browser."""
+    if isinstance(data, SnapshotEvent):
+        return data.picture
+    if isinstance(data, PlannedEvent):
+        planned = data.model_dump(mode="json", exclude={"failures"})
+        past = {"status": picture.status, "history": picture.history, "ended": picture.ended}
+        return RunPicture().model_copy(update={**past, "planned": planned, "failures": data.failures})
+    changes: dict[str, object] = {type: data}
+    if isinstance(data, StatusEvent) and type == "status":
+        changes = {"status": data, "history": (*picture.history, data)[-PAST:], "ended": None}
+    elif isinstance(data, GraphOutline):
+        changes = {"graphs": {**picture.graphs, data.name: data}}
+    elif isinstance(data, LimitEvent):
+        changes = {"limits": {**picture.limits, data.endpoint: data}}
+    elif isinstance(data, FailureEvent):
+        previous = picture.failures.get(data.kind, FailureCount())
+        current = FailureCount(count=previous.count + 1, last=(*previous.last, data)[-LAST:])
+        changes = {"failures": {**picture.failures, data.kind: current}}
+    return picture.model_copy(update=changes)
 
 
 KEPT = 1_000
@@ -82,12 +143,13 @@ class ServerEvent:
 
     id: int
     type: EventType
-    data: Mapping[str, Any]
+    data: EventData
 
     @cached_property
     def wire(self) -> bytes:
         """The event as a server-sent event, encoded once for all readers."""
-        return b"id: %d\nevent: %s\ndata: %s\n\n" % (self.id, self.type.encode(), orjson.dumps(self.data))
+        data = self.data.model_dump(mode="json") if isinstance(self.data, Value) else self.data
+        return b"id: %d\nevent: %s\ndata: %s\n\n" % (self.id, self.type.encode(), orjson.dumps(data))
 
 
 def clock_id() -> int:
@@ -108,13 +170,12 @@ class Log:
         readers: how many streams read the log.
     """
 
-    def __init__(self, picture: Picture | None = None, *, last: int = 0, now: Callable[[], int] = clock_id) -> None:
+    def __init__(self, picture: RunPicture | None = None, *, last: int = 0, now: Callable[[], int] = clock_id) -> None:
         """Start with a picture of the run that includes its events up to now, or up to the id `last`."""
         self._now = now
         self.last = self._base_id = max(last, now())
         self.readers = 0
-        self.picture = empty_picture() | (picture or {})
-        self._base: Picture = dict(self.picture)
+        self.picture = self._base = picture or RunPicture()
         self._kept: deque[ServerEvent] = deque()
         self._states: dict[str, ServerEvent] = {}
         self._waiting: set[asyncio.Future[None]] = set()
@@ -123,22 +184,24 @@ class Log:
     @property
     def over(self) -> bool:
         """Whether the run has ended, so that its streams end."""
-        return self.picture["ended"] is not None
+        return self.picture.ended is not None
 
-    def add(self, type: EventType, data: Mapping[str, Any]) -> ServerEvent:
+    def add(self, type: EventType, data: EventData) -> ServerEvent:
         """Add an event and wake readers."""
         event = ServerEvent(max(self.last + 1, self._now()), type, data)
         self.last = event.id
-        fold(self.picture, type, data)
-        if type in STATES:
-            self._states[f"{type} {data['name']}" if type == "graph" else type] = event
+        self.picture = fold(self.picture, type, data)
+        if isinstance(data, GraphOutline):
+            self._states[f"graph {data.name}"] = event
+        elif type in STATES:
+            self._states[type] = event
         else:
             self._kept.append(event)
             if type == "planned":
                 self._states.clear()
             while len(self._kept) > KEPT:
                 dropped = self._kept.popleft()
-                fold(self._base, dropped.type, dropped.data)
+                self._base = fold(self._base, dropped.type, dropped.data)
                 self._base_id = dropped.id
         self._wake()
         return event
@@ -149,9 +212,8 @@ class Log:
         Folded into the reader's picture, they yield the current one.
         """
         if position is None:
-            return [
-                ServerEvent(self.last, "snapshot", {"reason": "what is known so far", "picture": dict(self.picture)})
-            ]
+            snapshot = SnapshotEvent(reason="what is known so far", picture=self.picture)
+            return [ServerEvent(self.last, "snapshot", snapshot)]
         if position == self.last:
             return []
         events: list[ServerEvent] = []
@@ -159,11 +221,11 @@ class Log:
             reason = (
                 "the events up to here are not kept one by one" if position < self._base_id else "this id is not known"
             )
-            picture = dict(self._base)
+            picture = self._base
             for event in self._states.values():
                 if event.id <= self._base_id:
-                    fold(picture, event.type, event.data)
-            events.append(ServerEvent(self._base_id, "snapshot", {"reason": reason, "picture": picture}))
+                    picture = fold(picture, event.type, event.data)
+            events.append(ServerEvent(self._base_id, "snapshot", SnapshotEvent(reason=reason, picture=picture)))
             position = self._base_id
         events += takewhile(lambda event: event.id > position, reversed(self._kept))
         events += (event for event in self._states.values() if event.id > position)

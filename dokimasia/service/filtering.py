@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Any, NamedTuple, cast, get_args
+from typing import NamedTuple, cast, get_args
 from urllib.parse import urlencode
 
 from dokimasia.domain.judgement import Answered, FailureKind
@@ -91,7 +91,7 @@ def groupings_of(home: Home, run: Run) -> Sequence[SampleGrouping]:
     return _groupings(home, run.id, home_version(home))
 
 
-def home_version(home: Home) -> tuple[Any, ...]:
+def home_version(home: Home) -> tuple[object, ...]:
     """Return a cache key that changes with the status of any run, a new version of a tree, and a correction."""
     sql = (
         "SELECT (SELECT max(updated_at) FROM runs), (SELECT count(*) FROM runs), (SELECT max(created_at) FROM tree_versions), "
@@ -101,12 +101,12 @@ def home_version(home: Home) -> tuple[Any, ...]:
 
 
 @lru_cache(maxsize=32)
-def _facets(home: Home, run_id: str, kind: str, changes: tuple[Any, ...]) -> Facets:
+def _facets(home: Home, run_id: str, kind: str, changes: tuple[object, ...]) -> Facets:
     return facets(home, run_id, kind)
 
 
 @lru_cache(maxsize=32)
-def _groupings(home: Home, run_id: str, changes: tuple[Any, ...]) -> Sequence[SampleGrouping]:
+def _groupings(home: Home, run_id: str, changes: tuple[object, ...]) -> Sequence[SampleGrouping]:
     return sample_groupings(home, get_run(home, run_id))
 
 

@@ -4,11 +4,10 @@ import re
 import sys
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
-from typing import Any, Literal, cast, get_args, get_origin
+from typing import Literal, get_args, get_origin
 
 import orjson
-from pydantic import BaseModel
+from pydantic import BaseModel, JsonValue
 from pydantic.fields import FieldInfo
 from starlette.requests import Request
 
@@ -173,7 +172,7 @@ def defaults_of(groups: Sequence[FieldGroup]) -> dict[str, tuple[str, ...]]:
     return {control.name: control.default for group in groups for control in group.controls}
 
 
-def texts_from_request(groups: Sequence[FieldGroup], request: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def texts_from_request(groups: Sequence[FieldGroup], request: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
     """Return the texts of a form that is filled in from a request's JSON, by field."""
     return {
         control.name: _texts(control, request[control.name]) if request.get(control.name) is not None else ()
@@ -184,9 +183,9 @@ def texts_from_request(groups: Sequence[FieldGroup], request: Mapping[str, Any])
 
 def parse_form(
     groups: Sequence[FieldGroup], values: Mapping[str, Sequence[str]]
-) -> tuple[dict[str, Any], dict[str, str]]:
+) -> tuple[dict[str, JsonValue], dict[str, str]]:
     """Return the JSON of a submitted form without empty fields, and its errors by field."""
-    request: dict[str, Any] = {}
+    request: dict[str, JsonValue] = {}
     faults: dict[str, str] = {}
     for control in (control for group in groups for control in group.controls):
         texts = [text.strip() for text in values.get(control.name, ())]
@@ -254,7 +253,7 @@ def _control(name: str, field: FieldInfo) -> InputField:
         file=holds_path(kind),
         parts=_parts(kind),
     )
-    return control if default is None else replace(control, default=_texts(control, _plain(default)))
+    return control if default is None else replace(control, default=_texts(control, default))
 
 
 def _hint(name: str, field: FieldInfo, option: Option) -> str:
@@ -264,13 +263,13 @@ def _hint(name: str, field: FieldInfo, option: Option) -> str:
     return f"{description}{rule}"
 
 
-def _parts(kind: Any) -> tuple[str, ...]:
+def _parts(kind: object) -> tuple[str, ...]:
     """Return the names of the fields of an object's values."""
     value_type = get_args(kind)[-1] if get_origin(kind) is dict else None
     return tuple(value_type.model_fields) if isinstance(value_type, type) and issubclass(value_type, BaseModel) else ()
 
 
-def _shape(name: str, kind: Any, option: Option) -> Kind:
+def _shape(name: str, kind: object, option: Option) -> Kind:
     origin = get_origin(kind)
     if kind is bool:
         return "box"
@@ -295,39 +294,35 @@ def _offers(name: str, option: Option) -> str:
     return "trees" if option.metavar == "TREE" else ""
 
 
-def _plain(value: Any) -> Any:
-    """Return a default as plain JSON."""
-    if isinstance(value, BaseModel):
-        return value.model_dump(mode="json")
-    if isinstance(value, Mapping):
-        return {str(name): _plain(member) for name, member in cast("Mapping[Any, Any]", value).items()}
-    if isinstance(value, list | tuple):
-        return [_plain(member) for member in cast("Sequence[Any]", value)]
-    return str(value) if isinstance(value, PurePath) else value
-
-
-def _texts(control: InputField, value: Any) -> tuple[str, ...]:
-    """Return the texts of a field for a value of plain JSON."""
+def _texts(control: InputField, value: object) -> tuple[str, ...]:
+    """Return the texts of a field for a value of its type, or for plain JSON."""
+    value = _plain(value)
     if control.kind == "box":
         return ("on",) if value else ()
-    if control.kind == "several":
-        return (value,) if isinstance(value, str) else tuple(map(str, value))
-    if control.kind == "list":
-        return (", ".join(map(str, value)),) if value else ()
-    if control.kind == "object":
+    if isinstance(value, list | tuple):
+        texts = tuple(map(str, value))
+        if control.kind == "list" and texts:
+            return (", ".join(texts),)
+        return texts
+    if isinstance(value, Mapping):
         return ("\n".join(_lines(value)),) if value else ()
     if isinstance(value, float) and value.is_integer():
         return (str(int(value)),)
     return (str(value),) if value != "" else ()
 
 
-def _lines(value: Mapping[str, Any]) -> Iterator[str]:
+def _lines(value: Mapping[str, object]) -> Iterator[str]:
     for name, line in value.items():
-        inside = list(cast("Mapping[str, Any]", line).values()) if isinstance(line, Mapping) else [line]
-        yield f"{name}={','.join(map(str, inside))}"
+        line = _plain(line)
+        values = line.values() if isinstance(line, Mapping) else [line]
+        yield f"{name}={','.join(map(str, values))}"
 
 
-def _value(control: InputField, texts: Sequence[str]) -> Any:
+def _plain(value: object) -> object:
+    return value.model_dump(mode="json") if isinstance(value, BaseModel) else value
+
+
+def _value(control: InputField, texts: Sequence[str]) -> JsonValue:
     """Return the texts of a field as plain JSON, or None if it is empty.
 
     Raises:
@@ -359,14 +354,14 @@ def _number(control: InputField, text: str) -> int | float:
     return number
 
 
-def _object(control: InputField, text: str) -> Any:
+def _object(control: InputField, text: str) -> JsonValue:
     """Return lines of `NAME=VALUE,VALUE`, or JSON, as plain JSON."""
     if text.startswith("{"):
         try:
             return orjson.loads(text)
         except orjson.JSONDecodeError as error:
             raise ValueError(f"this is no JSON: {error}") from None
-    members: dict[str, Any] = {}
+    members: dict[str, JsonValue] = {}
     for line in filter(None, map(str.strip, text.splitlines())):
         name, _, values = line.partition("=")
         try:

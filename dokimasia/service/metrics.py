@@ -4,7 +4,7 @@ import time
 from collections import Counter as Tally
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, get_args
+from typing import get_args
 
 from prometheus_client import CollectorRegistry, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -79,7 +79,7 @@ class _OnDemand(Collector):
             yield CounterMetricFamily(f"dokimasia_{metric}", help, value=events.totals[name])
         in_flight, limits = Tally[str](), dict[str, int]()
         for picture in events.standing():
-            progress: dict[str, Any] = picture["progress"] or {}
+            progress = picture.progress or {}
             in_flight.update(progress.get("in_flight", {}))
             limits |= progress.get("limits", {})
         yield _gauge("calls_in_flight", "Requests on their way to models.", "endpoint", in_flight)

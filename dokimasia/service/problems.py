@@ -3,18 +3,19 @@
 from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from http import HTTPStatus
-from typing import Any
 from urllib.parse import quote
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, RedirectResponse, Response
 from pydantic import BaseModel, ConfigDict, Field
+from pydantic_core import ErrorDetails
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.errors import ServerErrorMiddleware
 from starlette.routing import Match
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, HomeLocked, InputError, NotFound, Unreachable
 from dokimasia.log import Redactor, logger
 from dokimasia.operations.operation import RequestRefused
@@ -127,7 +128,7 @@ def handle_problems(app: FastAPI, redact: Redactor, *, error_page: ErrorPage) ->
     async def invalid(  # pyright: ignore[reportUnusedFunction]
         request: Request, error: RequestValidationError
     ) -> Response:
-        return respond(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(map(_validation_message, error.errors())))
+        return respond(request, HTTPStatus.UNPROCESSABLE_ENTITY, "; ".join(map(fault_message, error.errors())))
 
     @app.exception_handler(Exception)
     async def internal_error(request: Request, error: Exception) -> Response:
@@ -167,12 +168,12 @@ def _unknown_address(request: Request) -> str:
     return f"there is no page {_path(request)}{f'; did you mean `/{matches[0]}`?' if matches else ''}"
 
 
-def _validation_message(fault: Mapping[str, Any]) -> str:
-    location = ".".join(str(part) for part in fault["loc"])
-    return f"{location}: {str(fault['msg']).removeprefix('Value error, ')}"
+def fault_message(fault: ErrorDetails) -> str:
+    """Return the message of an error of pydantic, with its place."""
+    return f"{'.'.join(map(str, fault['loc']))}: {fault['msg'].removeprefix('Value error, ')}"
 
 
-def may_answer(*statuses: int) -> dict[int | str, dict[str, Any]]:
+def may_answer(*statuses: int) -> dict[int | str, JsonObject]:
     """Return the `responses` of a route for these error statuses, for the OpenAPI description."""
     content = {MEDIA_TYPE: {"schema": ProblemDetails.model_json_schema()}}
     return {int(status): {"description": HTTPStatus(status).phrase, "content": content} for status in statuses}

@@ -6,10 +6,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, suppress
 from dataclasses import dataclass, field
-from typing import Any
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import InputError, Interrupted, NotFound, StorageError
 from dokimasia.gateway.events import GatewayEvent
@@ -22,6 +22,7 @@ from dokimasia.runs.outcome import outcome_of_error, record_end, remove_from_que
 from dokimasia.runs.reachability import home_gone
 from dokimasia.runs.requests import Invocation, RunRequest, check_range
 from dokimasia.runs.services import Stop, share_services
+from dokimasia.service.problems import fault_message
 from dokimasia.settings import Settings
 from dokimasia.storage.decisions import import_filed
 from dokimasia.storage.home import Home
@@ -87,7 +88,7 @@ class QueueObserver:
         self._recorded_at = time.monotonic()
         note_in_queue(self._home, self.queued, "cost", "calls", "tokens")
 
-    def _forward(self, method: Callable[..., None], *arguments: Any, **keywords: Any) -> None:
+    def _forward(self, method: Callable[..., None], *arguments: object, **keywords: object) -> None:
         try:
             method(*arguments, **keywords)
         except Exception as problem:  # an observer never stops a run
@@ -114,7 +115,7 @@ class _Entry:
     """A run in the queue, at work once it has a task."""
 
     watch: QueueObserver
-    given: Any = None
+    given: object = None
     stop: Stop = field(default_factory=Stop)
     task: "asyncio.Task[None] | None" = None
 
@@ -154,7 +155,7 @@ class Queue:
         return run in self._entries
 
     @property
-    def _worker_options(self) -> dict[str, Any]:
+    def _worker_options(self) -> dict[str, JsonValue]:
         """Where graphs are executed, which only the options of this process decide, never a request."""
         return self._remote_workers.model_dump(include={"workers", "engine", "address"})
 
@@ -215,9 +216,9 @@ class Queue:
         request: RunRequest,
         *,
         new: bool = False,
-        retry: Sequence[Any] = (),
+        retry: Sequence[FailureKind] = (),
         also: Sequence[str] = (),
-        given: Any = None,
+        given: object = None,
     ) -> Run:
         """Append an accepted run durably, unless it is already queued; return its row.
 
@@ -233,7 +234,7 @@ class Queue:
             InputError: it is being stopped.
         """
         limits = {name for name, limit in request.invocation.items() if limit is not None} - {"name", "tags"}
-        changes: Any = request.model_dump(mode="json", include={*limits, *also})
+        changes = request.model_dump(mode="json", include={*limits, *also})
         async with self._changing:
             self.check()
             entry = self._entries.get(run.id)
@@ -309,13 +310,13 @@ class Queue:
         await asyncio.gather(*unfinished, return_exceptions=True)
         await self._stack.aclose()
 
-    async def _enqueue(self, queued: Queued, run: Run, *, given: Any = None) -> None:
+    async def _enqueue(self, queued: Queued, run: Run, *, given: object = None) -> None:
         await enqueue(self._home, queued)
         self._waiting.pop(run.id, None)
         self._enter(queued, run, given=given)
         self._begin()
 
-    def _enter(self, queued: Queued, run: Run, *, given: Any = None) -> None:
+    def _enter(self, queued: Queued, run: Run, *, given: object = None) -> None:
         entry = self._entries[queued.id] = _Entry(QueueObserver(self._home, queued, self._observers(run)), given)
         entry.watch.became("queued")
 
@@ -435,7 +436,7 @@ def _import_work() -> None:
         importlib.import_module(f"dokimasia.{name}")
 
 
-def checked_changes(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
+def checked_changes(run: Run, changes: Mapping[str, JsonValue]) -> dict[str, JsonValue]:
     """Return changes to a run's request, validated.
 
     Raises:
@@ -447,8 +448,5 @@ def checked_changes(run: Run, changes: Mapping[str, Any]) -> dict[str, Any]:
     try:
         changed = type(request).model_validate({**request.model_dump(), **Invocation().invocation, **changes})
     except ValidationError as error:
-        details = error.errors()[0]
-        raise InputError(
-            f"{'.'.join(map(str, details['loc']))}: {details['msg'].removeprefix('Value error, ')}"
-        ) from None
+        raise InputError(fault_message(error.errors()[0])) from None
     return {name: getattr(changed, name) for name in changes}

@@ -7,13 +7,15 @@ from decimal import Decimal
 from enum import Enum
 from functools import cache
 from pathlib import Path, PurePath
-from typing import Annotated, Any, Literal, TypeVar, Union, cast, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 from uuid import UUID
 
 import orjson
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
+from pydantic_core import ErrorDetails
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.requests import PLAIN, Invocation, Option, option_of
@@ -59,7 +61,7 @@ def settable_over_http(name: str, field: FieldInfo) -> bool:
     return name not in NEVER and not option_of(field).written and files_are_decidable(field.annotation)
 
 
-def files_are_decidable(kind: Any) -> bool:
+def files_are_decidable(kind: object) -> bool:
     """Whether a type determines which of its values name files; other fields cannot be set over HTTP.
 
     Examples:
@@ -86,7 +88,14 @@ def files_are_decidable(kind: Any) -> bool:
     return issubclass(kind, (PurePath, *_PLAIN))
 
 
-def holds_path(kind: Any) -> bool:
+def _fields_of(kind: object) -> Mapping[str, FieldInfo]:
+    """Return the fields of a model; none for any other type."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return kind.model_fields
+    return {}
+
+
+def holds_path(kind: object) -> bool:
     """Whether a value of a type may contain the name of a file."""
     kind, _ = _unwrap(kind, PLAIN)
     if isinstance(kind, type) and get_origin(kind) is None:
@@ -96,7 +105,7 @@ def holds_path(kind: Any) -> bool:
     return get_origin(kind) is not Literal and any(map(holds_path, get_args(kind)))
 
 
-def read_request(model: type[Q], sent: Any, places: RequestFiles) -> Q:
+def read_request(model: type[Q], sent: object, places: RequestFiles) -> Q:
     """Return a request sent as JSON, with all its files resolved.
 
     Args:
@@ -109,9 +118,7 @@ def read_request(model: type[Q], sent: Any, places: RequestFiles) -> Q:
     """
     if not isinstance(sent, dict):
         raise InputError("the body is no JSON object")
-    values = {
-        name: value for name, value in cast("dict[str, Any]", sent).items() if not _keeps_default(model, name, value)
-    }
+    values = {name: value for name, value in sent.items() if not _keeps_default(model, name, value)}
     allowed: set[Path] = set()
 
     def resolve(text: str, where: str, option: Option) -> str:
@@ -136,7 +143,7 @@ def read_request(model: type[Q], sent: Any, places: RequestFiles) -> Q:
     return request
 
 
-def validate_json(model: type[B], sent: Any) -> B:
+def validate_json(model: type[B], sent: object) -> B:
     """Return plain JSON as a model, without converting numbers, texts or booleans to another type.
 
     Raises:
@@ -144,36 +151,36 @@ def validate_json(model: type[B], sent: Any) -> B:
     """
     if not isinstance(sent, dict):
         raise InputError("the body is no JSON object")
-    values, fields = cast("dict[str, Any]", sent), model.model_fields
+    fields = model.model_fields
     faults = [
         f"{name}: the value is of another type than the schema says"
-        for name, value in values.items()
+        for name, value in sent.items()
         if name in fields and not _has_exact_types(fields[name].annotation, value)
     ]
     try:
-        instance = model.model_validate_json(orjson.dumps(values))
+        instance = model.model_validate_json(orjson.dumps(sent))
     except ValidationError as error:
-        for error_details in error.errors(include_url=False, include_input=False):
-            where = f"{'.'.join(map(str, error_details['loc']))}: " if error_details["loc"] else ""
-            faults.append(f"{where}{_error_message(error_details, fields)}")
+        for fault in error.errors(include_url=False, include_input=False):
+            where = f"{'.'.join(map(str, fault['loc']))}: " if fault["loc"] else ""
+            faults.append(f"{where}{_error_message(fault, fields)}")
         raise InputError("; ".join(faults)) from None
     if faults:
         raise InputError("; ".join(faults))
     return instance
 
 
-def _error_message(fault: Any, fields: Mapping[str, FieldInfo]) -> str:
+def _error_message(fault: ErrorDetails, fields: Mapping[str, FieldInfo]) -> str:
     """Return the message for an invalid value: from `MESSAGES` if there is one, else pydantic's."""
     field = fields.get(str(fault["loc"][0])) if fault["loc"] else None
     form = option_of(field).metavar if field else None
     if fault["type"] == "string_pattern_mismatch" and form:
         return f"write it in the form {form.replace('|', ' or ')}"
     if fault["type"] in MESSAGES:
-        return MESSAGES[fault["type"]].format(**fault["ctx"])
-    return str(fault["msg"]).removeprefix("Value error, ")
+        return MESSAGES[fault["type"]].format(**fault.get("ctx", {}))
+    return fault["msg"].removeprefix("Value error, ")
 
 
-def _keeps_default(model: type[Invocation], name: str, value: Any) -> bool:
+def _keeps_default(model: type[Invocation], name: str, value: object) -> bool:
     """Whether a field that cannot be set over HTTP has its default, as in a complete request."""
     field = model.model_fields.get(name)
     return (
@@ -181,7 +188,7 @@ def _keeps_default(model: type[Invocation], name: str, value: Any) -> bool:
     )
 
 
-def _resolve_field(name: str, field: FieldInfo, value: Any, resolve: Resolver) -> Any:
+def _resolve_field(name: str, field: FieldInfo, value: object, resolve: Resolver) -> object:
     if name in NEVER:
         raise InputError(f"{name}: cannot be asked of a service: {NEVER[name]}")
     if not files_are_decidable(field.annotation):
@@ -189,23 +196,20 @@ def _resolve_field(name: str, field: FieldInfo, value: Any, resolve: Resolver) -
     return _resolve_files(field.annotation, value, name, option_of(field), resolve)
 
 
-def _has_exact_types(kind: Any, value: Any) -> bool:
+def _has_exact_types(kind: object, value: object) -> bool:
     """Whether plain JSON has no number or boolean where validation would convert it to another type."""
     kind, _ = _unwrap(kind, PLAIN)
     arguments = [arg for arg in get_args(kind) if arg is not Ellipsis]
     if _is_union(kind):
         return any(_has_exact_types(arm, value) for arm in arguments)
     if isinstance(value, list):
-        return not arguments or all(
-            any(_has_exact_types(arm, element) for arm in arguments) for element in cast("list[Any]", value)
-        )
+        return not arguments or all(any(_has_exact_types(arm, element) for arm in arguments) for element in value)
     if isinstance(value, dict):
-        members = cast("dict[str, Any]", value)
         if get_origin(kind) is not None:
-            return all(_has_exact_types(arguments[-1], member) for member in members.values())
-        fields = kind.model_fields if isinstance(kind, type) and issubclass(kind, BaseModel) else {}
+            return all(_has_exact_types(arguments[-1], member) for member in value.values())
+        fields = _fields_of(kind)
         return all(
-            _has_exact_types(fields[name].annotation, member) for name, member in members.items() if name in fields
+            _has_exact_types(fields[name].annotation, member) for name, member in value.items() if name in fields
         )
     if kind is int and isinstance(value, float):
         return value.is_integer()
@@ -214,7 +218,7 @@ def _has_exact_types(kind: Any, value: Any) -> bool:
     return True
 
 
-def _resolve_files(kind: Any, value: Any, where: str, option: Option, resolve: Resolver) -> Any:
+def _resolve_files(kind: object, value: object, where: str, option: Option, resolve: Resolver) -> object:
     """Return plain JSON with the names of files replaced by their paths."""
     kind, option = _unwrap(kind, option)
     if value is None or not holds_path(kind):
@@ -236,35 +240,30 @@ def _resolve_files(kind: Any, value: Any, where: str, option: Option, resolve: R
             return _resolve_files(arguments[0], value, where, option, resolve)
         if not isinstance(value, list):
             return value
-        elements = cast("list[Any]", value)
-        kinds = (
-            arguments
-            if len(arguments) == len(elements) and Ellipsis not in arguments
-            else [arguments[0]] * len(elements)
-        )
-        pairs = enumerate(zip(kinds, elements, strict=True))
+        kinds = arguments
+        if len(arguments) != len(value) or Ellipsis in arguments:
+            kinds = [arguments[0]] * len(value)
+        pairs = enumerate(zip(kinds, value, strict=True))
         return [
             _resolve_files(element_type, element, f"{where}.{index}", option, resolve)
             for index, (element_type, element) in pairs
         ]
     if not isinstance(value, dict):
         return value
-    members = cast("dict[str, Any]", value)
     if get_origin(kind) is not None:
         name_type, value_type = arguments
         return {
             _resolve_files(name_type, name, f"{where}.{name}", option, resolve): _resolve_files(
                 value_type, member, f"{where}.{name}", option, resolve
             )
-            for name, member in members.items()
+            for name, member in value.items()
         }
-    fields = {key: field for name, field in kind.model_fields.items() for key in (name, field.validation_alias or name)}
-    return {
-        name: _resolve_files(fields[name].annotation, member, f"{where}.{name}", option_of(fields[name]), resolve)
-        if name in fields
-        else member
-        for name, member in members.items()
-    }
+    fields = {key: field for name, field in _fields_of(kind).items() for key in (name, field.validation_alias or name)}
+    resolved = dict(value)
+    for name, member in value.items():
+        if field := fields.get(name):
+            resolved[name] = _resolve_files(field.annotation, member, f"{where}.{name}", option_of(field), resolve)
+    return resolved
 
 
 def _check_paths(request: Invocation, allowed: Collection[Path]) -> None:
@@ -272,45 +271,37 @@ def _check_paths(request: Invocation, allowed: Collection[Path]) -> None:
     for name, field in type(request).model_fields.items():
         value = getattr(request, name)
         default = None if field.is_required() else field.get_default(call_default_factory=True)
-        if value != default and not set(_paths_in(value)) <= set(allowed):
+        paths = {leaf for leaf in leaves(value) if isinstance(leaf, PurePath)}
+        if value != default and not paths <= set(allowed):
             raise InputError(f"{name}: cannot be given over HTTP: it names a file that was not asked for")
 
 
-def _paths_in(value: Any) -> Iterator[PurePath]:
-    if isinstance(value, PurePath):
-        yield value
-    elif isinstance(value, BaseModel):
-        for name in type(value).model_fields:
-            yield from _paths_in(getattr(value, name))
-    elif isinstance(value, Mapping):
-        for pair in cast("Mapping[Any, Any]", value).items():
-            yield from (path for part in pair for path in _paths_in(part))
+def leaves(value: object) -> Iterator[object]:
+    """Yield the values within models, mappings and collections, at any depth; of a mapping also the keys."""
+    if isinstance(value, BaseModel):
+        value = dict(value)
+    if isinstance(value, Mapping):
+        for pair in value.items():
+            yield from leaves(pair)
     elif isinstance(value, list | tuple | set | frozenset):
-        for element in cast("Collection[Any]", value):
-            yield from _paths_in(element)
+        for element in value:
+            yield from leaves(element)
+    else:
+        yield value
 
 
 def check_models(asked: Invocation) -> None:
     """Refuse models that are named by an address: a caller must not send requests, and keys with them, elsewhere."""
     for name, field in type(asked).model_fields.items():
         if option_of(field).models or name in ("judge", "models"):
-            for text in _texts_in(getattr(asked, name)):
-                if "://" in text:
+            for text in leaves(getattr(asked, name)):
+                if isinstance(text, str) and "://" in text:
                     raise InputError(
                         f"{name}: {text[:200]!r} is no name of a model: an address is configured in dokimasia.toml (api_base)"
                     )
 
 
-def _texts_in(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        yield from (text for pair in cast("Mapping[str, str]", value).items() for text in pair)
-    elif isinstance(value, tuple):
-        yield from (text for element in cast("tuple[Any, ...]", value) for text in _texts_in(element))
-
-
-def _unwrap(kind: Any, option: Option) -> tuple[Any, Option]:
+def _unwrap(kind: Any, option: Option) -> tuple[object, Option]:
     """Return a type without annotations, and its option if an annotation has one."""
     while True:
         if get_origin(kind) is Annotated:
@@ -324,11 +315,11 @@ def _unwrap(kind: Any, option: Option) -> tuple[Any, Option]:
             return kind, option
 
 
-def _is_union(kind: Any) -> bool:
+def _is_union(kind: object) -> bool:
     return get_origin(kind) in (Union, types.UnionType)
 
 
-def _json_shape(kind: Any) -> str:
+def _json_shape(kind: object) -> str:
     """Return the shape of a type's values in JSON: text, object, many or other."""
     kind, _ = _unwrap(kind, PLAIN)
     plain = get_origin(kind) or kind
@@ -341,13 +332,13 @@ FILE = "upload:NAME or upload:ID, or a path below the folder of --data-root"
 _DEFS = "#/$defs/"
 
 
-def request_schema(method: AnyMethod) -> dict[str, Any]:
+def request_schema(method: AnyMethod) -> JsonObject:
     """Return the schema of a method's request over HTTP, with an example."""
     return {**invocation_schema(method.request), "examples": [example_of(method)]}
 
 
 @cache
-def invocation_schema(model: type[Invocation]) -> dict[str, Any]:
+def invocation_schema(model: type[Invocation]) -> JsonObject:
     """Return the schema of the fields of a request that can be set over HTTP; fields for files say how to name them."""
     schema = inline_references(model.model_json_schema(mode="validation"))
     fields = model.model_fields
@@ -359,36 +350,35 @@ def invocation_schema(model: type[Invocation]) -> dict[str, Any]:
     return schema
 
 
-def inline_references(schema: Mapping[str, Any]) -> dict[str, Any]:
+def inline_references(schema: JsonObject) -> JsonObject:
     """Return a schema with all references replaced by their definitions; recursive ones become `{}`."""
-    definitions: Mapping[str, Any] = schema.get("$defs", {})
+    definitions = schema.get("$defs", {})
 
-    def inline(value: Any, within: tuple[str, ...]) -> Any:
+    def inline(value: object, within: tuple[str, ...]) -> Any:
         if isinstance(value, list):
-            return [inline(element, within) for element in cast("list[Any]", value)]
+            return [inline(element, within) for element in value]
         if not isinstance(value, dict):
             return value
-        node = cast("dict[str, Any]", value)
-        name = str(node.get("$ref", "")).removeprefix(_DEFS)
+        siblings = dict(value)
+        name = str(siblings.pop("$ref", "")).removeprefix(_DEFS)
         if name in within:
             return {}
         if name:
-            siblings = {key: child for key, child in node.items() if key != "$ref"}
             return {**inline(definitions[name], (*within, name)), **inline(siblings, within)}
-        return {key: inline(child, within) for key, child in node.items() if key != "$defs"}
+        return {key: inline(child, within) for key, child in value.items() if key != "$defs"}
 
-    return inline(dict(schema), ())
+    return inline(schema, ())
 
 
-def json_body(schema: Mapping[str, Any] | type[BaseModel], *, required: bool = True) -> dict[str, Any]:
+def json_body(schema: JsonObject | type[BaseModel], *, required: bool = True) -> JsonObject:
     """Return the `openapi_extra` of a route whose body is JSON of a schema."""
     inlined_schema = inline_references(schema.model_json_schema()) if isinstance(schema, type) else schema
     return {"requestBody": {"required": required, "content": {"application/json": {"schema": inlined_schema}}}}
 
 
-def example_of(method: AnyMethod) -> dict[str, Any]:
+def example_of(method: AnyMethod) -> dict[str, str | list[str]]:
     """Return an example of a method's request, with simulated models."""
-    example: dict[str, Any] = {}
+    example: dict[str, str | list[str]] = {}
     for name, field in method.request.model_fields.items():
         many = get_origin(field.annotation) is tuple
         if option_of(field).models and (field.is_required() or name in ("judge", "models")):
@@ -400,8 +390,8 @@ def example_of(method: AnyMethod) -> dict[str, Any]:
     return example
 
 
-def _describe_property(schema: Mapping[str, Any], *, file: bool) -> dict[str, Any]:
+def _describe_property(schema: JsonObject, *, file: bool) -> JsonObject:
     if not file:
-        return dict(schema)
+        return schema
     description = str(schema.get("description", "")).strip()
     return {**schema, "description": f"{description} ({FILE})" if description else f"{FILE[0].upper()}{FILE[1:]}."}

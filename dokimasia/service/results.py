@@ -1,10 +1,11 @@
 """The sections of a run's report as pages show them, drawn once for each state of the home."""
 
 import asyncio
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from markupsafe import Markup
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.report.blocks import Browser, Section
 from dokimasia.report.data import ReportData
 from dokimasia.report.drawing import Charts, draw_section
@@ -41,7 +42,7 @@ def results_of(service: Service, run: Run, *, wait: bool) -> DrawnReport | None:
     return service.cache.get(key, lambda: _draw_report(service, run), seconds=None if wait else SOON)
 
 
-def figures_of(service: Service, run: Run) -> dict[str, Any]:
+def figures_of(service: Service, run: Run) -> JsonObject:
     """Return a run's figures, cached for each state of the home unless the run is at work."""
     if run.status in ("queued", "running"):
         return method_of(run).json_figures(service.home, run)

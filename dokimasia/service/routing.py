@@ -1,20 +1,23 @@
 """FastAPI routes made from operations, with the parameters, body, right and reply that they declare."""
 
 import inspect
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Any, cast, get_origin
+from typing import Annotated, get_origin
 
 import fastapi
 import orjson
-from fastapi import APIRouter, Depends, Query, Request, Response
+from fastapi import APIRouter, Depends, Query, Request, Response, params
+from fastapi.datastructures import Default
+from fastapi.responses import JSONResponse
 from fastapi.routing import APIRoute
 from pydantic import BaseModel
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError, NotFound
 from dokimasia.operations.operation import (
     AFTER,
@@ -30,7 +33,7 @@ from dokimasia.operations.operation import (
 from dokimasia.runs.requests import PLAIN
 from dokimasia.service.guard import Caller
 from dokimasia.service.problems import may_answer
-from dokimasia.service.request_parsing import json_body, validate_json
+from dokimasia.service.request_parsing import json_body, leaves, validate_json
 from dokimasia.service.response_cache import keep
 from dokimasia.service.results import figures_of
 from dokimasia.service.state import IN_TURN, Needs, Service, service_of
@@ -59,18 +62,14 @@ class ServiceContext(OperationContext):
     @contextmanager
     def files(self) -> Iterator[Callable[[str, str], Path]]:
         """Yield a function that finds uploads and files below the data root; errors name files as the caller did."""
-        places = RequestFiles(self.home, self.data_root)
-        try:
+        with RequestFiles(self.home, self.data_root).named_as_sent() as places:
             yield lambda text, name: places.resolve(text, name, PLAIN)
-        except InputError as problem:
-            problem.args = (places.shortened(str(problem)),)
-            raise
 
     def cache(self, *runs: Run) -> None:
         """Cache the response for the same person until the home changes."""
         keep(self.request, *runs)
 
-    def figures(self, run: Run) -> dict[str, Any]:
+    def figures(self, run: Run) -> JsonObject:
         """Return a run's figures, cached for each state of the home."""
         return figures_of(self.service, run)
 
@@ -92,7 +91,7 @@ class ServiceContext(OperationContext):
             raise RequestRefused(HTTPStatus.CONFLICT, str(problem)) from None
 
 
-def context_of(needs: Needs) -> Any:
+def context_of(needs: Needs) -> params.Depends:
     """Return the dependency of a route that needs a `ServiceContext` and a right."""
 
     def context(request: Request, person: Annotated[Caller, Depends(needs)]) -> ServiceContext:
@@ -121,7 +120,7 @@ CONTEXTS = {"read": Reading, "run": Starting, "review": Reviewing}
 class _Redacted(APIRoute):
     """A route whose JSON is redacted."""
 
-    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+    def get_route_handler(self) -> Callable[[Request], Coroutine[object, object, Response]]:
         handler = super().get_route_handler()
 
         async def redacted(request: Request) -> Response:
@@ -142,17 +141,13 @@ def json_router(*tags: str | Enum) -> APIRouter:
     return APIRouter(tags=list(tags), route_class=_Redacted)
 
 
-def add_operation(router: APIRouter, function: Callable[..., Any]) -> None:
+def add_operation(router: APIRouter, function: Callable[..., object]) -> None:
     """Add the route of an operation."""
     operation = operation_of(function)
-    extra: dict[str, Any] = {}
     responses = may_answer(*operation.replies)
     if operation.files:
-        extra["response_class"] = Response
         responses |= file_reply(*operation.files, description=operation.file)
     body = inspect.signature(function).parameters.get("body")
-    if body is not None:
-        extra["openapi_extra"] = json_body(body.annotation)
     router.add_api_route(
         operation.path,
         _endpoint(operation),
@@ -162,20 +157,21 @@ def add_operation(router: APIRouter, function: Callable[..., Any]) -> None:
         name=function.__name__,
         responses=responses,
         dependencies=[IN_TURN] if operation.slow else [],
-        **extra,
+        response_class=Response if operation.files else Default(JSONResponse),
+        openapi_extra=None if body is None else json_body(body.annotation),
     )
 
 
-def _endpoint(operation: Operation) -> Callable[..., Any]:
+def _endpoint(operation: Operation) -> Callable[..., object]:
     """Return the endpoint that FastAPI calls, asynchronous if the operation is."""
     function = operation.function
 
-    def answer(**arguments: Any) -> Any:
+    def answer(**arguments: object) -> object:
         with _conflicts(operation):
             reply = function(**arguments)
         return _response(operation, reply)
 
-    async def answer_in_loop(**arguments: Any) -> Any:
+    async def answer_in_loop(**arguments: object) -> object:
         with _conflicts(operation):
             reply = await function(**arguments)
         return _response(operation, reply)
@@ -191,7 +187,7 @@ def _endpoint(operation: Operation) -> Callable[..., Any]:
     if operation.files:
         return_type = Response
     elif operation.figures:
-        return_type = dict[str, Any]
+        return_type = JsonObject
     endpoint.__doc__ = function.__doc__
     endpoint.__signature__ = inspect.Signature(parameters, return_annotation=return_type)  # pyright: ignore[reportFunctionMemberAccess]
     return endpoint
@@ -226,11 +222,11 @@ def _conflicts(operation: Operation) -> Iterator[None]:
         raise RequestRefused(HTTPStatus.CONFLICT, str(problem)) from None
 
 
-def _response(operation: Operation, reply: Any) -> Any:
+def _response(operation: Operation, reply: FileReply | BaseModel | JsonObject) -> Response | BaseModel | JsonObject:
     """Return an operation's reply in the form that FastAPI turns into a response."""
     if isinstance(reply, FileReply):
         return _file_response(reply)
-    return reply_json(reply) if operation.figures else reply
+    return reply_json(reply) if operation.figures and isinstance(reply, BaseModel) else reply
 
 
 def _file_response(file: FileReply) -> Response:
@@ -240,15 +236,15 @@ def _file_response(file: FileReply) -> Response:
     return Response(file.data, media_type=file.media_type, headers=headers)
 
 
-def file_reply(*media_types: str, description: str = "the file") -> dict[int | str, dict[str, Any]]:
+def file_reply(*media_types: str, description: str = "the file") -> dict[int | str, JsonObject]:
     """Return the `responses` of a route that answers with a file, for the OpenAPI description."""
-    content: dict[str, Any] = {}
+    content: dict[str, JsonObject] = {}
     for name in media_types:
         content[name] = {} if name in READ_AS_DATA else {"schema": {"type": "string"}}
     return {200: {"description": description, "content": content}}
 
 
-async def read_json_body(request: Request, *, optional: bool = False) -> Any:
+async def read_json_body(request: Request, *, optional: bool = False) -> object:
     """Return the body of a request as plain JSON; with `optional`, a missing body is an empty object.
 
     Raises:
@@ -266,25 +262,15 @@ async def read_json_body(request: Request, *, optional: bool = False) -> Any:
         value = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, f"the body is no JSON: {error}") from None
-    if not all(-(2**63) <= number < 2**63 for number in _whole_numbers(value)):
+    if not all(-(2**63) <= leaf < 2**63 for leaf in leaves(value) if type(leaf) is int):
         raise RequestRefused(HTTPStatus.UNPROCESSABLE_ENTITY, "the body holds a whole number of more than 64 bits")
     return value
 
 
-def body_of(model: type[BaseModel]) -> Any:
+def body_of(model: type[BaseModel]) -> params.Depends:
     """Return the dependency of a route whose body is a model."""
 
-    async def read(request: Request) -> Any:
+    async def read(request: Request) -> BaseModel:
         return validate_json(model, await read_json_body(request))
 
     return Depends(read)
-
-
-def _whole_numbers(value: Any) -> Iterator[int]:
-    if isinstance(value, Mapping):
-        value = list(cast("Mapping[str, Any]", value).values())
-    if isinstance(value, list):
-        for inside in cast("list[Any]", value):
-            yield from _whole_numbers(inside)
-    elif type(value) is int:
-        yield value

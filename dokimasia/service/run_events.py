@@ -5,19 +5,29 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable
 from contextlib import suppress
-from typing import Any
 
+from pydantic import Field
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS
 from dokimasia.errors import NotFound, StorageError
 from dokimasia.log import Redactor
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Observer
 from dokimasia.runs.outcome import why_ended
-from dokimasia.service.event_log import LAST, Log, Picture, ServerEvent, empty_picture
+from dokimasia.service.event_log import (
+    LAST,
+    FailureCount,
+    FailureEvent,
+    Log,
+    RunPicture,
+    ServerEvent,
+    StatusEvent,
+    fold,
+)
 from dokimasia.service.run_observer import STOPPED, RunObserver
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import events, keep_event, last_failures
@@ -33,6 +43,13 @@ WATCHED = "watched"
 
 REFRESH_INTERVAL = 5.0
 """Seconds between two checks of the stored status of a run that has readers but no observer."""
+
+
+class StoredPicture(Value):
+    """A picture of a run as it is stored, and the id of its last event."""
+
+    picture: RunPicture = Field(default_factory=RunPicture)
+    last: int = 0
 
 
 class Events:
@@ -60,14 +77,14 @@ class Events:
         log = self._log_of(run.id, None)
         self._at_work.add(run.id)
 
-        def save(picture: Picture, last: int) -> None:
-            if picture["status"]["status"] not in ("queued", "running"):
+        def save(picture: RunPicture, last: int) -> None:
+            if picture.run_status not in ("queued", "running"):
                 self._at_work.discard(run.id)
-            record: Any = {"picture": picture, "last": last}
+            record = StoredPicture(picture=picture, last=last).model_dump(mode="json")
             with suppress(StorageError):  # the home is closed or full: the picture can be rebuilt from rows
                 self._home.writer.submit(lambda connection: keep_event(connection, run.id, WATCHED, record))
 
-        def facts_at_start() -> dict[str, Any]:
+        def facts_at_start() -> dict[str, object]:
             queued = next((entry for entry in queue(self._home) if entry.id == run.id), None)
             budget = (
                 {name: value for name, value in queued.changes.items() if name.startswith("max_")} if queued else {}
@@ -89,8 +106,7 @@ class Events:
             return self._logs[run.id]
         log = self._logs.get(run.id)
         if log is None:
-            picture, last = await run_in_threadpool(self._stored_picture, run)
-            return self._log_of(run.id, (picture, last))
+            return self._log_of(run.id, await run_in_threadpool(self._stored_picture, run))
         await self.refresh(run.id, log)
         self._logs.move_to_end(run.id)
         return log
@@ -102,16 +118,15 @@ class Events:
             return
         self._refreshed_at[run_id] = now
         try:
-            status_event: dict[str, Any] = _status_of(self._home, await run_in_threadpool(get_run, self._home, run_id))
+            status_event = self._status_of(await run_in_threadpool(get_run, self._home, run_id))
         except NotFound:
-            status_event = {"status": "deleted", "end": "", "why": "the run was deleted", "at": ""}
-        if run_id not in self._at_work and status_event["status"] != (log.picture["status"] or {}).get("status"):
-            status_event["why"] = self._redact(status_event["why"])
+            status_event = StatusEvent(status="deleted", why="the run was deleted")
+        if run_id not in self._at_work and status_event.status != log.picture.run_status:
             log.add("status", status_event)
-            if status_event["status"] in (*STOPPED, "deleted"):
+            if status_event.status in (*STOPPED, "deleted"):
                 log.add("ended", status_event)
 
-    def standing(self) -> list[Picture]:
+    def standing(self) -> list[RunPicture]:
         """Return the pictures of the runs at work."""
         return [self._logs[run].picture for run in self._at_work if run in self._logs]
 
@@ -121,11 +136,11 @@ class Events:
         for log in self._logs.values():
             log.wake()
 
-    def _log_of(self, run_id: str, stored: tuple[Picture, int] | None) -> Log:
+    def _log_of(self, run_id: str, stored: StoredPicture | None) -> Log:
         """Return a run's log, creating it if needed, and drop the least recently read logs beyond `MOST_LOGS`."""
         if run_id not in self._logs:
-            picture, last = stored or self._stored_picture(get_run(self._home, run_id))
-            self._logs[run_id] = Log(picture, last=last)
+            stored = stored or self._stored_picture(get_run(self._home, run_id))
+            self._logs[run_id] = Log(stored.picture, last=stored.last)
         self._logs.move_to_end(run_id)
         for old in list(self._logs)[: max(0, len(self._logs) - MOST_LOGS)]:
             if old not in self._at_work and not self._logs[old].readers:
@@ -133,44 +148,36 @@ class Events:
                 self._refreshed_at.pop(old, None)
         return self._logs[run_id]
 
-    def _stored_picture(self, run: Run) -> tuple[Picture, int]:
-        """Return the stored picture of a run, and the id of its last event."""
+    def _stored_picture(self, run: Run) -> StoredPicture:
+        """Return the stored picture of a run, brought up to date with its row."""
         records = events(self._home, run.id, kind=WATCHED)
-        picture: Picture = empty_picture() | (records[-1].data["picture"] if records else {})
-        estimate = Estimate.model_validate(run.options["estimate"])
-        if picture["planned"] is None:
-            picture["planned"] = {"samples": estimate.samples, "calls": estimate.calls, "cost": estimate.cost}
-        picture["failures"] = self._failures(run.id)
-        status_event = _status_of(self._home, run)
-        status_event["why"] = self._redact(status_event["why"])
-        if (picture["status"] or {}).get("status") != run.status:
-            picture["status"], picture["history"] = status_event, [*picture["history"], status_event]
-        picture["ended"] = picture["status"] if run.status in STOPPED else None
-        return picture, int(records[-1].data["last"]) if records else 0
+        stored = StoredPicture.model_validate(records[-1].data) if records else StoredPicture()
+        picture, planned = stored.picture, stored.picture.planned
+        if planned is None:
+            estimate = Estimate.model_validate(run.options["estimate"])
+            planned = {"samples": estimate.samples, "calls": estimate.calls, "cost": estimate.cost}
+        if picture.run_status != run.status:
+            picture = fold(picture, "status", self._status_of(run))
+        ended = picture.status if run.status in STOPPED else None
+        changes = {"planned": planned, "failures": self._failures(run.id), "ended": ended}
+        return stored.model_copy(update={"picture": picture.model_copy(update=changes)})
 
-    def _failures(self, run_id: str) -> dict[str, Any]:
+    def _status_of(self, run: Run) -> StatusEvent:
+        return StatusEvent(status=run.status, why=self._redact(why_ended(self._home, run)), at=run.updated_at)
+
+    def _failures(self, run_id: str) -> dict[str, FailureCount]:
         """Return the failures of a run by kind, each with a count and the last reasons; open items are no failures."""
         return {
-            kind: {
-                "count": count,
-                "last": [
-                    {
-                        "kind": kind,
-                        "model": row.model,
-                        "item": row.item,
-                        "reason": self._redact(row.reason or ""),
-                        "at": "",
-                    }
+            kind: FailureCount(
+                count=count,
+                last=tuple(
+                    FailureEvent(kind=kind, model=row.model, item=row.item, reason=self._redact(row.reason or ""))
                     for row in rows
-                ],
-            }
+                ),
+            )
             for kind, (count, rows) in last_failures(self._home, run_id, LAST).items()
             if kind not in OPEN_KINDS
         }
-
-
-def _status_of(home: Home, run: Run) -> dict[str, Any]:
-    return {"status": run.status, "end": "", "why": why_ended(home, run), "at": run.updated_at}
 
 
 MEDIA_TYPE = "text/event-stream"
@@ -219,8 +226,8 @@ class EventStream(Response):
             events = log.after(self._position)
             if events:
                 self._position = events[-1].id
-            if log.over and not any(event.type == "ended" for event in events):
-                events.append(ServerEvent(log.last, "ended", log.picture["ended"]))
+            if (ended := log.picture.ended) and not any(event.type == "ended" for event in events):
+                events.append(ServerEvent(log.last, "ended", ended))
             chunk += b"".join(event.wire for event in events)
             if chunk:
                 await send({"type": "http.response.body", "body": chunk, "more_body": True})

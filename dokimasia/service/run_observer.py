@@ -3,13 +3,12 @@
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
 
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.graphs.steps import GraphOutline, Step
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.observer import Progress, Speed
-from dokimasia.service.event_log import Log, Picture
+from dokimasia.service.event_log import FailureEvent, LimitEvent, Log, PlannedEvent, RunPicture, StatusEvent
 from dokimasia.storage.values import now
 
 PROGRESS_INTERVAL = 1.0
@@ -53,8 +52,8 @@ class RunObserver:
         log: Log,
         *,
         redact: Callable[[str], str],
-        facts_at_start: Callable[[], dict[str, Any]],
-        save_picture: Callable[[Picture, int], None],
+        facts_at_start: Callable[[], dict[str, object]],
+        save_picture: Callable[[RunPicture, int], None],
         totals: Counter[str],
     ) -> None:
         """Create an observer.
@@ -99,7 +98,7 @@ class RunObserver:
             "models": models,
             "notes": [self._reason(note) for note in estimate.notes],
         }
-        self._log.add("planned", plan | self._facts_at_start())
+        self._log.add("planned", PlannedEvent.model_validate(plan | self._facts_at_start()))
 
     def starting(self, workers: int, address: str | None) -> None:
         """Add how many workers the run waits for."""
@@ -116,13 +115,8 @@ class RunObserver:
     def happened(self, event: GatewayEvent) -> None:
         """Add a changed limit, and note why models do not answer."""
         if event.kind == "limit":
-            limit = {
-                "endpoint": event.endpoint,
-                "limit": event.limit,
-                "reason": self._reason(event.reason),
-                "at": now(),
-            }
-            self._log.add("limit", limit)
+            reason = self._reason(event.reason)
+            self._log.add("limit", LimitEvent(endpoint=event.endpoint, limit=event.limit, reason=reason, at=now()))
         elif event.kind == "failed_try":
             self._failing[event.model] = self._reason(event.reason)
         elif event.kind == "answered" and self._failing:
@@ -130,16 +124,16 @@ class RunObserver:
 
     def failed(self, item: str, model: str, kind: str, reason: str) -> None:
         """Add a failure."""
-        failure = {"kind": kind, "model": model, "item": item, "reason": self._reason(reason), "at": now()}
+        failure = FailureEvent(kind=kind, model=model, item=item, reason=self._reason(reason), at=now())
         self._log.add("failure", failure)
 
     def became(self, status: str, *, end: str = "", why: str = "") -> None:
         """Add the run's status, and its end if it has ended."""
-        status_event = {"status": status, "end": end, "why": self._reason(why), "at": now()}
+        status_event = StatusEvent(status=status, end=end, why=self._reason(why), at=now())
         if self._progress is not None:
             self._add_progress()
             self._progress = None
-        if status not in ("queued", "running") or (self._log.picture["status"] or {}).get("status") != status:
+        if status not in ("queued", "running") or self._log.picture.run_status != status:
             self._log.add("status", status_event)
         if status in STOPPED:
             self._log.add("ended", status_event)
@@ -148,7 +142,7 @@ class RunObserver:
     def drawn(self, picture: GraphOutline) -> None:
         """Add a graph's nodes and edges."""
         self._steps.setdefault(picture.name, {})
-        self._log.add("graph", picture.model_dump(mode="json"))
+        self._log.add("graph", picture)
 
     def stepped(self, graph: str, node: str, item: str, what: Step) -> None:
         """Count a step."""
@@ -191,12 +185,8 @@ class RunObserver:
 
 def _counts(nodes: dict[str, Counter[Step]]) -> dict[str, dict[str, int]]:
     """Return how many items are at work at each node, and how many ended, failed or stopped there."""
-    return {
-        node: {
-            "at_work": max(0, counts["began"] - counts["ended"] - counts["failed"] - counts["stopped"]),
-            "ended": counts["ended"],
-            "failed": counts["failed"],
-            "stopped": counts["stopped"],
-        }
-        for node, counts in nodes.items()
-    }
+    counts_by_node: dict[str, dict[str, int]] = {}
+    for node, counts in nodes.items():
+        over = {step: counts[step] for step in ("ended", "failed", "stopped")}
+        counts_by_node[node] = {"at_work": max(0, counts["began"] - sum(over.values())), **over}
+    return counts_by_node

@@ -590,6 +590,15 @@ class RequestFiles:
         """Whether a resolved path is in one of these places."""
         return self.uploads.holds(path) or self._below_root(str(path)) is not None
 
+    @contextmanager
+    def named_as_sent(self) -> Iterator["RequestFiles"]:
+        """Let errors within name files as the caller did."""
+        try:
+            yield self
+        except InputError as problem:
+            problem.args = (self.shortened(str(problem)),)
+            raise
+
     def shortened(self, text: str) -> str:
         """Return a text with paths shortened to the names that the caller knows."""
         text = self.uploads.shortened(text)

@@ -13,13 +13,26 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dokimasia.gateway.events import GatewayEvent
+from dokimasia.graphs.steps import GraphOutline
 from dokimasia.log import Redactor
 from dokimasia.methods.evaluation import EvaluationRequest
 from dokimasia.service import event_log as logs
 from dokimasia.service import run_events
 from dokimasia.service.app import serve
 from dokimasia.service.engine import RunEngine
-from dokimasia.service.event_log import Log, empty_picture, fold
+from dokimasia.service.event_log import (
+    EventData,
+    EventType,
+    FailureCount,
+    FailureEvent,
+    LimitEvent,
+    Log,
+    PlannedEvent,
+    RunPicture,
+    SnapshotEvent,
+    StatusEvent,
+    fold,
+)
 from dokimasia.service.guard import Limits
 from dokimasia.service.run_events import Events
 from dokimasia.service.state import Service
@@ -34,24 +47,45 @@ from tests.report.conftest import Finished
 from tests.service.conftest import Idle, asking, service_over
 from tests.service.waiting import Waits
 
-STATUS = {"status": "running", "end": "", "why": "", "at": "t"}
-TOLD: dict[str, Any] = {
-    "status": STATUS,
-    "ended": STATUS | {"status": "done"},
-    "planned": {"calls": 3, "failures": {"refused": {"count": 2, "last": []}}},
-    "starting": {"workers": 2},
-    "graph": {"name": "g", "nodes": ["a"], "edges": []},
-    "steps": {"g": {"a": {"ended": 1}}},
-    "progress": {"done": 1},
-    "limit": {"endpoint": "e", "limit": 4, "reason": "r"},
-    "failure": {"kind": "unparsable", "model": "m", "item": "i", "reason": "r"},
+TYPES: dict[str, Any] = {
+    "snapshot": SnapshotEvent,
+    "status": StatusEvent,
+    "ended": StatusEvent,
+    "planned": PlannedEvent,
+    "graph": GraphOutline,
+    "limit": LimitEvent,
+    "failure": FailureEvent,
 }
 
 
-def told(number: int, type: Any) -> dict[str, Any]:
-    """Data of an event that differ from those of any other."""
-    more = {"number": number}
-    return TOLD[type] | ({"name": f"g{number % 2}"} if type == "graph" else {}) | more
+def told(number: int) -> dict[EventType, EventData]:
+    """Data of an event of each type that differ from those of any other."""
+    return {
+        "status": StatusEvent(status="running", at=str(number)),
+        "ended": StatusEvent(status="done", at=str(number)),
+        "planned": PlannedEvent(
+            samples=1,
+            calls=number,
+            answered=0,
+            cost=None,
+            models={},
+            notes=(),
+            failures={"refused": FailureCount(count=2)},
+            budget={},
+            spent_before={},
+        ),
+        "starting": {"workers": number},
+        "graph": GraphOutline(name=f"g{number % 2}", nodes=("a", f"b{number}")),
+        "steps": {"g": {"a": {"ended": number}}},
+        "progress": {"done": number},
+        "limit": LimitEvent(endpoint="e", limit=number, reason="r", at="t"),
+        "failure": FailureEvent(kind="unparsable", model="m", item=str(number), reason="r"),
+    }
+
+
+def folded(picture: RunPicture, type: Any, data: Any) -> RunPicture:
+    """A picture after an event that was sent as JSON."""
+    return fold(picture, type, TYPES[type].model_validate(data) if type in TYPES else data)
 
 
 def read(body: str) -> list[tuple[int, str, Any]]:
@@ -64,7 +98,7 @@ def read(body: str) -> list[tuple[int, str, Any]]:
 
 @settings(deadline=None)
 @given(
-    st.lists(st.sampled_from(sorted(TOLD)), max_size=60),
+    st.lists(st.sampled_from(sorted(told(0))), max_size=60),
     st.lists(st.integers(0, 60), max_size=6),
     st.integers(1, 5),
 )
@@ -73,22 +107,21 @@ def test_a_reader_who_comes_again_ends_with_the_same_picture(types: list[Any], b
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(logs, "KEPT", kept)
         log = Log(now=lambda: 7)
-        pictures: list[tuple[int | None, Any]] = [(None, empty_picture()), (0, empty_picture())]
+        pictures: list[tuple[int | None, RunPicture]] = [(None, RunPicture()), (0, RunPicture())]
         for number, type in enumerate(types, 1):
-            log.add(type, told(number, type))
+            log.add(type, told(number)[type])
             if number in breaks:
-                pictures = [(_read(log, position, picture), picture) for position, picture in pictures]
+                pictures = [_read(log, position, picture) for position, picture in pictures]
         for position, picture in pictures:
-            _read(log, position, picture)
-            assert picture == log.picture
+            assert _read(log, position, picture)[1] == log.picture
 
 
-def _read(log: Log, position: int | None, picture: Any) -> int:
+def _read(log: Log, position: int | None, picture: RunPicture) -> tuple[int, RunPicture]:
     sent = log.after(position)
     for event in sent:
-        fold(picture, event.type, json.loads(event.wire.split(b"data: ")[1]))
+        picture = folded(picture, event.type, json.loads(event.wire.split(b"data: ")[1]))
     assert [event.id for event in sent] == sorted(event.id for event in sent)
-    return sent[-1].id if sent else position or log.last
+    return sent[-1].id if sent else position or log.last, picture
 
 
 def test_failures_limits_and_statuses_are_sent_one_by_one_and_of_progress_the_last() -> None:
@@ -96,10 +129,10 @@ def test_failures_limits_and_statuses_are_sent_one_by_one_and_of_progress_the_la
     log = Log()
     begun = log.last
     for number in range(40):
-        log.add("failure", told(number, "failure"))
+        log.add("failure", told(number)["failure"])
         log.add("progress", {"done": number})
     sent = log.after(begun)
-    assert [event.data["number"] for event in sent if event.type == "failure"] == list(range(40))
+    assert [event.data.item for event in sent if isinstance(event.data, FailureEvent)] == list(map(str, range(40)))
     assert [event.data for event in sent if event.type == "progress"] == [{"done": 39}]
 
 
@@ -107,13 +140,15 @@ def test_memory_is_bounded_and_what_is_not_kept_is_in_the_snapshot(monkeypatch: 
     """Of a hundred failures the last ten are kept one by one; the snapshot before them counts the others."""
     monkeypatch.setattr(logs, "KEPT", 10)
     log = Log()
-    first = log.add("failure", told(0, "failure")).id
+    first = log.add("failure", told(0)["failure"]).id
     for number in range(1, 100):
-        log.add("failure", told(number, "failure"))
+        log.add("failure", told(number)["failure"])
     sent = log.after(first)
     assert [event.type for event in sent] == ["snapshot"] + ["failure"] * 10
-    assert sent[0].data["picture"]["failures"]["unparsable"]["count"] == 90
-    assert "not kept one by one" in sent[0].data["reason"]
+    snapshot = sent[0].data
+    assert isinstance(snapshot, SnapshotEvent)
+    assert snapshot.picture.failures["unparsable"].count == 90
+    assert "not kept one by one" in snapshot.reason
     assert log.after(log.last + 5)[0].type == "snapshot"
 
 
@@ -198,13 +233,13 @@ async def test_a_run_is_followed_from_the_queue_to_its_end(tmp_path: Path) -> No
             await asyncio.sleep(0.01)
         held.may.set()
         told = read(await following)
-        picture = empty_picture()
+        folded_picture = other = RunPicture()
         for _, type, data in told:
-            fold(picture, type, data)
-        other = empty_picture()
+            folded_picture = folded(folded_picture, type, data)
         for _, type, data in read(await late):
-            fold(other, type, data)
-        assert picture == other == (await service.events.log(run)).picture
+            other = folded(other, type, data)
+        assert folded_picture == other == (await service.events.log(run)).picture
+        picture = other.model_dump(mode="json")
         assert [type for _, type, _ in told][-1] == "ended"
         assert picture["ended"]["end"] == "complete"
         assert [one["status"] for one in picture["history"]] == ["queued", "running", "done"]
@@ -295,4 +330,4 @@ async def test_a_waiting_run_that_is_cancelled_ends_its_streams_at_once(waiting:
             assert not log.over
             assert (await engine.cancel(get_run(home, run))).status == "interrupted"
             assert log.over
-            assert log.picture["status"]["status"] == "interrupted"
+            assert log.picture.run_status == "interrupted"

@@ -23,7 +23,7 @@ GRAPHS: dict[str, Any] = {
 def laid(name: str) -> tuple[GraphOutline, GraphLayout]:
     """A graph of the package, laid out."""
     drawn = picture(drive.compiled(GRAPHS[name]))
-    return drawn, lay_out(drawn.model_dump(mode="json"))
+    return drawn, lay_out(drawn)
 
 
 @pytest.mark.parametrize("name", sorted(GRAPHS))

@@ -46,7 +46,8 @@ async def test_metrics_say_what_runs_have_sent_and_spent(tmp_path: Path) -> None
         await follow(f"{url}/api/runs/{run.id}/events")
         async with httpx.AsyncClient(base_url=url, timeout=PATIENCE) as client:
             found = await measured(client)
-        progress = (await service.events.log(run)).picture["progress"]
+        progress = (await service.events.log(run)).picture.progress
+        assert progress is not None
     assert found["dokimasia_runs", "done"] == 1
     assert (
         found["dokimasia_runs", "queued"] == found["dokimasia_queue_length",] == found["dokimasia_event_streams",] == 0

@@ -142,8 +142,8 @@ async def test_items_that_wait_for_people_have_not_failed(waiting_once: Waits) -
             live = (await client.get(f"/runs/{run}/live", headers=BROWSER)).text
             assert f'data-waits>This run waits for people. <a href="/review/{run}">' in live
             picture = (await service.events.log(service.run(run))).picture
-            assert picture["failures"] == {}
-            assert picture["progress"] is None or picture["progress"]["waiting_items"]
+            assert picture.failures == {}
+            assert picture.progress is None or picture.progress["waiting_items"]
             listed = (await client.get(f"/api/runs/{run}/samples")).json()["samples"]
             assert {(one["failed"], one["waiting"]) for one in listed} == {(0, 1)}
             for none in ("failed=true", "failure=any"):

@@ -1,11 +1,12 @@
 """Pages that compare two runs, or two models of one run, with both answers as texts, or several runs side by side."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from http import HTTPStatus
 from itertools import chain, combinations
 from threading import Lock
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request
@@ -14,6 +15,7 @@ from markupsafe import Markup
 
 from dokimasia.algorithms.text.word_difference import DifferencePiece, word_difference
 from dokimasia.domain.criterion import CriteriaSet, Criterion
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import CheckpointScores
 from dokimasia.domain.judgement import Response as CandidateResponse
 from dokimasia.domain.sample import Sample
@@ -51,6 +53,7 @@ from dokimasia.service.drawing import drawn, page
 from dokimasia.service.filtering import facets_of, groupings_of, home_version
 from dokimasia.service.pages.samples import BEGINNING, run_label, sample_link
 from dokimasia.service.response_cache import keep
+from dokimasia.service.results import figures_of
 from dokimasia.service.sample_view import draw_sample, view_of
 from dokimasia.service.state import IN_TURN, Reader, Service, TheService
 from dokimasia.storage.excerpts import rows_of, samples_of
@@ -60,7 +63,7 @@ from dokimasia.storage.reading.browsing import count_results
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, get_run, list_runs, load_samples
 
-Changes = tuple[Any, ...]
+Changes = tuple[object, ...]
 
 LONGEST = 12_000
 """Characters of an answer up to which its words are compared."""
@@ -331,7 +334,7 @@ class ComparisonQuery(NamedTuple):
     runs: Sequence[Run]
     models: tuple[str, str] | None
 
-    def query(self, **changes: Any) -> str:
+    def query(self, **changes: object) -> str:
         """Return the query string of a link with the same query and changes."""
         parameters = {"runs": ",".join(run.id for run in self.runs), "models": ",".join(self.models or ()), **changes}
         return "?" + urlencode({name: value for name, value in parameters.items() if value not in ("", None)})
@@ -379,36 +382,40 @@ def compare(
         raise RequestRefused(
             HTTPStatus.UNPROCESSABLE_ENTITY, f"show: there is no {show!r}; there are {', '.join(KINDS)}"
         )
-    shared: dict[str, Any] = {
+    names = [run_label(home, run) for run in query.runs]
+    context: dict[str, object] = {
         "asked": query,
-        "names": [run_label(home, run) for run in query.runs],
+        "names": names,
         "offered": _offered(home),
         "fault": "",
         "chosen": {run.id for run in query.runs},
     }
     if len(query.runs) > 2:
-        return _several(request, service, query, shared)
+        return _several(request, service, query, names, context)
     if not query.runs:
-        return page(request, "compare_choose.html", **shared, models=[])
+        return page(request, "compare_choose.html", context, models=[])
     first, second = query.runs[0], query.runs[-1]
     own_models = models_compared(home, first) if first.id == second.id else []
     choice = _choice(home, first, second)
     if query.models is None and (choice or first.id == second.id):
-        if first.id != second.id:
-            shared["fault"] = "No model is in both runs. Choose one of each to compare them."
-        return page(request, "compare_choose.html", **shared, models=choice)
+        fault = "No model is in both runs. Choose one of each to compare them." if first.id != second.id else ""
+        return page(request, "compare_choose.html", context, models=choice, fault=fault)
     try:
         later = not part and count_results(home, list({first.id, second.id})) > AT_ONCE
-        values = {} if later else _parts(service, query, part or "all", show, number)
+        parts = ComparisonParts() if later else _parts(service, query, part or "all", show, number)
     except (InputError, NotFound) as error:
-        shared["fault"] = service.redact(str(error))
-        return page(request, "compare_choose.html", status=HTTPStatus.UNPROCESSABLE_ENTITY, **shared, models=choice)
-    no_values = {"figures": None, "pairs": [], "pair": None, "apart": None, "criteria": [], "rows": None}
+        return page(
+            request,
+            "compare_choose.html",
+            context,
+            status=HTTPStatus.UNPROCESSABLE_ENTITY,
+            models=choice,
+            fault=service.redact(str(error)),
+        )
     return page(
         request,
         "compare_part.html" if part else "compare.html",
-        **shared,
-        **{**no_values, **values},
+        {**context, **vars(parts)},
         later=later,
         show=show,
         kinds=kinds_of(query.models if first.id == second.id else None),
@@ -477,50 +484,83 @@ def _choice(home: Home, first: Run, second: Run) -> list[list[str]]:
     )
 
 
-def _parts(service: Service, query: ComparisonQuery, part: str, show: str, number: int) -> dict[str, Any]:
-    """Return the values of the page, or of one of its parts."""
+class ComparedSample(NamedTuple):
+    """A sample in the list: its names in both runs, its question and image, both outcomes, and the difference."""
+
+    id: str
+    other: str
+    question: str
+    image: str
+    sides: tuple[str, str]
+    gap: float | None
+    link: str
+
+
+@dataclass
+class ComparisonParts:
+    """What the page of a comparison shows; None and empty lists: not yet.
+
+    Attributes:
+        pairs: the pairs of models that are compared.
+        pair: the pair of the following parts.
+        figures: the figures of both sides.
+        apart: the groups in which the sides differ, as `_shown_first` returns them.
+        criteria: the criteria that set them apart, each with its question and the link to a sample.
+        rows: a page of samples.
+        total: how many samples there are.
+        pages: how many pages of them.
+    """
+
+    pairs: Sequence[tuple[str, str]] = ()
+    pair: tuple[str, str] | None = None
+    figures: Markup | None = None
+    apart: Sequence[tuple[str, int, Markup, Markup]] | None = None
+    criteria: Sequence[tuple[CriterionApart, str, str]] = ()
+    rows: Sequence[ComparedSample] | None = None
+    total: int = 0
+    pages: int = 1
+
+
+def _parts(service: Service, query: ComparisonQuery, part: str, show: str, number: int) -> ComparisonParts:
+    """Return the page, or one of its parts."""
     home, first, second = service.home, query.runs[0], query.runs[-1]
     second_models = models_of(home, second)
     pairs = (
         [query.models] if query.models else [(name, name) for name in models_of(home, first) if name in second_models]
     )
-    values: dict[str, Any] = {"pairs": pairs, "pair": None}
+    parts = ComparisonParts(pairs)
     if part in ("all", "figures"):
         comparison = compared(home, first, second, query.models)
         blocks = list(comparison_blocks(comparison, changed=comparison.scale is None))
-        values["figures"] = drawn(blocks, Charts())
+        parts.figures = drawn(blocks, Charts())
     if method_of(first).scale is None or not pairs:
-        return values
+        return parts
     pair = ComparedPair(first, second, pairs[0])
-    values["pair"] = pair.models
+    parts.pair = pair.models
     if part in ("all", "apart"):
-        values["apart"] = [_shown_first(name, rows, pair) for name, rows in apart(home, pair)]
-        values["criteria"] = [
-            {
-                **criterion._asdict(),
-                "question": service.redact(question),
-                "link": _both_link(pair, criterion.sample, ""),
-            }
+        parts.apart = [_shown_first(name, rows, pair) for name, rows in apart(home, pair)]
+        parts.criteria = [
+            (criterion, service.redact(question), _both_link(pair, criterion.sample, ""))
             for criterion, question in criteria_listed(home, pair)
         ]
     if part in ("all", "samples"):
         matched_samples = listed(home, pair, show)
         page_samples = matched_samples[(number - 1) * PAGE : number * PAGE]
         shown_samples = samples_shown(home, pair, page_samples)
-        values |= {"total": len(matched_samples), "pages": max(1, -(-len(matched_samples) // PAGE))}
-        values["rows"] = [
-            {
-                "id": service.redact(sample.first),
-                "other": "" if sample.first == sample.second else service.redact(sample.second),
-                "question": service.redact(" ".join(shown_samples[sample.first].prompt.split()))[:BEGINNING],
-                "image": next((image.sha256 for image in shown_samples[sample.first].images), ""),
-                "sides": [_side(sample, side) for side in (0, 1)],
-                "gap": -sample.gap if pair.own and sample.gap else sample.gap,
-                "link": _both_link(pair, sample.first, sample.second),
-            }
+        parts.total, parts.pages = len(matched_samples), max(1, -(-len(matched_samples) // PAGE))
+        parts.rows = [
+            ComparedSample(
+                id=service.redact(sample.first),
+                other="" if sample.first == sample.second else service.redact(sample.second),
+                question=service.redact(" ".join(shown_samples[sample.first].prompt.split()))[:BEGINNING],
+                image=next((image.sha256 for image in shown_samples[sample.first].images), ""),
+                sides=(_side(sample, 0), _side(sample, 1)),
+                gap=-sample.gap if pair.own and sample.gap else sample.gap,
+                link=_both_link(pair, sample.first, sample.second),
+            )
             for sample in page_samples
         ]
-    return values
+    return parts
 
 
 def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) -> tuple[str, int, Markup, Markup]:
@@ -530,7 +570,7 @@ def _shown_first(name: str, rows: Sequence[PartComparison], pair: ComparedPair) 
     return name, len(rest), tables[0], tables[1]
 
 
-def _side(sample: Any, side: int) -> str:
+def _side(sample: MatchedSample, side: int) -> str:
     """Return the outcome of one side of a sample in a few characters."""
     score, right = sample.scores[side], sample.right[side]
     parts = [f"{score:.2f}"] if score is not None else []
@@ -591,30 +631,25 @@ def _comparable(run: Run) -> bool:
         return False
 
 
-@lru_cache(maxsize=32)
-def _figures(home: Home, run: str, changes: tuple[Any, ...]) -> dict[str, Any]:
-    row = get_run(home, run)
-    return method_of(row).json_figures(home, row)
-
-
-def _several(request: Request, service: Service, query: ComparisonQuery, shared: Mapping[str, Any]) -> Response:
+def _several(
+    request: Request, service: Service, query: ComparisonQuery, names: Sequence[str], context: Mapping[str, object]
+) -> Response:
     """Return the headline figures of several runs side by side, with a link for each comparable pair."""
-    home = service.home
-    summaries = [_figures(home, run.id, state_of(home, run)) for run in query.runs]
-    columns = [Column("model", numeric=False), Column("figure", numeric=False), *map(Column, shared["names"])]
+    summaries = [figures_of(service, run) for run in query.runs]
+    columns = [Column("model", numeric=False), Column("figure", numeric=False), *map(Column, names)]
     table = Table(columns, list(_headlines(query.runs, summaries)), "Headline figures of the runs")
     links = [
         (
             f"{first_name} and {second_name}",
             ComparisonQuery([first, second], None).query(),
         )
-        for (first, first_name), (second, second_name) in combinations(zip(query.runs, shared["names"], strict=True), 2)
+        for (first, first_name), (second, second_name) in combinations(zip(query.runs, names, strict=True), 2)
         if first.method == second.method and _comparable(first)
     ]
     return page(
         request,
         "compare_several.html",
-        **shared,
+        context,
         titles=[method_of(run).title for run in query.runs],
         judges=[service.redact(str(summary.get("judge") or "")) for summary in summaries],
         table=drawn([table], Charts()) if table.rows else None,
@@ -622,7 +657,7 @@ def _several(request: Request, service: Service, query: ComparisonQuery, shared:
     )
 
 
-def _headlines(runs: Sequence[Run], summaries: Sequence[Mapping[str, Any]]) -> Iterator[list[Cell]]:
+def _headlines(runs: Sequence[Run], summaries: Sequence[JsonObject]) -> Iterator[list[Cell]]:
     """Yield a row for each model and figure of any run, with figures on the same scale in one row."""
     methods = [method_of(run) for run in runs]
     per_run = [summary["models"] if method.measures else {} for method, summary in zip(methods, summaries, strict=True)]
@@ -640,9 +675,9 @@ def _headlines(runs: Sequence[Run], summaries: Sequence[Mapping[str, Any]]) -> I
                 yield [Span(model, "strong"), ", ".join(filter(None, measure)), *cells]
 
 
-def _headline(model: Mapping[str, Any], path: Sequence[str]) -> Cell:
+def _headline(model: JsonObject, path: Sequence[str]) -> Cell:
     """Return a model's headline figure with its interval."""
-    value: Any = model.get(path[0]) if path else None
+    value = model.get(path[0]) if path else None
     if not isinstance(value, Mapping):
         return figures.NOTHING
     if "share" in value:

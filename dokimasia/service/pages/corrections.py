@@ -1,7 +1,7 @@
 """Corrections that people make on a sample's page, and their unsaved drafts."""
 
 from collections.abc import Iterable
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
@@ -106,20 +106,15 @@ def correct(
     form = {"model": model, "repeat": repeat, "answer": answer, "criteria": criterion or [], "reason": reason}
     try:
         scores = {str(number): score for number, score in enumerate(criterion or (), 1) if score}
-        correction: dict[str, Any] = {
-            "sample": sample,
-            "model": model,
-            "repeat": repeat,
-            "reason": reason,
-            "seen": seen,
-        }
         if action in ("leave_out", "keep"):
-            correction |= {"leave_out": True, "undo": action == "keep"}
+            change = {"leave_out": True, "undo": action == "keep"}
         elif action == "undo":
-            correction["undo"] = True
+            change = {"undo": True}
         else:
-            correction |= {"answer": answer or None, "criteria": scores}
-        correct_now(service.home, run, _correction_target(correction), person=person.name)
+            change = {"answer": answer or None, "criteria": scores}
+        place = {"sample": sample, "model": model, "repeat": repeat}
+        target = _correction_target({**place, "reason": reason, "seen": seen, **change})
+        correct_now(service.home, run, target, person=person.name)
     except DecidedMeanwhile as problem:
         conflict = DecidedMeanwhile(f"{problem}. What stands now is below; save once more to write yours over it")
         return one_sample(request, service, run, sample, fault=conflict, given=form)
@@ -154,7 +149,7 @@ def draft(
     return JSONResponse({"kept": True})
 
 
-def _correction_target(fields: dict[str, Any]) -> CorrectionTarget:
+def _correction_target(fields: dict[str, object]) -> CorrectionTarget:
     try:
         return CorrectionTarget.model_validate(fields)
     except ValidationError as error:

@@ -1,13 +1,13 @@
 """The live page of a run at work: progress, failures, spending, and its graphs with counts at each node."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
-from dokimasia.graphs.steps import END, START
+from dokimasia.graphs.steps import END, START, GraphOutline
 from dokimasia.runs.catalogue import method_of
 from dokimasia.service.drawing import page, templates
 from dokimasia.service.state import Reader, TheService
@@ -53,15 +53,15 @@ class GraphLayout(NamedTuple):
     ways: tuple[EdgePath, ...]
 
 
-def lay_out(picture: Mapping[str, Any]) -> GraphLayout:
+def lay_out(picture: GraphOutline) -> GraphLayout:
     """Return the layout of a graph, with each node below all earlier nodes that lead to it.
 
     Edges back to an earlier node go around at the left, edges that skip a layer at the right. Early exits are drawn only
     for nodes without other edges.
     """
-    names: list[str] = list(picture["nodes"])
+    names = picture.nodes
     order = {name: place for place, name in enumerate(names)}
-    edges = _drawn_edges([(edge["source"], edge["target"], bool(edge["taken_if"])) for edge in picture["edges"]], order)
+    edges = _drawn_edges([(edge.source, edge.target, edge.taken_if) for edge in picture.edges], order)
     down = [(source, target) for source, target, _ in edges if order[source] < order[target]]
     layer = _layers(names, down)
     rows = _ordered(names, down, layer)
@@ -175,7 +175,7 @@ async def live(request: Request, service: TheService, person: Reader, run: str) 
 async def graph(service: TheService, person: Reader, run: str, name: Annotated[str, Query(max_length=200)]) -> Response:
     """Return the drawing of one graph of a run, once it is known."""
     row = await run_in_threadpool(service.run, run)
-    picture = (await service.events.log(row)).picture["graphs"].get(name)
+    picture = (await service.events.log(row)).picture.graphs.get(name)
     if picture is None:
         return HTMLResponse("", 404)
     return HTMLResponse(templates().get_template("live_graph.html").render(name=name, layout=lay_out(picture)))

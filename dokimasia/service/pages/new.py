@@ -3,20 +3,23 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
+from pydantic import JsonValue
 from starlette.concurrency import run_in_threadpool
 
 from dokimasia.datasets import Problem, open_dataset
-from dokimasia.errors import ConfigError, InputError, NotFound
-from dokimasia.plugins import entry_points_of
-from dokimasia.report.figures import cost_text, several
-from dokimasia.report.thumbnails import SHARE, picture
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, InputError
+from dokimasia.report.figures import several
+from dokimasia.report.thumbnails import SHARE, Picture, picture
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
+from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.preview import check_keys
 from dokimasia.runs.samples import bring_reader
@@ -32,6 +35,7 @@ from dokimasia.service.forms import (
     values_of,
 )
 from dokimasia.service.request_parsing import read_request
+from dokimasia.service.routes.starting import known_method
 from dokimasia.service.state import Reader, Service, Starter, TheService
 from dokimasia.service.suggestions import SIMULATED_SIGHT, suggestions_of
 from dokimasia.service.uploads import RequestFiles
@@ -55,19 +59,66 @@ IMAGES = (
 """The advice that is shown if images are missing."""
 
 
+class ListedMethod(NamedTuple):
+    """A method to choose, and how many runs of the home it has made."""
+
+    name: str
+    help: str
+    verb: str
+    used: int
+
+
+class PreviewedRun(Estimate, extra="ignore"):
+    """A run that a form describes: its estimate and prompts, and the message about missing keys."""
+
+    run: str
+    status: str = ""
+    prompts: dict[str, JsonValue]
+    missing: str = ""
+
+
+@dataclass
+class DataPreview:
+    """The first samples of a data set, and what is wrong with it.
+
+    Attributes:
+        problem: why it is not a data set.
+        samples: the first samples, each with its pictures and its question.
+        faults: messages about samples that cannot be used.
+        missing: how many samples name an image that does not exist.
+        unasked: the message about samples without a question.
+    """
+
+    problem: str = ""
+    samples: list[tuple[Sample, list[Picture], str]] = field(default_factory=list)
+    faults: list[str] = field(default_factory=list)
+    missing: int = 0
+    unasked: str = ""
+
+
+@dataclass(kw_only=True)
+class FormReply:
+    """What a page shows with a form: faults by field, other problems, and what its buttons asked for."""
+
+    faults: Mapping[str, str] = field(default_factory=dict)
+    problem: str = ""
+    estimate: PreviewedRun | None = None
+    command: str = ""
+    data: DataPreview | None = None
+    choices: Sequence[str] = ()
+
+
 @router.get("/new")
 def choose(request: Request, service: TheService, person: Reader) -> Response:
     """List the methods, those most used in this home first."""
     run_counts = Counter(run.method for run in list_runs(service.home))
-    methods: list[dict[str, Any]] = [
-        {"name": name, "help": entry.help, "verb": entry.verb, "used": run_counts[name]} for name, entry in OWN.items()
-    ]
+    methods = [ListedMethod(name, entry.help, entry.verb, run_counts[name]) for name, entry in OWN.items()]
     for name in plugin_methods():
         about = "This plug-in cannot be used here."
         with suppress(ConfigError):
             about = (method_named(name).request.__doc__ or name).strip().splitlines()[0]
-        methods.append({"name": name, "help": about, "verb": name, "used": run_counts[name]})
-    methods.sort(key=lambda method: -method["used"])
+        methods.append(ListedMethod(name, about, name, run_counts[name]))
+    methods.sort(key=lambda method: -method.used)
     return page(request, "new.html", methods=methods)
 
 
@@ -80,26 +131,25 @@ def blank(
     origin: Annotated[str, Query(alias="from", max_length=200)] = "",
 ) -> Response:
     """Show a method's form with its defaults or, with `from`, with the request of another run."""
-    definition = _usable_method(method)
+    definition = known_method(method)
     groups = groups_of(definition)
     values = defaults_of(groups)
     if origin:
         run = resolve_run(service.home, origin)
-        original: Any = run.options.get("request") or {}
         request_name = RequestFiles(service.home, service.data_root).request_name
-        original_texts = texts_from_request(groups, original)
+        original_texts = texts_from_request(groups, run.request)
         values = {name: tuple(map(request_name, texts)) for name, texts in original_texts.items()} | {
             "name": (),
             "fresh": (),
         }
     prefilled = {name: tuple(request.query_params.getlist(name)) for name in values if name in request.query_params}
-    return _form(request, service, definition, groups, {**values, **prefilled})
+    return _form(request, service, definition, groups, {**values, **prefilled}, FormReply())
 
 
 @router.post("/new/{method}")
 async def filled(request: Request, service: TheService, person: Starter, method: str) -> Response:
     """Preview the data, estimate the cost, or start the run, depending on the button; errors are shown beside their fields."""
-    definition = _usable_method(method)
+    definition = known_method(method)
     groups = groups_of(definition)
     texts = await texts_of(request)
     values = values_of(groups, texts)
@@ -107,12 +157,11 @@ async def filled(request: Request, service: TheService, person: Starter, method:
     if data_file := texts.get(CHOSEN):
         values["data"], action = (data_file[0],), "data"
     fields, faults = parse_form(groups, values)
-    details: dict[str, Any] = {"faults": faults}
     places = RequestFiles(service.home, service.data_root)
-    details["choices"] = places.uploads.choices(str(fields.get("data", "")))
+    reply = FormReply(faults=faults, choices=places.uploads.choices(str(fields.get("data", ""))))
     if action == "data":
-        details["data"] = await run_in_threadpool(_preview_data, fields, places)
-        details["faults"] = {name: fault for name, fault in faults.items() if values[name]}
+        reply.data = await run_in_threadpool(_preview_data, fields, places)
+        reply.faults = {name: fault for name, fault in faults.items() if values[name]}
     else:
         try:
             checked_request = await run_in_threadpool(
@@ -124,14 +173,16 @@ async def filled(request: Request, service: TheService, person: Starter, method:
                 run = await service.runner.submit(definition.name, checked_request)
                 return RedirectResponse(f"/runs/{run.id}", 303)
             else:
-                details["estimate"] = _estimate(await service.runner.preview(definition.name, checked_request), service)
-                details["command"] = places.shortened(checked_request.as_command(called=True))
+                reply.estimate = _estimate(await service.runner.preview(definition.name, checked_request), service)
+                reply.command = places.shortened(checked_request.as_command(called=True))
         except InputError as problem:
-            details |= await _faults_by_field(service, definition, groups, fields, faults, values, str(problem), places)
-    return await run_in_threadpool(_form, request, service, definition, groups, values, **details)
+            reply.faults, reply.problem = await _faults_by_field(
+                service, definition, groups, fields, faults, values, str(problem), places
+            )
+    return await run_in_threadpool(_form, request, service, definition, groups, values, reply)
 
 
-def _without(request: Mapping[str, Any], faults: Mapping[str, str]) -> dict[str, Any]:
+def _without(request: Mapping[str, JsonValue], faults: Mapping[str, str]) -> dict[str, JsonValue]:
     return {name: value for name, value in request.items() if name not in faults}
 
 
@@ -139,12 +190,12 @@ async def _faults_by_field(
     service: Service,
     method: AnyMethod,
     groups: list[FieldGroup],
-    request: Mapping[str, Any],
+    request: Mapping[str, JsonValue],
     faults: Mapping[str, str],
     values: Mapping[str, Sequence[str]],
     problem: str,
     places: RequestFiles,
-) -> dict[str, Any]:
+) -> tuple[dict[str, str], str]:
     """Return the faults of a form by field, and the message about others: from its texts, its validation, and the data.
 
     Faults that need the whole request are looked for without the invalid fields; only those of single fields are returned.
@@ -162,7 +213,7 @@ async def _faults_by_field(
             later, _ = split_faults(groups, service.redact(places.shortened(str(more))), values)
     shown_faults = {name: sentence for name, sentence in later.items() if name in request}
     shown_faults |= {name: sentence for name, sentence in by_field.items() if name in request or not faults}
-    return {"faults": {**shown_faults, **faults}, "problem": general if not faults else ""}
+    return {**shown_faults, **faults}, "" if faults else general
 
 
 def _form(
@@ -171,23 +222,14 @@ def _form(
     method: AnyMethod,
     groups: list[FieldGroup],
     values: Mapping[str, tuple[str, ...]],
-    **details: Any,
+    reply: FormReply,
 ) -> Response:
     first, *paragraphs = (method.request.__doc__ or "").strip().split("\n\n")
-    values_shown = {
-        "faults": {},
-        "problem": "",
-        "estimate": None,
-        "command": "",
-        "data": None,
-        "choices": [],
-        **details,
-    }
-    wrong = bool(values_shown["faults"] or values_shown["problem"])
     return page(
         request,
         "new_run.html",
-        status=422 if wrong else 200,
+        vars(reply),
+        status=422 if reply.faults or reply.problem else 200,
         method=method,
         about=" ".join(first.split()),
         more=[" ".join(paragraph.split()) for paragraph in paragraphs],
@@ -199,41 +241,27 @@ def _form(
         sight=SIMULATED_SIGHT
         if any(control.offers == "models" for group in groups for control in group.controls)
         else "",
-        **values_shown,
     )
 
 
-def _usable_method(name: str) -> AnyMethod:
-    try:
-        return method_named(name)
-    except ConfigError as problem:
-        raise NotFound(
-            f"no method {name[:80]!r}: {problem}" if name in entry_points_of("methods") else _unknown(name)
-        ) from None
-
-
-def _unknown(name: str) -> str:
-    return f"no method {name[:80]!r}; there are {', '.join((*OWN, *plugin_methods()))}"
-
-
-def _preview_data(request: Mapping[str, Any], places: RequestFiles) -> dict[str, Any]:
+def _preview_data(request: Mapping[str, JsonValue], places: RequestFiles) -> DataPreview:
     """Return a preview of the data that a form names: the first samples and faults, or why it is not a data set."""
     blobs = MemoryBlobs()
     data = str(request.get("data") or "")
-    preview: dict[str, Any] = {"problem": "", "samples": [], "faults": [], "missing": 0, "unasked": ""}
     if not data:
-        return {**preview, "problem": "Name a data set first, or upload one."}
+        return DataPreview("Name a data set first, or upload one.")
+    preview = DataPreview()
     unasked: Counter[str] = Counter()
     problems: list[Problem] = []
     try:
         path: Path = places.file(data, "data")
         bring_reader(path)
-        prompt = request.get("prompt") or None
+        prompt = str(request.get("prompt") or "")
         dataset = open_dataset(path, blobs=blobs, need_prompt=False, prompt=prompt or "–", limit=SHOWN_SAMPLES)
         for sample in islice(dataset, SHOWN_FAULTS):
             if isinstance(sample, Problem):
                 problems.append(sample)
-                preview["missing"] += sample.kind == "image-missing"
+                preview.missing += sample.kind == "image-missing"
                 continue
             pictures = [
                 picture(blobs.get(image.sha256), image.sha256, (image.width, image.height), share=SHARE // 4)
@@ -242,17 +270,17 @@ def _preview_data(request: Mapping[str, Any], places: RequestFiles) -> dict[str,
             if not prompt and sample.prompt == "–":
                 unasked.update(["", *sample.meta])
             prompt_shown = "" if sample.prompt == "–" else sample.prompt
-            preview["samples"].append({"sample": sample, "pictures": pictures, "prompt": prompt_shown})
+            preview.samples.append((sample, pictures, prompt_shown))
         if (
-            any(problem.line for problem in problems) and not preview["samples"] and not prompt
+            any(problem.line for problem in problems) and not preview.samples and not prompt
         ):  # lines without an id may lack a question, too
             read_again = islice(open_dataset(path, blobs=blobs, limit=SHOWN_SAMPLES), SHOWN_FAULTS)
             problems = [problem for problem in read_again if isinstance(problem, Problem)]
-        preview["faults"] = list(map(places.shortened, _fault_messages(problems)))
+        preview.faults = list(map(places.shortened, _fault_messages(problems)))
     except InputError as problem:
-        preview["problem"] = places.shortened(str(problem)).removeprefix("data: ")
+        preview.problem = places.shortened(str(problem)).removeprefix("data: ")
     if unasked:
-        preview["unasked"] = _missing_question_message(unasked.pop(""), sorted(unasked))
+        preview.unasked = _missing_question_message(unasked.pop(""), sorted(unasked))
     return preview
 
 
@@ -285,27 +313,10 @@ def _missing_question_message(count: int, others: list[str]) -> str:
     )
 
 
-def _estimate(preview: Mapping[str, Any], service: Service) -> dict[str, Any]:
-    """Return the calls, the cost and the prompts of a run, as the page shows them."""
-    models: Mapping[str, Any] = preview["models"]
-    known_cost = sum(model["cost"] or 0.0 for model in models.values())
+def _estimate(preview: Mapping[str, object], service: Service) -> PreviewedRun:
     missing = ""
     try:
         check_keys(service.settings, preview)
     except ConfigError as problem:
         missing = str(problem)
-    answered = preview.get("answered", 0)
-    return {
-        "run": preview["run"],
-        "status": preview.get("status", ""),
-        "samples": several(preview["samples"], "sample"),
-        "calls": preview["calls"],
-        "cost": cost_text(preview["cost"], known_cost),
-        "left": max(0, preview["calls"] - answered) if answered else None,
-        "answered": answered,
-        "models": [{"name": name, **model, "cost": cost_text(model["cost"])} for name, model in models.items()],
-        "people": preview["people"],
-        "notes": list(preview["notes"]),
-        "prompts": preview["prompts"],
-        "missing": missing,
-    }
+    return PreviewedRun.model_validate({**preview, "missing": missing})

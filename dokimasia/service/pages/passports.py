@@ -3,13 +3,13 @@
 from collections.abc import Sequence
 from http import HTTPStatus
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import urlencode
 
 from fastapi import APIRouter, Query, Request, UploadFile
 from fastapi.responses import RedirectResponse, Response
 
-from dokimasia.domain.passport import Passport
+from dokimasia.domain.passport import ErrorRates, MeasuredShare, Passport
 from dokimasia.errors import InputError
 from dokimasia.methods.probe.passports import judges_probed, material_of, probes_of_home
 from dokimasia.people.passports import BLIND_BELOW, encoded, passport_in, passport_of
@@ -121,7 +121,7 @@ def _blind(passport: Passport) -> list[tuple[str, str]]:
     return [(kind, "; ".join(rates)) for kind, rates in kinds.items()]
 
 
-def _rate(passport: Passport, error: Any) -> dict[str, Any]:
+def _rate(passport: Passport, error: ErrorRates) -> dict[str, object]:
     alarms = next(
         (
             neutral.false_alarms
@@ -141,7 +141,7 @@ def _rate(passport: Passport, error: Any) -> dict[str, Any]:
     }
 
 
-def _share(rate: Any) -> str:
+def _share(rate: MeasuredShare | None) -> str:
     if rate is None or rate.share is None:
         return "–"
     return f"{rate.share:.0%}{bracketed(rate, lambda end: f'{100 * end:.0f}')}"

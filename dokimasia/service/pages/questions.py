@@ -3,9 +3,10 @@
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple, cast
+from typing import NamedTuple
 
 import orjson
+from pydantic import JsonValue
 
 from dokimasia.agents.form_faults import faults_in_words, place_faults
 from dokimasia.agents.reply_form import ReplyForm, form_of, spoken_name
@@ -193,12 +194,12 @@ def _rows(text: str) -> tuple[tuple[str, str], ...]:
         value = orjson.loads(text)
     except orjson.JSONDecodeError:
         return ()
-    if not isinstance(value, list) or not all(isinstance(row, dict) and row for row in cast("list[Any]", value)):
+    if not isinstance(value, list) or not all(isinstance(row, dict) and row for row in value):
         return ()
-    return tuple(_row(row) for row in cast("list[dict[str, Any]]", value))
+    return tuple(map(_row, value))
 
 
-def _row(row: dict[str, Any]) -> tuple[str, str]:
+def _row(row: dict[str, JsonValue]) -> tuple[str, str]:
     (name, number), *others = row.items()
     numbered = name in _NUMBERED
     heading = f"{spoken_name(name)} {number}" if numbered and name not in {"n", "number"} else str(number)

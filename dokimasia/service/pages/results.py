@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Query, Request
@@ -60,6 +60,7 @@ def one_run(
     return page(
         request,
         "results.html",
+        standing(service, row),
         charts=drawn.charts if drawn else None,
         drawn=drawn,
         at_work=at_work,
@@ -75,7 +76,6 @@ def one_run(
         offers={
             name: suggestions for name, suggestions in suggestions_of(service).items() if name in ("models", "files")
         },
-        **standing(service, row),
     )
 
 
@@ -86,7 +86,7 @@ def drawn(service: TheService, person: Reader, run: str) -> Response:
     return Response(headers={"hx-refresh": "true"})
 
 
-def standing(service: Service, run: Run) -> dict[str, Any]:
+def standing(service: Service, run: Run) -> dict[str, object]:
     """Return the status of a run and its possible actions."""
     method = method_of(run)
     labels_by_run = labels(service.home)
@@ -134,10 +134,9 @@ def next_steps(run: Run) -> Iterator[tuple[str, str]]:
 
 def models_of(method: AnyMethod, run: Run) -> Mapping[str, tuple[str, ...]]:
     """Return the models that a run's request names, by field; a fork may replace them."""
-    request: Any = run.options.get("request") or {}
     models: dict[str, tuple[str, ...]] = {}
     for name, field in method.request.model_fields.items():
-        value = request.get(name)
-        if option_of(field).models and value:
-            models[name] = (value,) if isinstance(value, str) else tuple(value)
+        value = run.request.get(name)
+        if option_of(field).models and isinstance(value, str | list | dict) and value:
+            models[name] = (value,) if isinstance(value, str) else tuple(map(str, value))
     return models

@@ -9,7 +9,7 @@ from http import HTTPStatus
 from pathlib import Path
 from secrets import token_urlsafe
 from tempfile import TemporaryDirectory
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Depends, Form, Query, Request
 from fastapi.responses import JSONResponse, RedirectResponse, Response
@@ -148,20 +148,36 @@ def _combined_edit(item: CheckItem, action: str, text: str, delete: Sequence[int
     return ("delete" if action == "accept" and delete else action), text
 
 
-def item_values(home: Home, standing: Standing, who: str, *, given: Mapping[str, Any]) -> dict[str, Any]:
+class RefusedForm(NamedTuple):
+    """The values of a refused form.
+
+    Attributes:
+        delete: numbers of the deleted sentences.
+        ratings: the answers of a rating, by measure.
+        places: the values of a reply, by place.
+        open: what must be done before the reply can be used, by place.
+    """
+
+    delete: Sequence[int] = ()
+    ratings: Mapping[str, str] = {}
+    places: Mapping[str, Sequence[str]] = {}
+    open: Mapping[str, str] = {}
+
+
+def item_values(home: Home, standing: Standing, who: str, form: RefusedForm) -> dict[str, object]:
     """Return the values of the template of an item's page.
 
     Args:
         home: the home.
         standing: the item and its decisions.
         who: the person.
-        given: the values of a refused form.
+        form: the values of a refused form.
     """
     item = standing.item
     item_view = shown_item(home, standing, who)
     visible = standing.decisions_for(who)
     opinions = [(name, opinion) for name, opinion in standing.opinions.items() if opinion in visible]
-    values: dict[str, Any] = {
+    values: dict[str, object] = {
         "item": item,
         "shown": item_view,
         "opinions": opinions,
@@ -169,49 +185,48 @@ def item_values(home: Home, standing: Standing, who: str, *, given: Mapping[str,
         "seen": len(standing.decisions),
         "state": standing.state_for(who),
         "yours": item.person in (None, who),
-        "given": given,
+        "given": form.ratings,
         "draft": "",
         "struck": set[int](),
         "label_keys": list(LABEL_KEYS.items()),
         "asked": asked_of(item) if item.kind in RATED else [],
     }
     if item.kind == "question":
-        values |= _question_values(home, item.id, who, standing.opinions.get(who), given)
+        values |= _question_values(home, item.id, who, standing.opinions.get(who), form)
     elif item.kind in {"caption", "rubric"}:
-        values |= _editor_values(home, item.id, who, item_view["sentences"], given)
+        values |= _editor_values(home, item.id, who, sentences_of(item.text), form.delete)
     return values
 
 
-def _question_values(home: Home, id: str, who: str, mine: Decision | None, given: Mapping[str, Any]) -> dict[str, Any]:
+def _question_values(home: Home, id: str, who: str, mine: Decision | None, form: RefusedForm) -> dict[str, object]:
     """Return the view of a question and its form, filled in from the reply, a refused form or the draft."""
     question = get_question(home, id)
     asks = question_view(question)
-    draft = given.get("text") or draft_of(home, question, who)
+    draft = draft_of(home, question, who)
     reply = mine.text if mine else draft
     empty = reply.strip() == question.aid.form.strip()
-    filled = given.get("places") or (asks.form.read(reply) if asks.form and not empty else {})
+    filled = form.places or (asks.form.read(reply) if asks.form and not empty else {})
     return {
         "asks": asks,
         "filled": filled or {},
-        "open_places": given.get("open", {}),
+        "open_places": form.open,
         "by_hand": asks.form is None or filled is None,
         "draft": draft,
         "wanted": describe_question(question),
     }
 
 
-def _editor_values(home: Home, id: str, who: str, sentences: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+def _editor_values(home: Home, id: str, who: str, sentences: Sequence[str], delete: Sequence[int]) -> dict[str, object]:
     """Return the text and the deleted sentences of an editor, from a refused form or the draft."""
     path = draft_file(home.path, id, who)
-    stored_draft = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
-    text = given.get("text") or stored_draft
+    text = path.read_text(encoding="utf-8", errors="replace") if path.is_file() else ""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     struck = {number for number, sentence in enumerate(sentences, 1) if sentence not in lines} if lines else set[int]()
     only_struck = bool(lines) and lines == [
         sentence for number, sentence in enumerate(sentences, 1) if number not in struck
     ]
-    if given.get("delete"):
-        return {"struck": set(given["delete"]), "draft": "" if lines == list(sentences) else "\n".join(lines)}
+    if delete:
+        return {"struck": set(delete), "draft": "" if lines == list(sentences) else "\n".join(lines)}
     return {"struck": struck, "draft": ""} if only_struck else {"struck": set[int](), "draft": "\n".join(lines)}
 
 
@@ -251,10 +266,10 @@ def undo_obstacle(home: Home, last: Decision | None, *, person: str) -> str:
     return "the run went on with this answer" if question is not None and question.used_at else ""
 
 
-def counts(items: Sequence[Standing], who: str) -> list[dict[str, Any]]:
+def counts(items: Sequence[Standing], who: str) -> list[dict[str, object]]:
     """Return the number of items in each state for a person, by kind."""
     order = list(dict.fromkeys(["waiting", *STATES.values(), "decided"]))
-    counts_by_kind: list[dict[str, Any]] = []
+    counts_by_kind: list[dict[str, object]] = []
     for kind in dict.fromkeys(item.item.kind for item in items):
         states = Counter(standing.state_for(who) for standing in items if standing.item.kind == kind)
         by_state = [(state, states[state]) for state in order if states[state]]
@@ -285,7 +300,7 @@ class Refusal(NamedTuple):
     """A refused decision: the reason, the form, and the number of decisions at that time."""
 
     fault: InputError
-    given: dict[str, Any]
+    form: RefusedForm
     decisions: int
 
 
@@ -297,6 +312,7 @@ NEXT_METHODS = {"review": "rubrics", "rubrics": "audit", "perturb": "probe"}
 def queue(request: Request, service: TheService, person: Reader) -> Response:
     """List the runs with items for people, those with waiting items first."""
     names = labels(service.home)
+    runs = sorted(review_queue(service.home), key=lambda waiting: not waiting.of(person.name))
     rows = [
         {
             "run": waiting.run,
@@ -310,10 +326,11 @@ def queue(request: Request, service: TheService, person: Reader) -> Response:
             "age": _age(waiting.oldest),
             "oldest": waiting.oldest,
         }
-        for waiting in sorted(review_queue(service.home), key=lambda waiting: not waiting.of(person.name))
+        for waiting in runs
     ]
-    others = sorted({name for row in rows for name, _ in row["people"] if name not in {ANYBODY, person.name}})
-    return page(request, "review_queue.html", rows=rows, others=others, mine=sum(row["mine"] for row in rows))
+    others = sorted({name for waiting in runs for name in waiting.people} - {ANYBODY, person.name})
+    mine = sum(waiting.of(person.name) for waiting in runs)
+    return page(request, "review_queue.html", rows=rows, others=others, mine=mine)
 
 
 @router.get("/review/{run}")
@@ -455,8 +472,10 @@ def decide(
     except InputError as problem:
         if text.strip() and text.split() != standing.item.text.split():
             keep_draft(service.home, item, person.name, text)
-        form = {"delete": delete or [], **rating, **({"places": reply.places, "open": reply.open} if reply else {})}
-        return _redirect_to_refusal(service, row, standing, person.name, second=second, fault=problem, given=form)
+        form = RefusedForm(delete or (), rating)
+        if reply:
+            form = form._replace(places=reply.places, open=reply.open)
+        return _redirect_to_refusal(service, row, standing, person.name, second=second, fault=problem, form=form)
     return _redirect_to_next(service, row, person.name, after=item, second=second)
 
 
@@ -508,6 +527,7 @@ def _item(
     return page(
         request,
         "review_item.html",
+        item_values(service.home, standing, who, refusal.form if refusal else RefusedForm()),
         status=status,
         run=run,
         number=None if index is None else index + 1,
@@ -519,7 +539,6 @@ def _item(
         second=second,
         fault="" if fault is None else re.sub(rf"^(item|question) {re.escape(id)}: ", "", str(fault)),
         conflict=isinstance(fault, DecidedMeanwhile),
-        **item_values(service.home, standing, who, given=refusal.given if refusal else {}),
     )
 
 
@@ -531,15 +550,16 @@ def _redirect_to_refusal(
     *,
     second: bool,
     fault: InputError,
-    given: dict[str, Any] | None = None,
+    form: RefusedForm | None = None,
 ) -> Response:
     """Redirect to the item's page, which shows the reason; after a redirect, reload and Back do not resend the form."""
-    given = given if given and len(str(given)) < LONGEST_KEPT else {}
+    if form is None or len(str(form)) >= LONGEST_KEPT:
+        form = RefusedForm()
     current = _standing_of(service, run, standing.item.id)
     key = token_urlsafe(9)
     service.cache.get(
         (Refusal, who, standing.item.id, key),
-        lambda: Refusal(fault=fault, given=given, decisions=len(current.decisions)),
+        lambda: Refusal(fault=fault, form=form, decisions=len(current.decisions)),
     )
     path = _path(run, standing.item.id, second=second)
     return RedirectResponse(f"{path}{'&' if second else '?'}refused={key}", HTTPStatus.SEE_OTHER)

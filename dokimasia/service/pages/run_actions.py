@@ -1,14 +1,14 @@
 """The actions on a run's page: rename, stop, resume, retry, fork, delete."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Form, Request
 from fastapi.responses import RedirectResponse, Response
 from pydantic import TypeAdapter, ValidationError
 from starlette.concurrency import run_in_threadpool
 
-from dokimasia.errors import ConfigError, InputError
+from dokimasia.errors import ConfigError
 from dokimasia.runs.forking import ForkRequest
 from dokimasia.runs.outcome import retryable
 from dokimasia.runs.persistence import dependent_runs as dependent_runs
@@ -70,17 +70,21 @@ async def retry(request: Request, service: TheService, person: Starter, run: str
 async def fork(request: Request, service: TheService, person: Starter, run: str) -> Response:
     """Fork a run with other models or prompts."""
     form = await texts_of(request)
-    extra: dict[str, Any] = {"node": form.get("node", [""])[0].strip()}
+    judge = ""
     models: dict[str, str] = {}
     for old, new in zip(form.get("old", ()), form.get("new", ()), strict=False):
         field, _, name = old.partition(":")
         if field == "judge":
-            extra["judge"] = new.strip()
+            judge = new.strip()
         elif new.strip():
             models[name] = new.strip()
-    extra = {name: value for name, value in {**extra, "models": models}.items() if value}
+    extra = {"node": form.get("node", [""])[0].strip(), "judge": judge, "models": models}
     request_of_fork = await _request_of_form(
-        service, ForkRequest, form, change_groups(ForkRequest, form="fork", named=True), extra
+        service,
+        ForkRequest,
+        form,
+        change_groups(ForkRequest, form="fork", named=True),
+        {name: value for name, value in extra.items() if value},
     )
     return _redirect_to(await service.runner.fork(service.run(run), request_of_fork))
 
@@ -107,18 +111,14 @@ async def _request_of_form(
     model: type[Q],
     form: Mapping[str, list[str]],
     groups: list[FieldGroup],
-    extra: Mapping[str, Any] = {},
+    extra: Mapping[str, object] = {},
 ) -> Q:
     """Return the request of a form, validated as one sent as JSON, with its files resolved."""
     fields, faults = parse_form(groups, values_of(groups, form))
     if faults:
         raise ConfigError("; ".join(f"{name}: {fault}" for name, fault in faults.items()))
-    places = RequestFiles(service.home, service.data_root)
-    try:
+    with RequestFiles(service.home, service.data_root).named_as_sent() as places:
         return await run_in_threadpool(read_request, model, {**fields, **extra}, places)
-    except InputError as problem:
-        problem.args = (places.shortened(str(problem)),)
-        raise
 
 
 def _lifted(form: Mapping[str, list[str]]) -> dict[str, None]:

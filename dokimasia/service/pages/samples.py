@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from http import HTTPStatus
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import quote
 
 from fastapi import APIRouter, Path, Query, Request
@@ -38,7 +38,7 @@ from dokimasia.storage.runs import Run
 
 def correcting(
     service: Service, run: Run, sample_id: str, view: Mapping[str, JsonValue], rows: Sequence[ResultRow]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the values of a sample's page about corrections; no answers if the run cannot be corrected."""
     if run.method != "evaluate" or "answers" not in view:
         return {"answers": [], "history": [], "seen_left_out": 0, "left_out": None, "marks": []}
@@ -60,7 +60,7 @@ def correcting(
     }
 
 
-def _answer(answer: AnswerView, criteria: Sequence[Criterion], seen: int) -> dict[str, Any]:
+def _answer(answer: AnswerView, criteria: Sequence[Criterion], seen: int) -> dict[str, object]:
     """Return an answer with the judge's and the current score of each criterion, and the choices."""
     current_scores = addressed_scores(answer) if answer.score is not None else []
     changes = {point.what: point.before for point in answer.corrected.changes} if answer.corrected else {}
@@ -188,7 +188,7 @@ def one_sample(
     sample_id: str,
     *,
     fault: InputError | None = None,
-    given: Mapping[str, Any] | None = None,
+    given: Mapping[str, object] = NOTHING_GIVEN,
 ) -> Response:
     """Return the page of a sample, after a refused correction with the reason and the form's values."""
     home = service.home
@@ -202,10 +202,10 @@ def one_sample(
     return page(
         request,
         "sample.html",
+        correcting(service, run, sample_id, view, rows),
         status=HTTPStatus.OK if fault is None else status_of(fault),
         fault="" if fault is None else service.redact(str(fault)),
-        given=given or NOTHING_GIVEN,
-        **correcting(service, run, sample_id, view, rows),
+        given=given,
         run=run,
         called=run_label(home, run),
         title=filterable.method.title,
@@ -237,7 +237,7 @@ def calls(request: Request, service: TheService, person: Reader, run_id: str, sa
         run=run,
         id=service.redact(sample_id),
         link=sample_link(run, sample_id),
-        calls=[_with_settings(call) for call in redact_texts(calls_of_sample(home, run, sample_id), service.redact)],
+        calls=redact_texts(calls_of_sample(home, run, sample_id), service.redact),
         part=request.headers.get("hx-request") == "true",
     )
 
@@ -254,11 +254,6 @@ def small_copy(service: TheService, person: Reader, sha256: Annotated[str, Path(
 @lru_cache(maxsize=1024)
 def _thumbnail(home: Home, sha256: str) -> bytes:
     return thumbnail(home.blobs.get(sha256), SIDE)
-
-
-def _with_settings(call: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a call with its settings separate from its messages."""
-    return {**call, "settings": {name: value for name, value in call["request"].items() if name != "messages"}}
 
 
 def sample_link(run: Run, sample_id: str, filter: Filter | None = None) -> str:

@@ -1,13 +1,14 @@
 """The first page: the list of runs with their headlines, which can be filtered and ticked for comparison."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, cast, get_args
+from typing import Annotated, NamedTuple, get_args
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
 
 from dokimasia.report.figures import MINUS, cost_text
 from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
+from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.figures import costs
 from dokimasia.runs.reading.inspection import labelled_runs
 from dokimasia.service.drawing import page
@@ -48,7 +49,7 @@ def _best(home: Home, run: Run) -> str:
     method = method_of(run)
     if run.status != "done" or not method.measures:
         return ""
-    models: Mapping[str, Any] = method.json_figures(home, run).get("models") or {}
+    models = method.json_figures(home, run).get("models") or {}
     parts: dict[str, list[str]] = {}
     for name, path in method.measures.items():
         values = {model: value for model, figures in models.items() if (value := _figure(figures, path)) is not None}
@@ -62,15 +63,15 @@ def _best(home: Home, run: Run) -> str:
     return "; ".join(f"{model}: {', '.join(figures_in_words)}" for model, figures_in_words in parts.items())
 
 
-def _figure(model: Mapping[str, Any], path: tuple[str, ...]) -> float | None:
+def _figure(model: object, path: tuple[str, ...]) -> float | None:
     """Return a model's figure: for a share, the share itself, not the bound that thresholds use."""
     share = _number_at(model, (path[0], "share"))
     return _number_at(model, path) if share is None else share
 
 
-def _number_at(value: Any, path: tuple[str, ...]) -> float | None:
+def _number_at(value: object, path: tuple[str, ...]) -> float | None:
     for name in path:
-        value = cast("Mapping[str, Any]", value).get(name) if isinstance(value, Mapping) else None
+        value = value.get(name) if isinstance(value, Mapping) else None
     return float(value) if isinstance(value, int | float) else None
 
 
@@ -134,13 +135,13 @@ def row(request: Request, service: TheService, person: Reader, run: str) -> Resp
     return page(request, "run_row.html", row=row_values)
 
 
-def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = False) -> list[dict[str, Any]]:
+def _rows(service: Service, runs: Sequence[tuple[Run, Label]], *, wait: bool = False) -> list[dict[str, object]]:
     """Return the rows of runs; with `wait`, also headlines that must be computed first."""
     counts = reached_counts(service.home, [run.id for run, _ in runs])
     return [_row(service, run, label, counts.get(run.id, ReachedCounts()), wait=wait) for run, label in runs]
 
 
-def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wait: bool) -> dict[str, Any]:
+def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wait: bool) -> dict[str, object]:
     key = ("headline", run.id, run.status, run.updated_at, reached, count_corrections(service.home))
     headline_shown = service.cache.peek(key)
     if headline_shown is None and wait:
@@ -159,7 +160,7 @@ def _row(service: Service, run: Run, label: Label, reached: ReachedCounts, *, wa
 
 def _models_of(run: Run) -> list[str]:
     """Return the models of a run, and people in the place of models, the judge last."""
-    estimate: Any = run.options.get("estimate") or {}
-    request: Any = run.options.get("request") or {}
-    judge = request.get("judge")
-    return sorted([*estimate.get("models", {}), *estimate.get("people", {})], key=lambda name: (name == judge, name))
+    if "estimate" not in run.options:
+        return []
+    estimate, judge = Estimate.model_validate(run.options["estimate"]), run.request.get("judge")
+    return sorted([*estimate.models, *estimate.people], key=lambda name: (name == judge, name))

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from http import HTTPStatus
 from math import cos, pi, sin
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, NamedTuple
 from urllib.parse import quote, urlencode
 
 from fastapi import APIRouter, Form, Query, Request
@@ -342,7 +342,7 @@ def _tree(
     model: str = "",
     node: str = "",
     fault: InputError | None = None,
-    given: Mapping[str, Any] | None = None,
+    given: Mapping[str, object] = {},
 ) -> Response:
     home = service.home
     loaded = load_tree(home, name, version=version or None)
@@ -388,14 +388,14 @@ def _tree(
         node=None if node_id is None else _node(home, loaded, node_id, view.nodes, history),
         asked=node,
         fault="" if fault is None else str(fault),
-        given=given or {},
+        given=given,
         layers=LAYERS,
     )
 
 
 def _node(
     home: Home, loaded: LoadedTree, id: str, nodes: Sequence[TreeNode], history: Sequence[ListedVersion]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """Return the values of the panel of a node: its criteria, its past, and where it can be moved."""
     row = next(node for node in nodes if node.id == id)
     criterion_keys = sorted(
@@ -422,7 +422,7 @@ def _node(
     }
 
 
-def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: TreeComparison) -> list[dict[str, Any]]:
+def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: TreeComparison) -> list[dict[str, object]]:
     """Return the nodes of two versions as one outline, each with its change."""
     targets = {
         edit.node: (edit.kind, edit.into)
@@ -434,7 +434,7 @@ def _outline_of_changes(older: LoadedTree, newer: LoadedTree, comparison: TreeCo
     for old, new in comparison.moved.values():
         losses[old or ""] += 1
         gains[new or ""] += 1
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     places = {str(node_id): index for index, node_id in enumerate(in_order(newer.tree))}
     removed = [str(node_id) for node_id in in_order(older.tree) if str(node_id) not in newer.tree]
     order = sorted(

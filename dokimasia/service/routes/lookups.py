@@ -1,13 +1,14 @@
 """Routes that are not operations: health, event streams, images, and samples filtered as on their page."""
 
 from http import HTTPStatus
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from fastapi import APIRouter, Header, Path, Query, Request, Response
 from fastapi.concurrency import run_in_threadpool
 from pydantic import BaseModel, Field
 
 from dokimasia.datasets.images import image_format
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError
 from dokimasia.operations.operation import ListPage, RequestRefused
 from dokimasia.service.filtering import filter_of, filterable_run
@@ -39,7 +40,7 @@ event: ended
 data: {"status": "done", "end": "complete", "why": "", "at": "2026-11-23T08:00:07Z"}
 
 """
-ANSWERS: dict[int | str, dict[str, Any]] = {
+ANSWERS: dict[int | str, JsonObject] = {
     200: {
         "description": "The events, each with an increasing id; see the documentation of the service for their data.",
         "content": {MEDIA_TYPE: {"schema": {"type": "string"}, "example": EXAMPLE}},

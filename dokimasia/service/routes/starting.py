@@ -4,14 +4,15 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from http import HTTPStatus
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import APIRouter, Query, Request, Response
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from starlette.concurrency import run_in_threadpool
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.errors import ConfigError, InputError, Interrupted, NotFound
+from dokimasia.errors import ConfigError, Interrupted, NotFound
 from dokimasia.operations import runs
 from dokimasia.operations.operation import RequestRefused
 from dokimasia.operations.runs import RunBegun, begun
@@ -22,7 +23,7 @@ from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.requests import Invocation, PromptFolders
 from dokimasia.service.problems import may_answer
-from dokimasia.service.request_parsing import Q, invocation_schema, json_body, read_request, request_schema
+from dokimasia.service.request_parsing import Q, example_of, invocation_schema, json_body, read_request, request_schema
 from dokimasia.service.routing import Starting, add_operation, json_router, read_json_body
 from dokimasia.service.state import Reader
 from dokimasia.service.uploads import RequestFiles
@@ -38,8 +39,8 @@ class MethodShown(BaseModel):
     title: str
     command: str = Field(description="its verb on the command line")
     about: str
-    request: dict[str, Any] = Field(description="JSON schema of what POST /api/runs/{name} takes")
-    example: dict[str, Any]
+    request: JsonObject = Field(description="JSON schema of what POST /api/runs/{name} takes")
+    example: JsonObject
     forms: list[str] = Field(description="forms of other programs in which its runs are exported")
     scale: list[float] | None = Field(description="lowest and highest score of a row")
     no_fork: str | None = Field(description="what to do instead where its runs are not forked")
@@ -50,7 +51,7 @@ class MethodShown(BaseModel):
 class MethodDetail(MethodShown):
     """A method with the shape of its figures."""
 
-    figures: dict[str, Any] | None = Field(description="JSON schema of a run's figures; null where none is published")
+    figures: JsonObject | None = Field(description="JSON schema of a run's figures; null where none is published")
 
 
 class Methods(BaseModel):
@@ -98,14 +99,13 @@ def known_method(name: str) -> AnyMethod:
 
 
 def _method_shown(method: AnyMethod) -> MethodShown:
-    schema = request_schema(method)
     return MethodShown(
         name=method.name,
         title=method.title,
         command=method.request.VERB,
         about=inspect.cleandoc(method.request.__doc__ or ""),
-        request=schema,
-        example=schema["examples"][0],
+        request=request_schema(method),
+        example=example_of(method),
         forms=list(method.forms),
         scale=None if method.scale is None else list(method.scale),
         no_fork=method.fork if isinstance(method.fork, str) else None,
@@ -129,7 +129,7 @@ class RunPreview(BaseModel):
     samples: int
     calls: int
     cost: float | None = Field(description="in US dollars; null where a price is unknown")
-    models: dict[str, Any]
+    models: JsonObject
     notes: list[str]
 
 
@@ -194,7 +194,7 @@ def _add(router: APIRouter, method: AnyMethod) -> None:
     )
 
 
-def _replies(description: str) -> dict[int | str, dict[str, Any]]:
+def _replies(description: str) -> dict[int | str, JsonObject]:
     return {200: {"model": RunBegun | RunPreview, "description": description}, **UNAVAILABLE}
 
 
@@ -271,7 +271,7 @@ def _require_changeable(run: Run, changes: GoneOn) -> Run:
     return run
 
 
-def changes_in(changes: GoneOn) -> dict[str, Any]:
+def changes_in(changes: GoneOn) -> dict[str, JsonValue]:
     """Return the changes to a run's request."""
     return {name: getattr(changes, name) for name in changes.model_fields_set - {"kinds"}}
 
@@ -279,11 +279,8 @@ def changes_in(changes: GoneOn) -> dict[str, Any]:
 @contextmanager
 def _request_files(context: Starting) -> Iterator[RequestFiles]:
     """Yield the places where files may be; errors name files as the caller did."""
-    places = RequestFiles(context.home, context.data_root)
     try:
-        yield places
+        with RequestFiles(context.home, context.data_root).named_as_sent() as places:
+            yield places
     except Interrupted as problem:
         raise RequestRefused(HTTPStatus.SERVICE_UNAVAILABLE, str(problem)) from None
-    except InputError as problem:
-        problem.args = (places.shortened(str(problem)),)
-        raise

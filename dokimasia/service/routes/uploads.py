@@ -1,10 +1,10 @@
 """Routes for uploaded data sets and images: received as a stream, listed, previewed, deleted; no URL is fetched."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from http import HTTPStatus
 from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from fastapi import Query, Request, Response
 from pydantic import BaseModel, Field
@@ -13,10 +13,13 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.concurrency import run_in_threadpool
 
 from dokimasia.datasets import Problem, check, format_of, open_dataset, plain_report
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError
 from dokimasia.operations.operation import ListPage, RequestRefused, page_of
+from dokimasia.runs.reading.reporting import redact_texts
 from dokimasia.runs.samples import bring_reader
 from dokimasia.service.problems import may_answer
+from dokimasia.service.request_parsing import leaves
 from dokimasia.service.routing import After, Limit, json_router
 from dokimasia.service.state import IN_TURN, Reader, Service, Starter, TheService
 from dokimasia.service.uploads import (
@@ -30,7 +33,7 @@ from dokimasia.service.uploads import (
     refused,
     unpack,
 )
-from dokimasia.storage.runs import list_runs
+from dokimasia.storage.runs import Run, list_runs
 
 router = json_router("uploads")
 
@@ -87,9 +90,9 @@ class UploadsListed(ListPage):
 class Preview(BaseModel):
     """A data set looked through: what `dokimasia data check --json` prints, and its first samples."""
 
-    report: dict[str, Any] | None = Field(description="null where it is no data set")
+    report: JsonObject | None = Field(description="null where it is no data set")
     problem: str = Field(description="why it is none; else empty")
-    samples: list[dict[str, Any]]
+    samples: list[JsonObject]
 
 
 class UploadDetail(UploadShown):
@@ -154,7 +157,7 @@ def delete(
     """Delete an upload; runs keep the samples and images that they were accepted with."""
     uploads_of_home = _uploads(service)
     target = uploads_of_home.get(id)
-    using = [run.id for run in list_runs(service.home) if run.status != "done" and _uses(run.options, target.id)]
+    using = [run.id for run in list_runs(service.home) if run.status != "done" and _uses(run, target.id)]
     if using and not force:
         raise RequestRefused(
             HTTPStatus.CONFLICT,
@@ -188,7 +191,19 @@ class _Receiving:
         if kind != MULTIPART.encode() or not boundary:
             raise RequestRefused(HTTPStatus.UNSUPPORTED_MEDIA_TYPE, f"an upload is sent as {MULTIPART} with a boundary")
         try:
-            parser = MultipartParser(boundary, self._callbacks())
+            parser = MultipartParser(
+                boundary,
+                {
+                    "on_part_begin": self._begin,
+                    "on_header_field": lambda data, start, end: self._add_header_name(data[start:end]),
+                    "on_header_value": lambda data, start, end: self._add_header_value(data[start:end]),
+                    "on_header_end": self._end_header,
+                    "on_headers_finished": self._start_part,
+                    "on_part_data": lambda data, start, end: self._data(data[start:end]),
+                    "on_part_end": self._end,
+                    "on_end": self._finish,
+                },
+            )
             async for chunk in request.stream():
                 parser.write(chunk)
                 if self._pending:
@@ -198,18 +213,6 @@ class _Receiving:
             raise refused(f"the form is broken ({str(error)[:100]})") from None
         if not self._done:
             raise refused("the form is broken off")
-
-    def _callbacks(self) -> Any:
-        return {
-            "on_part_begin": self._begin,
-            "on_header_field": lambda data, start, end: self._add_header_name(data[start:end]),
-            "on_header_value": lambda data, start, end: self._add_header_value(data[start:end]),
-            "on_header_end": self._end_header,
-            "on_headers_finished": self._start_part,
-            "on_part_data": lambda data, start, end: self._data(data[start:end]),
-            "on_part_end": self._end,
-            "on_end": self._finish,
-        }
 
     def _run_pending(self) -> None:
         todo, self._pending = self._pending, []
@@ -283,25 +286,12 @@ def _preview(path: Path, places: RequestFiles, *, prompt: str | None, samples: i
     except InputError as problem:
         return Preview(report=None, problem=places.shortened(str(problem)), samples=[])
     report |= {part: report[part][:MANY] for part in ("problems", "warnings")}
-    return Preview(report=_shorten_paths(report, places), problem="", samples=sample_rows)
+    return Preview(report=redact_texts(report, places.shortened), problem="", samples=sample_rows)
 
 
-def _shorten_paths(value: Any, places: RequestFiles) -> Any:
-    """Return plain JSON with the paths in its texts shortened to the names that the caller knows."""
-    if isinstance(value, str):
-        return places.shortened(value)
-    if isinstance(value, Mapping):
-        return {name: _shorten_paths(member, places) for name, member in value.items()}
-    return [_shorten_paths(element, places) for element in value] if isinstance(value, list | tuple) else value
-
-
-def _uses(value: Any, id: str) -> bool:
+def _uses(run: Run, id: str) -> bool:
     """Whether the options of a run name an upload anywhere."""
-    if isinstance(value, str):
-        return f"/{id}/" in value
-    if isinstance(value, Mapping):
-        return any(_uses(member, id) for member in value.values())
-    return isinstance(value, list) and any(_uses(element, id) for element in value)
+    return any(f"/{id}/" in leaf for leaf in leaves(run.options) if isinstance(leaf, str))
 
 
 def _uploads(service: Service) -> Uploads:
