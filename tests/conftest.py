@@ -1,10 +1,12 @@
 """What every test shares: no network but this machine, a clean environment, and where the shared data lie."""
 
+import ctypes
 import gc
 import os
 import socket
 from collections.abc import Generator
 from ipaddress import ip_address
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,9 @@ from dokimasia.__main__ import COLLECT_EVERY
 
 ROOT = Path(__file__).parent.parent
 pytest_plugins = ["tests.tiers"]
+
+FILES_A_WHOLE_SEARCH = 25
+_files = count(1)
 
 settings.register_profile("dokimasia", deadline=None)  # how long an example takes is the machine's affair
 settings.load_profile("dokimasia")
@@ -29,13 +34,27 @@ def pytest_collection_finish() -> None:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item, nextitem: pytest.Item | None) -> Generator[None, object, object]:
-    """Collect the garbage of tests: an application holds itself, and hundreds of them would wait for the next search."""
+    """Collect the garbage of tests: an application holds itself, and hundreds of them would wait for the next search.
+
+    What was left out of the searches is searched, too, after some files: it becomes garbage when later tests replace it.
+    """
     result = yield
     if gc.get_count()[1:] != (0, 0):
         gc.collect()
     if nextitem is None or nextitem.path != item.path:
+        if next(_files) % FILES_A_WHOLE_SEARCH == 0:
+            gc.unfreeze()
+            gc.collect()
+            return_freed_memory()
         gc.freeze()
     return result
+
+
+def return_freed_memory() -> None:
+    """Return the memory that the C library keeps for later to the system, where it can: many threads leave much of it."""
+    trim = getattr(ctypes.CDLL(None), "malloc_trim", None)
+    if trim is not None:
+        trim(0)
 
 
 class NetworkUsed(BaseException):
