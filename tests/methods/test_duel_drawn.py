@@ -21,7 +21,7 @@ from dokimasia.report.blocks import Block, Paragraph, Table, drawn_at, plain
 from dokimasia.report.data import ReportData
 from dokimasia.report.document import markdown_lines
 from dokimasia.report.drawing import Charts, draw_section
-from dokimasia.report.fields import as_json
+from dokimasia.report.fields import Interval, as_json
 from dokimasia.report.figures import bracketed
 from dokimasia.report.terminal import draw_blocks
 from dokimasia.runs.catalogue import method_of
@@ -233,4 +233,4 @@ def test_groups_of_an_interrupted_arena_are_laid_to_the_interruption(status: str
 
 def test_a_negative_end_has_the_minus_of_every_difference() -> None:
     """The ends of an interval are written with the same sign as the differences beside them."""
-    assert bracketed({"low": -0.12, "high": 0.3}, "{:.2f}".format) == " [\N{MINUS SIGN}0.12, 0.30]"
+    assert bracketed(Interval(mean=0.1, low=-0.12, high=0.3), "{:.2f}".format) == " [\N{MINUS SIGN}0.12, 0.30]"
