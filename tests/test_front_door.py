@@ -30,6 +30,7 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "examples").glob("*.py")), ids=lambda path: path.name)
+@pytest.mark.full
 def test_examples_run(path: Path, tmp_path: Path) -> None:
     """Every example runs offline as it stands, prints something and leaves nothing open."""
     ran = run_script(path, (tmp_path,), tmp_path)

@@ -228,6 +228,7 @@ def day_of(world: Path, tmp_path_factory: pytest.TempPathFactory) -> Days:
 
 
 @pytest.mark.parametrize("way", ["sim", "direct"])
+@pytest.mark.full
 def test_every_transport_fault_recovers(way: str, day_of: Days) -> None:
     """With every kind of transport fault in three tries of ten the figures are those of a day without any."""
     good_day, day = day_of("sim", NO_FAULTS, HALF), day_of(way, TRANSPORT, HALF)

@@ -115,6 +115,7 @@ def test_a_home_of_a_newer_version_is_refused(verb: str, home: Path, small_world
     assert "newer" in said
 
 
+@pytest.mark.full
 def test_a_locked_home_names_its_holder_on_one_line(home: Path, small_world: Path, tmp_path: Path) -> None:
     """Exit code 2, with the holder's process and command; what is there can still be read."""
     with Home.open(home, write=True, command="dokimasia evaluate another.jsonl"):

@@ -40,6 +40,7 @@ def test_an_interval_without_a_rule_is_found() -> None:
     assert "audit.models.bounds.overall" not in set(places())
 
 
+@pytest.mark.full
 def test_a_few_seeds_end_to_end(calibration) -> None:
     """Over two seeds every figure has its verdict, and intervals cover nearly always."""
     from benchmarks.calibration.printed import BESIDE_MODELS, RULES

@@ -8,6 +8,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.storage.home import Home
@@ -45,6 +47,7 @@ def test_real_photographs_through_http(program: Program, tmp_path: Path, shared_
     assert len(sent_requests(log)) == len(set(sent_requests(log)))
 
 
+@pytest.mark.full
 def test_killed_at_random_moments(program: Program, tmp_path: Path, world: Path) -> None:
     """Killed at six random moments and resumed, a run ends as one never killed, and asks no committed call again."""
     whole, killed, log = tmp_path / "whole", tmp_path / "killed", tmp_path / "server.log"

@@ -19,6 +19,8 @@ from tests.distribution.conftest import FakeCluster, holding
 from tests.runs.conftest import Finished
 from tests.runs.kinds import KINDS, make
 
+pytestmark = pytest.mark.full
+
 EVALUATE = KINDS["evaluate"]
 KEY = "sk-planted-0123456789abcdef"
 MODEL = '[models.judge]\nmodel = "sim/judge"\ntransport = "sim"\napi_key_env = "PLANTED_KEY"\n'

@@ -20,6 +20,8 @@ from tests.killing import committed, held_back, requests_of, sent_requests
 from tests.runs.conftest import Finished, Prepared
 from tests.runs.kinds import KINDS, make
 
+pytestmark = pytest.mark.full
+
 EVALUATE = KINDS["evaluate"]
 MODELS = "".join(
     f'[models."{name}"]\nmodel = "openai/{name}"\nendpoint = "planted"\napi_base = "{{url}}"\ntransport = "direct"\n'

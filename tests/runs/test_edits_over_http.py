@@ -20,6 +20,8 @@ from tests.killing import Witness, committed
 from tests.processes import KEY, run_program, start_program
 from tests.runs.test_over_http import MODEL
 
+pytestmark = pytest.mark.full
+
 EDITOR, PERTURBER, CHECKER = "sim/editor", "sim/judge", "sim/judge-noisy"
 
 

@@ -3,11 +3,15 @@
 import random
 from pathlib import Path
 
+import pytest
+
 from benchmarks.crash import service
 from benchmarks.crash.__main__ import Findings, Scene
 from benchmarks.crash.evidence import ServerLog
 from dokimasia.simulation.serving.server import running_server
 from tests.processes import ROOT, Started, start_script
+
+pytestmark = pytest.mark.full
 
 KILLS = 6
 

@@ -26,6 +26,8 @@ from tests.runs.people import as_model, to_the_end
 from tests.service.browser.conftest import working
 from tests.service.browser.looking import WIDE, Site, View, assert_calm, look_over
 
+pytestmark = pytest.mark.full
+
 PANEL = ("sim/panel-a", "sim/panel-b", "human/ana")
 Given = dict[str, list[str]]
 

@@ -13,6 +13,8 @@ from tests.report.conftest import ATTACKS, Finished
 from tests.service.browser.conftest import copied, serving
 from tests.service.browser.looking import NARROW, Site, View, assert_accessible, assert_calm, assert_fits, look_over
 
+pytestmark = pytest.mark.full
+
 WEAK = "sim/weak"
 
 

@@ -21,6 +21,8 @@ from tests.service.browser.conftest import serving
 from tests.service.browser.looking import WIDE, Site, View, assert_calm, look_over
 from tests.service.waiting import Waits
 
+pytestmark = pytest.mark.full
+
 
 @contextmanager
 def _site(home: Path, *who: str) -> Iterator[tuple[Site, ...]]:

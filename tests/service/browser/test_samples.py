@@ -16,6 +16,8 @@ from tests.runs.kinds import KINDS
 from tests.service.browser.conftest import serving
 from tests.service.browser.looking import NARROW, Site, View, assert_accessible, assert_calm, assert_fits, look_over
 
+pytestmark = pytest.mark.full
+
 hostile = reports.hostile
 world, homes = runs.world, runs.homes
 MODELS = "sim/strong,sim/weak"

@@ -1,5 +1,7 @@
 """The trees in a browser: looked over, edited by dragging one node onto another, and by the forms."""
 
+import pytest
+
 from dokimasia.methods.tree import load_tree
 from dokimasia.service.state import WHO_COOKIE
 from dokimasia.storage.home import Home
@@ -7,6 +9,8 @@ from dokimasia.storage.trees.versions import list_trees, versions
 from tests.service.browser.conftest import serving
 from tests.service.browser.looking import WIDE, Site, View, assert_calm, look_over
 from tests.service.waiting import Waits
+
+pytestmark = pytest.mark.full
 
 
 def _tree(waits: Waits) -> tuple[str, list[str]]:
