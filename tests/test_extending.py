@@ -143,6 +143,16 @@ MISTAKES = {
         'ended["score"] = "yes" or float(',
         r"the graph 'majority' ended at sample '\S+' with score='yes'",
     ),
+    "a score that is not finite": (
+        'ended["score"] = float(',
+        'ended["score"] = float("nan") or float(',
+        r"with score='nan'",
+    ),
+    "a verdict for a score": (
+        'ended["score"] = float(',
+        'ended["score"] = bool(',
+        r"with score='(True|False)', which is no",
+    ),
     "a node that raises": (
         "votes = {answer",
         "votes = state['sampel'] or {answer",

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import islice
+from math import isfinite
 from typing import Any, Generic, TypeVar, get_args
 
 from dokimasia.domain.identity import JsonObject, value_id
@@ -322,11 +323,16 @@ class Job(Generic[P]):
                 f"{', '.join(KINDS)}"
             )
         score = state.get("score")
-        if not failed and score is not None and not isinstance(score, int | float):
+        if not failed and score is not None and not _is_number(score):
             raise ConfigError(
-                f"the graph {graph.NAME!r} ended at sample {sample.id!r} with score={score!r}, which is no number"
+                f"the graph {graph.NAME!r} ended at sample {sample.id!r} with score={str(score)[:100]!r}, which is no number"
             )
         return self.row(sample, item.name, **fields, **outcome_fields(state))
+
+
+def _is_number(value: object) -> bool:
+    """Return whether a value is a finite number; a truth value is none, so that no verdict becomes a score unnoticed."""
+    return isinstance(value, int | float) and not isinstance(value, bool) and isfinite(value)
 
 
 def outcome_fields(state: Mapping[str, Any]) -> JsonObject:
