@@ -21,6 +21,7 @@ from typing import Any
 import pytest
 
 from dokimasia.simulation.world import write_world
+from tests.killing import committed
 
 pytestmark = pytest.mark.full
 
@@ -177,9 +178,10 @@ def rated(checkout: Checkout, judge: Judge) -> str:
     judge.most_replies = SAMPLES // 2
     process = checkout.start("-m", "dokimasia", "clarity", "world.jsonl", "--judge", "rater")
     end = time.monotonic() + PATIENCE
-    while not judge.silenced.wait(0.2):
+    while not judge.silenced.wait(0.2) or committed(checkout.folder / ".dokimasia") < judge.most_replies:
         assert process.poll() is None, process.communicate()
         assert time.monotonic() < end
+        time.sleep(0.05)
     process.kill()
     process.communicate()
     judge.most_replies = len(judge.requests) + SAMPLES

@@ -94,5 +94,7 @@ def _try(root: Path, files: list[str], source: tuple[Path, ast.Module] | None) -
         names = [STATISTICS, *(found.name for found in pkgutil.iter_modules(package.__path__, f"{STATISTICS}."))]
         failed = any(doctest.testmod(importlib.import_module(name)).failed for name in names)
         quiet = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
+        # The process may be forked from a server that another caller started, with modules of plug-ins loaded.
+        quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
         failed = failed or pytest.main([*files, *quiet]) != 0
     sys.exit(int(failed))
