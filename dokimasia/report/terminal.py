@@ -25,6 +25,7 @@ from dokimasia.report.blocks import (
     Only,
     Paragraph,
     Section,
+    Span,
     Table,
     Texts,
     Tone,
@@ -32,6 +33,7 @@ from dokimasia.report.blocks import (
     spans,
 )
 from dokimasia.report.data import ReportData
+from dokimasia.report.figures import several
 from dokimasia.report.footnotes import noted, shortened
 from dokimasia.report.sections import sections_of
 from dokimasia.report.sections.opening import opening
@@ -51,16 +53,55 @@ UNBOUNDED = 10_000
 LONG = 50_000
 """Texts with more characters are written in one piece and wrapped by the terminal; Rich takes seconds per megabyte."""
 WIDEST_WORD, NARROWEST_TITLE = 24, 8
+MOST_COLUMNS = 7
+"""Columns of a table in a terminal, unless all are asked for."""
 _BETWEEN = re.compile(r"[^aeiou](?=[^aeiou])(?<!s(?=t))(?<![tcsp](?=h))", re.IGNORECASE)
 _AFTER_VOWEL = re.compile(r"[aeiou](?=[^aeiou])", re.IGNORECASE)
 
 Redact = Callable[[str], str]
 
 
-def draw_run(out: Console, data: ReportData, *, redact: Redact = str) -> None:
-    """Print the heading of a run, and the terminal sections of its kind."""
+def draw_run(out: Console, data: ReportData, *, redact: Redact = str, full: bool = False) -> None:
+    """Print the heading of a run, its conclusion and its first table; with `full`, all its terminal sections."""
     draw_blocks(out, list(opening(data, data.drawing.name)), redact=redact)
-    draw_sections(out, sections_of(data, "terminal"), redact=redact)
+    sections = sections_of(data, "terminal")
+    draw_sections(out, sections if full else in_brief(sections), redact=redact)
+
+
+def in_brief(sections: Sequence[Section]) -> list[Section]:
+    """Return the first section up to its first table, with at most `MOST_COLUMNS` columns, and what else there is.
+
+    Notes are left out, warnings stay. A first section without a table stays whole.
+    """
+    if not sections:
+        return []
+    first, kept, hidden = sections[0], list[Block](), list[str]()
+    blocks = list(drawn_at("terminal", first.blocks))
+    tables = [block for block in blocks if isinstance(block, Table)]
+    for block in blocks:
+        if isinstance(block, Table):
+            kept.append(in_few_columns(block))
+            break
+        if not (isinstance(block, Paragraph) and block.kind == "note"):
+            kept.append(block)
+    if tables and len(tables[0].columns) > MOST_COLUMNS:
+        hidden.append(several(len(tables[0].columns) - len(in_few_columns(tables[0]).columns), "more column"))
+    if len(tables) > 1:
+        hidden.append(several(len(tables) - 1, "more table"))
+    for section in sections[1:]:
+        if any(True for _ in drawn_at("terminal", section.blocks)):
+            hidden.append(section.title)
+    kept.append(Paragraph(("With ", Span("show --full", "code"), f": {'; '.join([*hidden, 'notes'])}."), "note"))
+    return [replace(first, blocks=kept)]
+
+
+def in_few_columns(table: Table) -> Table:
+    """Return a table with at most `MOST_COLUMNS` columns: where there are more, without details, then the first ones."""
+    if len(table.columns) <= MOST_COLUMNS:
+        return table
+    visible = [index for index, column in enumerate(table.columns) if not column.detail][:MOST_COLUMNS]
+    rows = [[row[index] for index in visible] for row in table.rows]
+    return replace(table, columns=[table.columns[index] for index in visible], rows=rows)
 
 
 def draw_sections(out: Console, sections: Sequence[Section], *, redact: Redact = str) -> None:

@@ -3,7 +3,7 @@
 Scores and rates are in percent.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
@@ -18,7 +18,7 @@ from dokimasia.domain.judgement import FailureKind, Response
 from dokimasia.domain.rubric import Rubric, RubricJudgement
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.request import AuditPlan, rubric_sets
-from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Failures, Interval, Used, as_json
+from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Failures, Interval, Lead, Used, as_json
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows, shown_name
 from dokimasia.runs.measures import (
@@ -27,6 +27,7 @@ from dokimasia.runs.measures import (
     coverage,
     failures_by_kind,
     interval_of,
+    lead_of,
     limits,
     mean_bounds,
     mean_with_interval,
@@ -153,6 +154,11 @@ class AuditFigures(Used, DataFigures):
         description="audited models whose other answers had a hand in choosing the rubrics"
     )
     models: dict[str, AuditedModel] = Field(description="by name; NAME#blind is the arm without images")
+    lead: Lead | None = Field(
+        default=None,
+        description="model with the highest gated score against the next, in percentage points; left out without two "
+        "models, arms not counted",
+    )
     domains: Counts = Field(description="samples by domain")
     blind: dict[str, BlindScore] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"
@@ -294,10 +300,24 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
         ),
         in_pool=tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool))),
         models=models,
+        lead=_lead(judged, seed=run.seed),
         domains=samples_by_domain(judged),
         blind=blind_scores(judged),
         **dict(used_by_all(models.values())),
     )
+
+
+def _lead(models: Mapping[str, Samples], *, seed: int) -> Lead | None:
+    """Return how the model with the highest mean gated score compares with the next."""
+    scores: dict[str, dict[str, float]] = {}
+    clusters: dict[str, str] = {}
+    for name, samples in models.items():
+        for id, sample in samples.items():
+            score = sample.mean("overall")
+            if score is not None and "#" not in name:
+                scores.setdefault(name, {})[id] = score
+                clusters[id] = sample.cluster
+    return lead_of(scores, clusters, widest=100.0, seed=seed)
 
 
 def models_of(

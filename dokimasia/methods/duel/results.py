@@ -20,13 +20,7 @@ from dokimasia.domain.duel import (
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind, Response
 from dokimasia.domain.sample import ImageRef, Sample
-from dokimasia.methods.duel.figures import (
-    Cases,
-    DuelFigures,
-    DuelledModel,
-    DuelRow,
-    duel_tables,
-)
+from dokimasia.methods.duel.figures import Cases, DuelFigures, DuelledModel, DuelRow, duel_tables, lead_in_reward
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows, shown_name
@@ -119,6 +113,7 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
         describer=None if plan.describer is None else plan.describer.ref.name,
         descriptions=None if plan.describer is None else plan.descriptions,
         cases=_cases(samples, rows, plan),
+        lead=lead_in_reward(rows, seed=run.seed),
         models=models,
         places=tables.places,
         length_bias=tables.length_bias,

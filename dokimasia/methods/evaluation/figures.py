@@ -27,6 +27,7 @@ from dokimasia.report.fields import (
     Display,
     Failures,
     Interval,
+    Lead,
     NoInterval,
     StrictShare,
     Used,
@@ -37,6 +38,7 @@ from dokimasia.runs.measures import (
     bounds_over_failures,
     coverage,
     failures_by_kind,
+    lead_of,
     limits,
     mean,
     mean_with_interval,
@@ -217,6 +219,11 @@ class EvaluationFigures(DataFigures):
     criteria: CriteriaFigures | None = Field(default=None, description="left out where rules alone decided")
     models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
     length: LengthAndScore = Field(description="over the answers of all models, those without images left out")
+    lead: Lead | None = Field(
+        default=None,
+        description="best model against the next best, in percentage points of strict accuracy; without any reference "
+        "answer in points of the score; left out without two models, those without images not counted",
+    )
     preparation: UsageFigures = Field(description="what chains and criteria used")
     blind: dict[str, Surviving] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"
@@ -229,6 +236,7 @@ class AnswerFigures(Value):
 
     models: dict[str, ModelScores]
     length: LengthAndScore
+    lead: Lead | None = None
     preparation: UsageFigures
     blind: dict[str, Surviving] = Field(default_factory=dict)
 
@@ -270,7 +278,7 @@ class AnsweredSamples:
     """What figures need of a model's answers, by sample.
 
     `stated_shares` are the shares of the criteria's weight that answers address, `stated_scores` the scores on those
-    criteria. `correctness` pairs cluster and correctness of each answer to a sample with a reference answer.
+    criteria. `correctness` says of each answer to a sample with a reference answer whether it is right.
     """
 
     scores: Floats = field(default_factory=Floats)
@@ -278,14 +286,14 @@ class AnsweredSamples:
     clusters: dict[str, str] = field(default_factory=dict[str, str])
     stated_shares: Floats = field(default_factory=Floats)
     stated_scores: Floats = field(default_factory=Floats)
-    correctness: list[tuple[str, Correctness]] = field(default_factory=list[tuple[str, Correctness]])
+    correctness: dict[str, list[Correctness]] = field(default_factory=dict[str, list[Correctness]])
     lengths: list[LengthPoint] = field(default_factory=list[LengthPoint])
 
     def add(self, row: AnswerRow) -> None:
         """Add an answer."""
         self.clusters[row.sample_id] = row.cluster
         if row.referenced:
-            self.correctness.append((row.cluster, correctness_of(row.verdict, row.failure)))
+            self.correctness.setdefault(row.sample_id, []).append(correctness_of(row.verdict, row.failure))
         if row.stated is not None:
             self.stated_shares.setdefault(row.sample_id, []).append(row.stated)
         if row.stated_score is not None:
@@ -300,6 +308,15 @@ class AnsweredSamples:
     def mean(self, id: str) -> float:
         """Return the mean over a sample's scored repeats."""
         return sum(self.scores[id]) / len(self.scores[id])
+
+    def strict(self) -> dict[str, float]:
+        """Return the share of right answers by sample, undecided ones counted as not right; failed ones do not count."""
+        shares: dict[str, float] = {}
+        for id, answers in self.correctness.items():
+            decided = [answer for answer in answers if answer != "failed"]
+            if decided:
+                shares[id] = decided.count("right") / len(decided)
+        return shares
 
 
 @dataclass(slots=True)
@@ -359,7 +376,24 @@ def summarise(
             blind[name] = _surviving(samples, answers.models[name + BLIND_MARK], seed=seed)
         if "#" not in name:
             lengths += samples.lengths
-    return AnswerFigures(models=models, length=length_and_score(lengths), preparation=_usage(preparation), blind=blind)
+    return AnswerFigures(
+        models=models,
+        length=length_and_score(lengths),
+        lead=_lead(answers.models, seed=seed),
+        preparation=_usage(preparation),
+        blind=blind,
+    )
+
+
+def _lead(models: Mapping[str, AnsweredSamples], *, seed: int) -> Lead | None:
+    """Return the best model's lead in strict accuracy, or in the score if no sample has a reference answer."""
+    compared = {name: samples for name, samples in models.items() if "#" not in name}
+    clusters = {id: cluster for samples in compared.values() for id, cluster in samples.clusters.items()}
+    shares = {name: samples.strict() for name, samples in compared.items()}
+    if any(shares.values()):
+        return lead_of(shares, clusters, widest=1.0, seed=seed, unit=100.0)
+    scores = {name: {id: samples.mean(id) for id in samples.scores} for name, samples in compared.items()}
+    return lead_of(scores, clusters, widest=HIGHEST - LOWEST, seed=seed)
 
 
 def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
@@ -370,8 +404,8 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
     answers = [(samples.scores.get(id, []), len(samples.failures.get(id, []))) for id in ids]
     accuracy = None
     if samples.correctness:
-        clusters, correctness = zip(*samples.correctness, strict=True)
-        accuracy = strict_accuracy(correctness, clusters)
+        of_answers = [(samples.clusters[id], answer) for id, each in samples.correctness.items() for answer in each]
+        accuracy = strict_accuracy([answer for _, answer in of_answers], [cluster for cluster, _ in of_answers])
     return Scores(
         **coverage((len(scores), failed) for scores, failed in answers),
         strict_accuracy=accuracy,

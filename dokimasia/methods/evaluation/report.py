@@ -54,6 +54,7 @@ from dokimasia.report.charts import (
     paired_chart,
     repeats_chart,
 )
+from dokimasia.report.conclusions import MOST_SENTENCES, lead_sentences
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, Used, pointer, rows_of
 from dokimasia.report.sample_view import SampleView
@@ -122,7 +123,8 @@ def evaluation_of(data: ReportData) -> EvaluationFigures:
 
 def overview(data: ReportData) -> Section:
     """Return the overview: data, models and judge, and the main results in a few sentences."""
-    return Section("overview", "Overview", (Bullets(_findings(data)), Facts(_facts(data))))
+    found = _findings(data)
+    return Section("overview", "Overview", (*([Bullets(found)] if found else []), Facts(_facts(data))))
 
 
 def _facts(data: ReportData) -> list[tuple[str, Cell]]:
@@ -149,25 +151,48 @@ def _facts(data: ReportData) -> list[tuple[str, Cell]]:
     return rows
 
 
-def _findings(data: ReportData) -> list[Cell]:
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return who answers best, by how much, how sure that is, what is undecided or failed, and what was spent."""
+    evaluation = evaluation_of(data)
+    if not evaluation.models:
+        return []
+    lines = strict_accuracy_lines(data) or _highest_scores(data)
+    if not lines:
+        return ["Nothing was scored: there is no figure to report."]
+    unit = "points of 5" if strict_accuracy_lines(data) == [] else "percentage points"
+    lines += lead_sentences(evaluation.lead, unit=unit, digits=2 if unit == "points of 5" else 1)
+    if evaluation.corrections is not None:
+        lines.append(corrections_notice(evaluation.corrections))
+    incomplete = _coverage_line(data) if data.judged else ""
+    if incomplete:
+        lines.append(incomplete)
+    return lines[:MOST_SENTENCES]
+
+
+def _highest_scores(data: ReportData) -> list[Cell]:
     models = evaluation_of(data).models
     means: dict[str, Interval] = {}
     for name in data.ranked():
         score = models[name].score
         if score is not None and name not in data.blind_arms:
             means[name] = score
-    lines = strict_accuracy_lines(data)
     if not means:
-        return lines or ["Nothing was scored: there is no figure to report."]
+        return []
     best = _highest({name: score.mean for name, score in means.items()})
     scores = _joined([_mean(means[name], pointer("models", name, "score")) for name in best])
     verb = " score highest, and alike: "
     if len(best) == 1:
         verb = " scores " if len(means) == 1 else " scores highest: "
-    lines.append((*_named(best), verb, *scores, "."))
+    return [(*_named(best), verb, *scores, ".")]
+
+
+def _findings(data: ReportData) -> list[Cell]:
+    """Return what the page says beyond the conclusion: the highest score, its lead, and what survives without images."""
+    lines = _highest_scores(data) if strict_accuracy_lines(data) else []
+    models = {name: model.score.mean for name, model in evaluation_of(data).models.items() if model.score is not None}
+    best = _highest({name: mean for name, mean in models.items() if name not in data.blind_arms}) if lines else []
     if len(best) == 1:
         lines += _lead(data, best[0])
-    lines.append(_coverage_line(data))
     shares: dict[str, float] = {}
     for name, surviving in evaluation_of(data).blind.items():
         if surviving.share is not None:
@@ -299,15 +324,14 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
 
 
 def _coverage_line(data: ReportData) -> Cell:
+    """Return which model has the fewest scored answers; empty if every answer was scored."""
     evaluation = evaluation_of(data)
     incomplete: dict[str, float] = {}
     for name, model in evaluation.models.items():
         if model.answers_scored < model.answers:
             incomplete[name] = -(model.coverage or 0)
     if not incomplete:
-        if evaluation.open_items:
-            return "Every answer that has a result so far was scored."
-        return "Every answer was scored, for every model."
+        return ""
     worst = _highest(incomplete)
     worst_pointer = pointer("models", worst[0])
     counts = [figures.scored_of(evaluation.models[name], pointer("models", name)) for name in worst]
@@ -382,8 +406,7 @@ def scores(data: ReportData) -> Section:
     if not models:
         return Section("scores", title, [_nothing_yet(evaluation)], menu="Scores")
     failing = any(without_undecided(model.failed_answers) for model in models.values())
-    verdict = [Paragraph(line) for line in strict_accuracy_lines(data)]
-    blocks: list[Block] = [Only("terminal", verdict)] if verdict else []
+    blocks: list[Block] = []
     silence = _silence(models) if judged else ""
     if silence:
         blocks.append(Paragraph(silence, "warning"))
@@ -443,6 +466,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
             "right",
             _right_counts,
             meaning="right answers, and all that did not fail",
+            detail=True,
             only="page" if judged and data.facts.status == "done" else None,
         ),
     ]
@@ -460,7 +484,10 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
         columns += _judged_columns(data, failing=failing)
     if failing:
         columns.append(computed_column("failed", _failed, meaning="answers", numeric=False, only="terminal"))
-    columns += [column("calls", title="calls", only="terminal"), computed_column("cost", _cost, only="terminal")]
+    columns += [
+        column("calls", title="calls", only="terminal", detail=True),
+        computed_column("cost", _cost, only="terminal"),
+    ]
     return columns
 
 
@@ -480,7 +507,9 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
             meaning="bootstrap, clustered by samples that share an image",
             write=figures.interval,
         ),
-        computed_column(bar.title, lambda row: figures.bar(row.figures.score), numeric=bar.numeric, only=bar.only),
+        computed_column(
+            bar.title, lambda row: figures.bar(row.figures.score), numeric=bar.numeric, only=bar.only, detail=True
+        ),
     ]
     if data.planted is not None:
         planted = data.planted
@@ -501,7 +530,7 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
             meaning="mean score of what is spoken to; each model chooses what",
             only="page",
         ),
-        computed_column("scored", _scored, meaning="answers that were scored, and all answers"),
+        computed_column("scored", _scored, meaning="answers that were scored, and all answers", detail=True),
     ]
     if failing:
         columns.append(
@@ -1128,9 +1157,10 @@ DRAWING = Drawing(
         skipped.section,
         provenance.section,
     ),
-    terminal=(corrected, scores, categories, blind, skipped.section),
+    terminal=(scores, corrected, categories, blind, skipped.section),
     sample=lambda views, cut: sample_blocks(SampleView.model_validate(views[0]), cut),
     card=lambda view, pictures, clip: draw_sample(SampleView.model_validate(view), pictures, clip),
     added_after=categories,
     figures=EvaluationFigures,
+    conclusion=conclusion,
 )
