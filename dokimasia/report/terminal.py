@@ -69,30 +69,44 @@ def draw_run(out: Console, data: ReportData, *, redact: Redact = str, full: bool
 
 
 def in_brief(sections: Sequence[Section]) -> list[Section]:
-    """Return the first section up to its first table, with at most `MOST_COLUMNS` columns, and what else there is.
+    """Return the first section with its first table, in at most `MOST_COLUMNS` columns, and what else there is.
 
-    Notes are left out, warnings stay. A first section without a table stays whole.
+    Notes are left out, unless they name a command; of what follows the table, warnings and commands stay.
     """
     if not sections:
         return []
-    first, kept, hidden = sections[0], list[Block](), list[str]()
-    blocks = list(drawn_at("terminal", first.blocks))
-    tables = [block for block in blocks if isinstance(block, Table)]
-    for block in blocks:
+    first, *others = sections
+    kept: list[Block] = []
+    hidden: list[str] = []
+    n_tables = 0
+    for block in drawn_at("terminal", first.blocks):
         if isinstance(block, Table):
-            kept.append(in_few_columns(block))
-            break
-        if not (isinstance(block, Paragraph) and block.kind == "note"):
+            n_tables += 1
+            if n_tables == 1:
+                brief = in_few_columns(block)
+                kept.append(brief)
+                if len(brief.columns) < len(block.columns):
+                    hidden.append(several(len(block.columns) - len(brief.columns), "more column"))
+        elif _is_urgent(block) or (n_tables == 0 and not (isinstance(block, Paragraph) and block.kind == "note")):
             kept.append(block)
-    if tables and len(tables[0].columns) > MOST_COLUMNS:
-        hidden.append(several(len(tables[0].columns) - len(in_few_columns(tables[0]).columns), "more column"))
-    if len(tables) > 1:
-        hidden.append(several(len(tables) - 1, "more table"))
-    for section in sections[1:]:
-        if any(True for _ in drawn_at("terminal", section.blocks)):
-            hidden.append(section.title)
-    kept.append(Paragraph(("With ", Span("show --full", "code"), f": {'; '.join([*hidden, 'notes'])}."), "note"))
+    if n_tables > 1:
+        hidden.append(several(n_tables - 1, "more table"))
+    hidden += [section.title for section in others if any(True for _ in drawn_at("terminal", section.blocks))]
+    kept.append(
+        Paragraph(("With ", Span("dokimasia show RUN --full", "code"), f": {'; '.join([*hidden, 'notes'])}."), "note")
+    )
     return [replace(first, blocks=kept)]
+
+
+def _is_urgent(block: Block) -> bool:
+    """Return whether a block warns, or names a command that goes on from the figures."""
+    if isinstance(block, Bullets):
+        return bool(block.warning)
+    if not isinstance(block, Paragraph):
+        return False
+    return block.kind == "warning" or any(
+        isinstance(piece, Span) and piece.tone == "code" for piece in spans(block.text)
+    )
 
 
 def in_few_columns(table: Table) -> Table:

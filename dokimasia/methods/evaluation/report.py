@@ -163,6 +163,8 @@ def conclusion(data: ReportData) -> list[Cell]:
     lines += lead_sentences(evaluation.lead, unit=unit, digits=2 if unit == "points of 5" else 1)
     if evaluation.corrections is not None:
         lines.append(corrections_notice(evaluation.corrections))
+    if not data.judged and _has_undecided(evaluation.models):
+        lines.append("With --judge, a judge decides the undecided answers.")
     incomplete = _coverage_line(data) if data.judged else ""
     if incomplete:
         lines.append(incomplete)
