@@ -404,8 +404,12 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
     answers = [(samples.scores.get(id, []), len(samples.failures.get(id, []))) for id in ids]
     accuracy = None
     if samples.correctness:
-        of_answers = [(samples.clusters[id], answer) for id, each in samples.correctness.items() for answer in each]
-        accuracy = strict_accuracy([answer for _, answer in of_answers], [cluster for cluster, _ in of_answers])
+        answers_in_order: list[Correctness] = []
+        clusters: list[str] = []
+        for id, of_sample in samples.correctness.items():
+            answers_in_order += of_sample
+            clusters += [samples.clusters[id]] * len(of_sample)
+        accuracy = strict_accuracy(answers_in_order, clusters)
     return Scores(
         **coverage((len(scores), failed) for scores, failed in answers),
         strict_accuracy=accuracy,

@@ -126,7 +126,7 @@ def conclusion(data: ReportData) -> list[Cell]:
 def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterator[Cell]:
     """Yield which arm mended most of a model's answers, and its gain over answering again."""
     shares: dict[Arm, float] = {}
-    corrections = [arm for arm in arms[1:] if arm != "again"]
+    corrections: list[Arm] = [arm for arm in arms[1:] if arm != "again"]
     for arm in corrections or arms[1:]:
         accuracy = model.arms[arm].accuracy
         if accuracy is not None and accuracy.share is not None:
