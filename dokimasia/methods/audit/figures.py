@@ -427,7 +427,7 @@ def _gap(samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval
         return 100 * sum(hits) / len(hits) - sum(gates) / len(gates) if hits else 0.0
 
     clusters = [sample.cluster for sample in samples]
-    interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0))
+    interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0), additive=True)
     if interval.reason == NO_SPREAD:
         interval = _difference(item, gate_pass) or interval
     return interval_of(item.mean - gate_pass.mean, interval)

@@ -26,7 +26,7 @@ from dokimasia.methods.tree.stored_trees import (
     source_run,
     tree_of_run,
 )
-from dokimasia.report.fields import Bounds, Counts, NoInterval, as_json
+from dokimasia.report.fields import Bounds, Counts, IntervalMethod, NoInterval, as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.runs.measures import limits
@@ -99,6 +99,7 @@ class NodeScore(CriteriaTally):
     low: float | None
     high: float | None
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class TreeNode(Value):
@@ -183,6 +184,7 @@ class EvidentFinding(CriteriaTally):
     low: float | None
     high: float | None
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     examples: tuple[CriterionExample, ...]
 
 
