@@ -157,7 +157,8 @@ class WeaknessFinding(NodeScore):
 class ModelFindings(Value):
     """Where a model is weak and strong, the lowest mean first (of strong nodes the highest).
 
-    `reason` says why no node has a p-value; else it is empty.
+    `reason` says why no node has a p-value; else it is empty. `exchanged` is the share of the scored criteria that the test
+    can move: those of an image whose number of criteria no other image has keep their leaves. It is left out where it is 1.
     """
 
     method: Literal["fdr"]
@@ -167,10 +168,22 @@ class ModelFindings(Value):
     overall: CriteriaTally
     looked_at: int
     reason: str
+    exchanged: float = 1.0
     weak: tuple[WeaknessFinding, ...]
     strong: tuple[WeaknessFinding, ...]
     unclear: tuple[WeaknessFinding, ...]
     untested: tuple[WeaknessFinding, ...]
+
+    @property
+    def kept_leaves(self) -> str:
+        """A sentence on the criteria that the test of the nodes cannot move; empty if it moves all of them."""
+        if self.reason or self.exchanged >= 1:
+            return ""
+        return (
+            f"{100 * (1 - self.exchanged):.0f} % of the criteria belong to images whose number of criteria no other image has. The test "
+            "exchanges leaves between images with equal numbers, so these keep theirs, and a weakness that shows in them alone "
+            "is not found."
+        )
 
 
 class EvidentFinding(CriteriaTally):
@@ -412,6 +425,7 @@ def model_findings(
         overall=tally(measured, model, below[ROOT]),
         looked_at=len(findings),
         reason=next((finding.reason for finding in findings if finding.reason), ""),
+        exchanged=rounded(findings[0].exchanged) if findings else 1.0,
         weak=listed("weak"),
         strong=listed("strong")[::-1],
         unclear=listed("unclear"),
