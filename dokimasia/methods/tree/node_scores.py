@@ -180,9 +180,9 @@ class ModelFindings(Value):
         if self.reason or self.exchanged >= 1:
             return ""
         return (
-            f"{100 * (1 - self.exchanged):.0f} % of the criteria belong to images whose number of criteria no other image has. The test "
-            "exchanges leaves between images with equal numbers, so these keep theirs, and a weakness that shows in them alone "
-            "is not found."
+            f"{100 * (1 - self.exchanged):.0f} % of the criteria belong to images whose number of criteria no other image has. "
+            "The test exchanges leaves between images with equal numbers, so these keep theirs, and a weakness that shows in "
+            "them alone is not found."
         )
 
 
