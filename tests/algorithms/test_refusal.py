@@ -81,6 +81,8 @@ def test_a_figure_that_adds_up_has_gaffkes_interval() -> None:
     )
     assert found.method == "gaffke"
     assert found == pytest.approx(bootstrap_interval(gaps, seed=0, bounds=(-100.0, 100.0)))
+    alike = jackknife_interval(lambda _: 0.0, 12, bounds=(-100.0, 100.0), additive=True)
+    assert alike == pytest.approx(bootstrap_interval([0.0] * 12, seed=0, bounds=(-100.0, 100.0)))
 
 
 def test_the_rule_counts_by_size() -> None:

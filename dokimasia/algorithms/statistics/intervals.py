@@ -217,8 +217,8 @@ def jackknife_interval(
         The figure, plus and minus Student's t times the jackknife's standard error, extended on the side to which the
         clusters are skewed (see Notes), and clipped to the bounds. If there is none, its `reason` says why, and its limits
         are the bounds, or infinite: if the figure is the same without any of the clusters; with bounds, if `refusal` finds
-        too little spread and the figure is not additive; and without bounds for one cluster, whose interval with bounds is
-        the whole scale.
+        too little spread (in both cases unless the figure is additive); and without bounds for one cluster, whose interval
+        with bounds is the whole scale.
 
     Raises
     ------
@@ -254,12 +254,14 @@ def jackknife_interval(
     figure = statistic(range(n))
     remaining = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
     left_out = finite([statistic(positions) for positions in remaining])
-    if bounds is not None and np.ptp(left_out) > ROUNDING * np.abs(left_out).max():
+    varies = bool(np.ptp(left_out) > ROUNDING * np.abs(left_out).max())
+    if bounds is not None and (varies or additive):
         sizes = np.bincount(index).astype(np.float64)
         pseudovalues = figure + (figure - left_out) * (n - sizes) / sizes
-        if reason := refusal(Clusters(pseudovalues * sizes, sizes), bounds):
-            if additive:
-                return _unseen_limits(Clusters(np.clip(pseudovalues, low, high) * sizes, sizes), level, bounds)
+        reason = refusal(Clusters(pseudovalues * sizes, sizes), bounds)
+        if reason and additive:
+            return _unseen_limits(Clusters(np.clip(pseudovalues, low, high) * sizes, sizes), level, bounds)
+        if reason:
             return ConfidenceInterval(low, high, reason)
     return jackknifed(figure, left_out, level=level, bounds=(low, high))
 
