@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import exp, lgamma, log, sqrt
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, jackknife_interval, rate_interval
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
@@ -38,11 +38,12 @@ MOST_LEFT_OUT = 200
 
 
 class LimitFields(TypedDict):
-    """The fields of an interval in a model: both ends, or why there is none."""
+    """The fields of an interval in a model: both ends and, if it is not the usual one, its name; or why there is none."""
 
     low: float | None
     high: float | None
     no_interval: NotRequired[str]
+    interval_method: NotRequired[Literal["gaffke"]]
 
 
 class CoverageFields(TypedDict):
@@ -84,7 +85,10 @@ def limits(interval: ConfidenceInterval | None, *, unit: float = 1.0) -> LimitFi
         return {"low": None, "high": None}
     if interval.reason:
         return {"low": None, "high": None, "no_interval": interval.reason}
-    return {"low": rounded(unit * interval.low), "high": rounded(unit * interval.high)}
+    ends: LimitFields = {"low": rounded(unit * interval.low), "high": rounded(unit * interval.high)}
+    if interval.method:
+        ends["interval_method"] = interval.method
+    return ends
 
 
 def interval_of(mean: float, ends: ConfidenceInterval, *, unit: float = 1.0) -> Interval:
@@ -122,13 +126,17 @@ def share_of_hits(hits: Sequence[bool], clusters: Sequence[Hashable] | None = No
 
 def strict_accuracy(answers: Sequence[Correctness], clusters: Sequence[Hashable]) -> StrictShare:
     """Return the share of answers that are right: undecided ones count as not right, failed ones not at all."""
-    decided = [
-        (answer == "right", cluster) for answer, cluster in zip(answers, clusters, strict=True) if answer != "failed"
-    ]
-    hits = [right for right, _ in decided]
+    usable = [pair for pair in zip(answers, clusters, strict=True) if pair[0] != "failed"]
+    usable_clusters = [cluster for _, cluster in usable]
+    hits = [answer == "right" for answer, _ in usable]
     k, n, undecided = sum(hits), len(hits), answers.count("undecided")
+    rate, outer = rate_of_hits(hits, usable_clusters), None
+    if undecided and rate.low is not None:
+        possible = rate_interval([answer != "wrong" for answer, _ in usable], clusters=usable_clusters)
+        outer = Bounds(low=rate.low, high=rounded(possible.high))
     return StrictShare(
-        **dict(rate_of_hits(hits, [cluster for _, cluster in decided])),
+        **dict(rate),
+        outer=outer,
         k=k,
         n=n,
         n_undecided=undecided,

@@ -184,8 +184,9 @@ def test_undecided_answers_stay_in_the_denominator(verb: Verb, tmp_path: Path) -
     asked = compared_by_rules(tmp_path, {"m": "R" * 14 + "U" * 6})
     code, out, _ = verb(*asked)
     assert code == 0
-    assert "m: strict accuracy 70 % [46, 88] of 20 answers, up to 100 % if the 6 undecided answers are right." in out
-    assert "m 70 % [46, 88] 14/20 6, up to 100 % 0 $0.00" in out
+    open_range = "up to 100 % if the 6 undecided answers are right (46 to 100 % with sampling error)."
+    assert f"m: strict accuracy 70 % [46, 88] of 20 answers, {open_range}" in out
+    assert "m 70 % [46, 88] 14/20 6, up to 100 % (46–100) 0 $0.00" in out
     _, out, _ = verb("show", "last", "--full")
     assert re.search(r"Strict accuracy by category .* m 70 % \[\d+, \d+\], up to 100 %", out)
     figures = json.loads(verb("show", "last", "--json")[1])["models"]["m"]

@@ -21,7 +21,7 @@ from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed_column, name_column, points_of, table
+from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, points_of, table
 
 
 def ratings(data: ReportData) -> Section:
@@ -38,6 +38,7 @@ def ratings(data: ReportData) -> Section:
         columns.append(column("group"))
     columns += [
         column("rating"),
+        column("rank_interval"),
         column("reward", meaning="50 times the mean verdict over all whom it met, -100 to 100"),
         column("win_rate"),
         column("met"),
@@ -117,11 +118,14 @@ def ranks(data: ReportData) -> Section | None:
     )
     rows: list[Sequence[Cell]] = []
     for name, shares in ranked.items():
-        rows.append(
-            [Span(name, "strong"), *(Span(f"{share:.0f}", "" if share >= 0.5 else "muted") for share in shares)]
-        )
-    columns = [Column("model", numeric=False), *map(Column, ranks)]
-    about = "Rank distribution: in percent of the resamples of cases, how often a model takes a rank"
+        interval = cell(TableRow(name, run.models[name], pointer("models", name)), "rank_interval")
+        percents = (Span(f"{share:.0f}", "" if share >= 0.5 else "muted") for share in shares)
+        rows.append([Span(name, "strong"), interval, *percents])
+    columns = [Column("model", numeric=False), Column("95 %"), *map(Column, ranks)]
+    about = (
+        "Rank distribution: in percent of the resamples of cases, how often a model takes a rank, ties sharing theirs; "
+        "beside it the 95 % interval of its rank, of all models at once"
+    )
     return Section("ranks", "Ranks", (Chart(chart, about), Table(columns, rows, about)), menu="Ranks")
 
 

@@ -10,8 +10,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from dokimasia.algorithms.gating import gate, gated_score
-from dokimasia.algorithms.statistics import ConfidenceInterval, jackknife_interval, rate_interval
-from dokimasia.algorithms.statistics.refusal import NO_SPREAD
+from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
 from dokimasia.domain.call import Weights
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.judgement import FailureKind, Response
@@ -447,17 +446,8 @@ def _gap(samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval
         return 100 * sum(hits) / len(hits) - sum(gates) / len(gates) if hits else 0.0
 
     clusters = [sample.cluster for sample in samples]
-    interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0))
-    if interval.reason == NO_SPREAD:
-        interval = _difference(item, gate_pass) or interval
+    interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0), additive=True)
     return interval_of(item.mean - gate_pass.mean, interval)
-
-
-def _difference(first: Interval, second: Interval) -> ConfidenceInterval | None:
-    """Return the widest possible interval of a difference; None if either side has no interval."""
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        return None
-    return ConfidenceInterval(first.low - second.high, first.high - second.low)
 
 
 def _bounds(samples: Sequence[Judged], outcome: Outcome) -> Bounds | None:

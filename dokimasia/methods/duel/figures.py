@@ -26,7 +26,18 @@ from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, TEXT, Factual
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.report.blocks import Cell
-from dokimasia.report.fields import Bounds, Count, Display, Failures, Fraction, Interval, Lead, NoInterval, Used
+from dokimasia.report.fields import (
+    Bounds,
+    Count,
+    Display,
+    Failures,
+    Fraction,
+    Interval,
+    IntervalMethod,
+    Lead,
+    NoInterval,
+    Used,
+)
 from dokimasia.report.figures import NOTHING, interval, measured, p_value, signed_text
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.measures import (
@@ -220,6 +231,7 @@ class LengthBias(Value):
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     p: Annotated[Fraction | None, Display("p", "exchange of whole cases", write=p_value)] = Field(
         description="exchange of whole cases; null without a test"
     )

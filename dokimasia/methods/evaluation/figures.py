@@ -27,6 +27,7 @@ from dokimasia.report.fields import (
     Display,
     Failures,
     Interval,
+    IntervalMethod,
     Lead,
     NoInterval,
     StrictShare,
@@ -68,6 +69,7 @@ class OverSamples(Value):
     low: float | None
     high: float | None
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class LengthAndScore(Value):
@@ -86,6 +88,7 @@ class LengthAndScore(Value):
     low: float | None = Field(description="lower end of the 95 % interval, clustered by image")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class Scores(Value):

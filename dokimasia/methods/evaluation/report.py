@@ -253,6 +253,9 @@ def _accuracy(accuracy: StrictShare, place: str) -> Cell:
     if undecided:
         condition = "the undecided answer is" if undecided == 1 else f"the {undecided:,} undecided answers are"
         pieces += [", up to ", figures.upper_of(accuracy, place), f" if {condition} right"]
+        if accuracy.outer is not None:
+            low, high = 100 * accuracy.outer.low, 100 * accuracy.outer.high
+            pieces.append(f" ({low:.0f} to {high:.0f} % with sampling error)")
     if failed:
         pieces.append(f"; {failed:,} of {accuracy.answers:,} answers have no verdict, over all it is ")
         pieces += _pieces(figures.percent_bounds(accuracy))
@@ -478,7 +481,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
                 "strict_accuracy",
                 title="undecided",
                 meaning="answers of which no rule and no judge says whether they are right, and the strict accuracy if "
-                "all of them were; no sampling error",
+                "all of them were; in brackets the range with its sampling error",
                 write=_undecided,
             )
         )

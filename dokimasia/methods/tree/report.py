@@ -217,6 +217,12 @@ def _findings(by_model: Mapping[str, ModelFindings]) -> Iterator[Block]:
         )
     for reason, names in untested.items():
         yield Paragraph(f"No node of {', '.join(names)} was tested: {reason}.", "note")
+    kept: dict[str, list[str]] = {}
+    for model, findings in by_model.items():
+        kept.setdefault(findings.kept_leaves, []).append(model)
+    for sentence, names in kept.items():
+        if sentence:
+            yield Paragraph(f"{', '.join(names)}: {sentence}", "note")
 
 
 def _finding_row(model: str, kind: str, finding: WeaknessFinding) -> list[Cell]:
