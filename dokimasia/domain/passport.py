@@ -99,8 +99,12 @@ class ErrorRates(Judgements):
     level: Level
     name: str = Field(description="the group or the dimension; empty for all")
     group: str = Field(description="the group; empty for all")
-    detection: MeasuredShare = Field(description="errors detected: one less the undetected as published")
+    detection: MeasuredShare = Field(description="errors that at least one relevant axis detects")
     strict: MeasuredShare = Field(description="errors detected in the strict form: a relevant axis is lower")
+    majority: MeasuredShare | None = Field(
+        default=None,
+        description="errors that a majority of the relevant axes detects; null where no axes are asked for beside overall",
+    )
     overall: MeasuredShare | None = Field(
         default=None,
         description="errors detected by the axis overall alone; null where no axes are asked for beside it",
@@ -150,11 +154,14 @@ class ReplyRates(Value):
 
     task: Task
     evaluator: Evaluator
-    n: Count = Field(description="judgements asked for, all cases together")
+    n: Count = Field(description="judgements asked for, all cases together, those of gold answers among them")
     unparsable: MeasuredShare
     refused: MeasuredShare
     failures: dict[FailureKind, Count] = Field(description="how many failed, by kind of failure")
     cost: float | None = Field(ge=0, description="mean cost of an item's judgement; null where any price is unknown")
+    unasked: Count = Field(
+        default=0, description="items not judged since the gold answer's own judgement failed, or what both rest on"
+    )
     priced: Count = Field(description="judgements whose cost is known")
 
 

@@ -111,6 +111,7 @@ def _errors(found: Sequence[Detection], seed: int) -> Iterator[ErrorRates]:
             group=groups[row.name] if row.scope == "dimension" else row.name,
             detection=written(row.undetected, less=True),
             strict=written(row.strict, less=True),
+            majority=None if row.majority is None else written(row.majority, less=True),
             overall=None if row.overall is None else written(row.overall, less=True),
             worse=written(row.worse),
             blind_spot=None if row.spot is None else row.spot.blind,
@@ -184,14 +185,16 @@ def _difference(one: MeasuredShare, other: MeasuredShare) -> MeasuredDifference:
 
 def _replies(key: Key, found: Sequence[Detection], costs: Sequence[float | None]) -> ReplyRates:
     known = [one for one in costs if one is not None]
+    asked = [one for one in found if one.asked]
     return ReplyRates(
         task=key[0],
         evaluator=key[1],
-        n=len(found),
-        unparsable=measured(found, lambda one: float(one.failure == "unparsable")),
-        refused=measured(found, lambda one: float(one.failure == "refused")),
-        failures=counts_by_name(one.failure for one in found if one.failure),  # pyright: ignore[reportArgumentType]
+        n=len(asked),
+        unparsable=measured(asked, lambda one: float(one.failure == "unparsable")),
+        refused=measured(asked, lambda one: float(one.failure == "refused")),
+        failures=counts_by_name(one.failure for one in asked if one.failure),  # pyright: ignore[reportArgumentType]
         cost=rounded(sum(known) / len(known)) if known and len(known) == len(costs) else None,
+        unasked=len(found) - len(asked),
         priced=len(known),
     )
 
