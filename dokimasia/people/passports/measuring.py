@@ -29,7 +29,7 @@ from dokimasia.domain.passport import (
     ReplyRates,
     RetestRates,
 )
-from dokimasia.people.passports.choosing import recommendations
+from dokimasia.people.passports.choosing import rates_by_half, recommendations, task_halves
 from dokimasia.people.passports.shares import alarmed, detected, limits_of, measured, written
 from dokimasia.runs.figures import counts_by_name
 from dokimasia.runs.measures import rounded
@@ -75,6 +75,7 @@ def passport_of(material: PassportMaterial) -> Passport:
         found.setdefault((one.task, one.evaluator), []).append(one)
     found = dict(sorted(found.items(), key=lambda one: (one[0][0], EVALUATORS.index(one[0][1]))))
     seed = material.seed
+    split = task_halves(found, seed=seed)
     return Passport(
         judge=material.judge,
         prompts=dict(sorted(material.prompts.items())),
@@ -90,7 +91,8 @@ def passport_of(material: PassportMaterial) -> Passport:
         own_answers=tuple(_own(key, several, material.own) for key, several in found.items()),
         replies=tuple(_replies(key, several, material.costs.get(key, ())) for key, several in found.items()),
         binary=tuple(one for key, several in found.items() if key[1] in BINARY for one in _binary(key, several)),
-        recommended=tuple(recommendations(found, seed=seed)),
+        halves=tuple(rates_by_half(split)),
+        recommended=tuple(recommendations(split)),
     ).sealed()
 
 
