@@ -302,7 +302,8 @@ def agreement(
     """Print how far people agree with each other and judges with them: MAE, consistency, kappa, alpha.
 
     A judge is held against the mean of people, or what was adjudicated; a person against the mean of the others. Consistent
-    is a rating at most 1 away. Intervals are clustered by image.
+    is a rating at most 1 away. With --scale 0-1 labels of right and wrong are held against the judge's verdicts, with
+    sensitivity and specificity, and what rules decided stands apart. Intervals are clustered by image.
     """
     from dokimasia.people.annotation import compare
     from dokimasia.storage.home import Home
