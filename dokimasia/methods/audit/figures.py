@@ -32,7 +32,6 @@ from dokimasia.runs.measures import (
     mean_with_interval,
     rounded,
     spread,
-    used_by_all,
 )
 from dokimasia.runs.method import ColumnType
 from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
@@ -296,7 +295,7 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
         models=models,
         domains=samples_by_domain(judged),
         blind=blind_scores(judged),
-        **dict(used_by_all(models.values())),
+        **calls_and_costs(home, stored),
     )
 
 

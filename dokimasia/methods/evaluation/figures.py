@@ -51,7 +51,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteValueStore
-from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, usage_of
+from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, total_usage, usage_of
 
 LOWEST, HIGHEST = ATOMS
 FEWEST_FOR_LENGTH = 10
@@ -218,6 +218,9 @@ class EvaluationFigures(DataFigures):
     models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
     length: LengthAndScore = Field(description="over the answers of all models, those without images left out")
     preparation: UsageFigures = Field(description="what chains and criteria used")
+    together: UsageFigures = Field(
+        description="what all results used; a call that several models rest on is in the figures of each, and here once"
+    )
     blind: dict[str, Surviving] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"
     )
@@ -449,9 +452,10 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
     judged = plan.judge is not None
     with ThreadPoolExecutor(1) as other_thread:
         usage_read = other_thread.submit(usage_of, home, run.id)
+        total_read = other_thread.submit(total_usage, home, run.id)
         samples, rows = count_items(home, run.id)
         collected = collect(scored_rows(home, run))
-        used = usage_read.result()
+        used, total = usage_read.result(), total_read.result()
     usage = {shown_name(model, arm): amount for (kind, model, arm), amount in used.items() if kind == "score"}
     answers = summarise(collected, seed=run.seed, judged=judged, usage=usage, preparation=used.get(("replay", "", "")))
     return EvaluationFigures(
@@ -463,6 +467,7 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
         protocol=plan.protocol,
         criteria=criteria_figures(home, run.id) if judged else None,
         **dict(answers),
+        together=_usage(total),
         corrections=_hand_corrections(home, run, judged=judged),
     )
 
