@@ -291,12 +291,20 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
             checked=sum(rubrics.checked for rubrics in sets),
             pool=tuple(pool),
         ),
-        in_pool=tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool))),
+        in_pool=_in_pool(run, plan, pool),
         models=models,
         domains=samples_by_domain(judged),
         blind=blind_scores(judged),
         **calls_and_costs(home, stored),
     )
+
+
+def _in_pool(run: Run, plan: AuditPlan, pool: Sequence[str]) -> tuple[str, ...]:
+    """Return the candidates that are models of the pool, whatever they are called; older audits kept only shown names."""
+    resolved = run.texts("pool")
+    if not resolved:
+        return tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool)))
+    return tuple(sorted(spec.ref.name for spec in plan.candidates if spec.ref.model in resolved))
 
 
 def models_of(
