@@ -233,6 +233,7 @@ class AnswerFigures(Value):
     models: dict[str, ModelScores]
     length: LengthAndScore
     preparation: UsageFigures
+    together: UsageFigures
     blind: dict[str, Surviving] = Field(default_factory=dict)
 
 
@@ -331,6 +332,7 @@ def summarise(
     judged: bool = True,
     usage: Mapping[str, LedgerUsage] | None = None,
     preparation: LedgerUsage | None = None,
+    together: LedgerUsage | None = None,
 ) -> AnswerFigures:
     """Return the figures of the collected answers.
 
@@ -343,6 +345,7 @@ def summarise(
         judged: whether a judge scored; if not, rules decided which answers are right, and nothing is scored.
         usage: usage of the calls that made each model's answers and their scores, by displayed name.
         preparation: usage of the calls that made chains and criteria.
+        together: usage of all calls, each counted once.
     """
     usage = usage or {}
     models: dict[str, ModelScores] = {}
@@ -362,7 +365,13 @@ def summarise(
             blind[name] = _surviving(samples, answers.models[name + BLIND_MARK], seed=seed)
         if "#" not in name:
             lengths += samples.lengths
-    return AnswerFigures(models=models, length=length_and_score(lengths), preparation=_usage(preparation), blind=blind)
+    return AnswerFigures(
+        models=models,
+        length=length_and_score(lengths),
+        preparation=_usage(preparation),
+        together=_usage(together),
+        blind=blind,
+    )
 
 
 def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
@@ -457,7 +466,8 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
         collected = collect(scored_rows(home, run))
         used, total = usage_read.result(), total_read.result()
     usage = {shown_name(model, arm): amount for (kind, model, arm), amount in used.items() if kind == "score"}
-    answers = summarise(collected, seed=run.seed, judged=judged, usage=usage, preparation=used.get(("replay", "", "")))
+    preparation = used.get(("replay", "", ""))
+    answers = summarise(collected, seed=run.seed, judged=judged, usage=usage, preparation=preparation, together=total)
     return EvaluationFigures(
         **heading(run, plan),
         samples=samples,
@@ -467,7 +477,6 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
         protocol=plan.protocol,
         criteria=criteria_figures(home, run.id) if judged else None,
         **dict(answers),
-        together=_usage(total),
         corrections=_hand_corrections(home, run, judged=judged),
     )
 

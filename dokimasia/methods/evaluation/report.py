@@ -375,7 +375,7 @@ def _strict(accuracy: StrictShare | None, place: str = "") -> Cell:
 
 
 def scores(data: ReportData) -> Section:
-    """Return the section on strict accuracy and scores by model, best first."""
+    """Return the section on strict accuracy and scores by model, in the order of strict accuracy where it is known."""
     evaluation, judged = evaluation_of(data), data.judged
     models, ranked = evaluation.models, data.ranked()
     title = "Scores" if judged else "Strict accuracy"
@@ -390,7 +390,9 @@ def scores(data: ReportData) -> Section:
     points = _points(data)
     if points:
         dotted = "; dotted: what failures leave open" if failing else ""
-        about = f"Mean scores {intervals_said(points)} of {figures.several(len(points), 'model')}, best first{dotted}"
+        known = any(model.strict_accuracy is not None for model in models.values())
+        order = "the most right answers first" if known else "best first"
+        about = f"Mean scores {intervals_said(points)} of {figures.several(len(points), 'model')}, {order}{dotted}"
         blocks.append(Chart(interval_chart(points, title="mean score, 1 to 5", scale=SCALE), about))
     columns = _score_columns(data, failing=failing)
     about = "Answers and scores by model" if judged else "Strict accuracy by model"
@@ -1059,7 +1061,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     for row in results(home, run.id):
         if row.kind == "score" and not row.arm:
             answers.setdefault(row.model, []).append(answer_of(row, *parts))
-    sides = {name: ComparisonSide.of(refs, answers[name]) for name in data.ranked() if name in answers}
+    sides = {name: ComparisonSide.of(refs, answers[name]) for name in data.by_score() if name in answers}
     ids, selection = select_samples(run, [ref.sample_id for ref in refs], failed_samples(home, run.id), samples)
     views, images = await _views(home, run, ids)
     return replace(
