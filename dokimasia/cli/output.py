@@ -203,7 +203,7 @@ def diff(
     """Compare the runs FIRST and SECOND on the samples that both have: SECOND minus FIRST.
 
     Samples are paired by their content. Two judges on the same answers: two runs of the same data. Two models of one
-    run: dokimasia diff RUN RUN --models A,B, which is drawn as A minus B, as on the run's page (--json: B minus A).
+    run: dokimasia diff RUN RUN --models A,B, which is B minus A.
 
     Without --models, FIRST as last is the newest run that can be compared, and SECOND as last the newest of its kind
     beside FIRST; `diff last last` compares the two newest of a kind, the older one first.

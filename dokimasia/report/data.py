@@ -174,14 +174,18 @@ class ReportData:
         return None if added is None else added.value
 
     def ranked(self) -> list[str]:
+        """Return the models by strict accuracy, best first, and where that is equal or unknown by mean score."""
+        return sorted(self.summary["models"], key=lambda name: (-self._accuracy(name), -self._score(name), name))
+
+    def by_score(self) -> list[str]:
         """Return the models by mean score, best first; those without a score come last, by strict accuracy."""
-        models = self.summary["models"]
+        return sorted(self.summary["models"], key=lambda name: (-self._score(name), -self._accuracy(name), name))
 
-        def key(name: str) -> tuple[float, float]:
-            accuracy = models[name].get("strict_accuracy") or {}
-            return (models[name]["score"] or {"mean": 0})["mean"], accuracy.get("share") or 0
+    def _accuracy(self, name: str) -> float:
+        return (self.summary["models"][name].get("strict_accuracy") or {}).get("share") or 0
 
-        return sorted(models, key=lambda name: (*(-value for value in key(name)), name))
+    def _score(self, name: str) -> float:
+        return (self.summary["models"][name]["score"] or {"mean": 0})["mean"]
 
     @property
     def judged(self) -> bool:

@@ -338,13 +338,6 @@ def failures_by_kind(kinds: Iterable[FailureKind]) -> dict[FailureKind, int]:
     return dict(sorted(Counter(kinds).items()))
 
 
-def used_by_all(parts: Iterable[Used]) -> Used:
-    """Return what all parts used together; the cost is unknown where that of any part is."""
-    listed = list(parts)
-    cost = costs((part.cost for part in listed), (part.cost_known for part in listed))
-    return Used(calls=sum(part.calls for part in listed), **cost)
-
-
 def used_by_calls(calls: Iterable[CallFigures]) -> Used:
     """Return what calls used; the cost is unknown where that of any call is."""
     listed = list(calls)

@@ -32,7 +32,6 @@ from dokimasia.runs.measures import (
     mean_with_interval,
     rounded,
     spread,
-    used_by_all,
 )
 from dokimasia.runs.method import ColumnType
 from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
@@ -297,12 +296,12 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
             checked=sum(rubrics.checked for rubrics in sets),
             pool=tuple(pool),
         ),
-        in_pool=tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool))),
+        in_pool=_in_pool(run, plan, pool),
         models=models,
         lead=_lead(judged, seed=run.seed),
         domains=samples_by_domain(judged),
         blind=blind_scores(judged),
-        **dict(used_by_all(models.values())),
+        **calls_and_costs(home, stored),
     )
 
 
@@ -317,6 +316,14 @@ def _lead(models: Mapping[str, Samples], *, seed: int) -> Lead | None:
                 scores.setdefault(name, {})[id] = score
                 clusters[id] = sample.cluster
     return lead_of(scores, clusters, widest=100.0, seed=seed)
+
+
+def _in_pool(run: Run, plan: AuditPlan, pool: Sequence[str]) -> tuple[str, ...]:
+    """Return the candidates that are models of the pool, whatever they are called; older audits kept only shown names."""
+    resolved = run.texts("pool")
+    if not resolved:
+        return tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool)))
+    return tuple(sorted(spec.ref.name for spec in plan.candidates if spec.ref.model in resolved))
 
 
 def models_of(

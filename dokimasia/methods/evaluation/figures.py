@@ -54,7 +54,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteValueStore
-from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, usage_of
+from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, total_usage, usage_of
 
 LOWEST, HIGHEST = ATOMS
 FEWEST_FOR_LENGTH = 10
@@ -228,6 +228,9 @@ class EvaluationFigures(DataFigures):
         "answer in points of the score; left out without two models, those without images not counted",
     )
     preparation: UsageFigures = Field(description="what chains and criteria used")
+    together: UsageFigures = Field(
+        description="what all results used; a call that several models rest on is in the figures of each, and here once"
+    )
     blind: dict[str, Surviving] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"
     )
@@ -241,6 +244,7 @@ class AnswerFigures(Value):
     length: LengthAndScore
     lead: Lead | None = None
     preparation: UsageFigures
+    together: UsageFigures
     blind: dict[str, Surviving] = Field(default_factory=dict)
 
 
@@ -348,6 +352,7 @@ def summarise(
     judged: bool = True,
     usage: Mapping[str, LedgerUsage] | None = None,
     preparation: LedgerUsage | None = None,
+    together: LedgerUsage | None = None,
 ) -> AnswerFigures:
     """Return the figures of the collected answers.
 
@@ -360,6 +365,7 @@ def summarise(
         judged: whether a judge scored; if not, rules decided which answers are right, and nothing is scored.
         usage: usage of the calls that made each model's answers and their scores, by displayed name.
         preparation: usage of the calls that made chains and criteria.
+        together: usage of all calls, each counted once.
     """
     usage = usage or {}
     models: dict[str, ModelScores] = {}
@@ -384,6 +390,7 @@ def summarise(
         length=length_and_score(lengths),
         lead=_lead(answers.models, seed=seed),
         preparation=_usage(preparation),
+        together=_usage(together),
         blind=blind,
     )
 
@@ -490,11 +497,13 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
     judged = plan.judge is not None
     with ThreadPoolExecutor(1) as other_thread:
         usage_read = other_thread.submit(usage_of, home, run.id)
+        total_read = other_thread.submit(total_usage, home, run.id)
         samples, rows = count_items(home, run.id)
         collected = collect(scored_rows(home, run))
-        used = usage_read.result()
+        used, total = usage_read.result(), total_read.result()
     usage = {shown_name(model, arm): amount for (kind, model, arm), amount in used.items() if kind == "score"}
-    answers = summarise(collected, seed=run.seed, judged=judged, usage=usage, preparation=used.get(("replay", "", "")))
+    preparation = used.get(("replay", "", ""))
+    answers = summarise(collected, seed=run.seed, judged=judged, usage=usage, preparation=preparation, together=total)
     return EvaluationFigures(
         **heading(run, plan),
         samples=samples,

@@ -56,7 +56,7 @@ from dokimasia.report.charts import (
 )
 from dokimasia.report.conclusions import MOST_SENTENCES, lead_sentences
 from dokimasia.report.data import Drawing, ReportData
-from dokimasia.report.fields import Interval, StrictShare, TableRow, Used, pointer, rows_of
+from dokimasia.report.fields import Interval, StrictShare, TableRow, pointer, rows_of
 from dokimasia.report.sample_view import SampleView
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
@@ -89,8 +89,8 @@ INTERVALS = (
     "came from, not of another judge, prompt or set of criteria."
 )
 SHARED = (
-    "A call that several models rest on, such as the judge's on two answers in the same words, counts with each of them "
-    "and was made and paid once. "
+    "A call that several models rest on, such as the judge's on two answers in the same words, counts with each of them, "
+    "and once in what is said of all together. "
 )
 CHOSEN = (
     "The corrected answers were chosen by people and not drawn at random: how many there are does not say how often the judge "
@@ -404,7 +404,7 @@ def _strict(accuracy: StrictShare | None, place: str = "") -> Cell:
 
 
 def scores(data: ReportData) -> Section:
-    """Return the section on strict accuracy and scores by model, best first."""
+    """Return the section on strict accuracy and scores by model, in the order of strict accuracy where it is known."""
     evaluation, judged = evaluation_of(data), data.judged
     models, ranked = evaluation.models, data.ranked()
     title = "Scores" if judged else "Strict accuracy"
@@ -418,7 +418,9 @@ def scores(data: ReportData) -> Section:
     points = _points(data)
     if points:
         dotted = "; dotted: what failures leave open" if failing else ""
-        about = f"Mean scores {intervals_said(points)} of {figures.several(len(points), 'model')}, best first{dotted}"
+        known = any(model.strict_accuracy is not None for model in models.values())
+        order = "the most right answers first" if known else "best first"
+        about = f"Mean scores {intervals_said(points)} of {figures.several(len(points), 'model')}, {order}{dotted}"
         blocks.append(Chart(interval_chart(points, title="mean score, 1 to 5", scale=SCALE), about))
     columns = _score_columns(data, failing=failing)
     about = "Answers and scores by model" if judged else "Strict accuracy by model"
@@ -601,7 +603,7 @@ def without_undecided(failures: Mapping[FailureKind, int]) -> dict[FailureKind, 
 def _notes(data: ReportData) -> list[Block]:
     evaluation, judged = evaluation_of(data), data.judged
     models = evaluation.models
-    used = figures.used(used_together([evaluation.preparation, *models.values()]))
+    used = figures.used(evaluation.together)
     right = "Right are final answers that agree with the reference answer, by rule"
     right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is undecided. "
     if _has_undecided(models):
@@ -1031,7 +1033,7 @@ def cost(data: ReportData) -> Section:
             computed_column("a scored sample", lambda row: _dollars(sample_costs.get(row.name)), meaning="US dollars")
         )
     used = table(UsageFigures, rows, columns, "Calls, tokens and cost")
-    total = _total([evaluation.preparation, *(models[name] for name in ranked)])
+    total = _total(evaluation.together)
     blocks: list[Block] = [replace(used, rows=[*used.rows, total[: len(columns)]])]
     points: dict[str, tuple[float, float]] = {}
     for name in ranked:
@@ -1068,34 +1070,16 @@ def _dollars(value: float | None) -> Span:
     return Span(f"${value:,.4f}" if value else "$0.00")
 
 
-def used_together(parts: Iterable[Used]) -> Used:
-    """Return the total usage: calls, cost (None if part of it is unknown), and the known part of the cost."""
-    listed = list(parts)
-    cost = sum(part.cost or part.cost_known or 0.0 for part in listed)
-    unknown = any(part.cost is None for part in listed)
-    return Used(calls=sum(part.calls for part in listed), cost=None if unknown else cost, cost_known=cost)
-
-
-def _total(parts: Sequence[UsageFigures]) -> list[Cell]:
+def _total(together: UsageFigures) -> list[Cell]:
     return [
         Span("together", "strong"),
-        figures.count(sum(part.calls for part in parts), tone="strong"),
-        figures.count(_sum_of_known(part.tokens.input for part in parts), tone="strong"),
-        figures.count(_sum_of_known(part.tokens.output for part in parts), tone="strong"),
-        figures.count(sum(part.tokens.unknown for part in parts), tone="strong"),
-        figures.cost_of(used_together(parts)),
+        figures.count(together.calls, tone="strong"),
+        figures.count(together.tokens.input, tone="strong"),
+        figures.count(together.tokens.output, tone="strong"),
+        figures.count(together.tokens.unknown, tone="strong"),
+        figures.cost_of(together),
         figures.NOTHING,
     ]
-
-
-def _sum_of_known(values: Iterable[int | None]) -> int | None:
-    """Return the sum; None if a value is unknown."""
-    total = 0
-    for value in values:
-        if value is None:
-            return None
-        total += value
-    return total
 
 
 def samples(data: ReportData) -> Section | None:
@@ -1111,7 +1095,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     for row in results(home, run.id):
         if row.kind == "score" and not row.arm:
             answers.setdefault(row.model, []).append(answer_of(row, *parts))
-    sides = {name: ComparisonSide.of(refs, answers[name]) for name in data.ranked() if name in answers}
+    sides = {name: ComparisonSide.of(refs, answers[name]) for name in data.by_score() if name in answers}
     ids, selection = select_samples(run, [ref.sample_id for ref in refs], failed_samples(home, run.id), samples)
     views, images = await _views(home, run, ids)
     return replace(
