@@ -42,6 +42,8 @@ from dokimasia.storage.threads import live_threads
 from dokimasia.storage.usage import count_calls
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
     from dokimasia.runs.work import Job
 
 Q = TypeVar("Q", bound=RunRequest)
@@ -69,6 +71,7 @@ async def run(
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
+    chat_models: "Mapping[str, BaseChatModel] | None" = None,
     prompts: PromptLibrary | None = None,
     given: Any = None,
     home: Home | None = None,
@@ -84,6 +87,7 @@ async def run(
         observer: receives the progress.
         stop: lets other code ask the run to stop.
         transports: transports that replace the package's own, by name.
+        chat_models: LangChain chat models by the names under which the request names them.
         prompts: prompts that replace the package's own.
         given: what the method takes beside its request, such as a program's own criteria.
         home: a home that is open for writing. The caller closes it and the transports, so that several runs can work over
@@ -94,7 +98,7 @@ async def run(
         HomeLocked: another process writes to the home.
         Interrupted: the run was asked to stop; what is finished is kept.
     """
-    settings = settings or load_settings()
+    settings = (settings or load_settings()).with_chat_models(chat_models)
     library = method.library(request, given) if prompts is None else prompts
     async with open_home(settings, home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
@@ -121,6 +125,7 @@ async def resume(
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
+    chat_models: "Mapping[str, BaseChatModel] | None" = None,
     prompts: PromptLibrary | None = None,
     retry: Collection[FailureKind] = (),
     given: object = None,
@@ -136,6 +141,7 @@ async def resume(
         observer: receives the progress.
         stop: lets other code ask the run to stop.
         transports: transports that replace the package's own, by name.
+        chat_models: LangChain chat models that the run asks, by name; the same as before.
         prompts: prompts that replace the package's own.
         retry: kinds of failure whose items are asked anew, as new draws; earlier outcomes stay on record.
         given: what the method takes beside its request.
@@ -147,6 +153,7 @@ async def resume(
             work.
         Interrupted: the run was asked to stop again.
     """
+    settings = settings.with_chat_models(chat_models)
     method, plan, request, library = await asyncio.to_thread(
         prepare_resume, run, changes=changes, prompts=prompts, retry=retry, given=given
     )
