@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from dokimasia.errors import DokimasiaError, InputError, Interrupted, UnparsableReply
     from dokimasia.gateway.doubles import FunctionGateway, ScriptedGateway
     from dokimasia.graphs.context import Context
-    from dokimasia.graphs.drive import as_runnable
     from dokimasia.graphs.refinement.one_refinement import refinement_runnable
     from dokimasia.methods.audit import AuditRequest, audit
     from dokimasia.methods.evaluation import EvaluationRequest, evaluate, evaluate_sync
     from dokimasia.methods.graph import GraphRequest, run_graph
     from dokimasia.methods.judging import JudgingRequest, compare_judging
     from dokimasia.methods.refinement import RefinementRequest, refine
-    from dokimasia.methods.refinement.embedding import memory_context, refine_one
+    from dokimasia.methods.refinement.embedding import refine_one
     from dokimasia.methods.rubrics import RubricRequest, make_rubrics
     from dokimasia.methods.tree import GrowthRequest, grow_tree, grow_tree_sync
     from dokimasia.people.checks import decide, pending_checks
+    from dokimasia.runs.embedding import as_runnable, memory_context
     from dokimasia.runs.forking import ForkRequest, fork
     from dokimasia.runs.lifecycle import RunResult
     from dokimasia.settings import Settings, load_settings
@@ -48,14 +48,14 @@ _MODULES = {
         "errors": ("DokimasiaError", "InputError", "Interrupted", "UnparsableReply"),
         "gateway.doubles": ("FunctionGateway", "ScriptedGateway"),
         "graphs.context": ("Context",),
-        "graphs.drive": ("as_runnable",),
+        "runs.embedding": ("as_runnable", "memory_context"),
         "graphs.refinement.one_refinement": ("refinement_runnable",),
         "methods.audit": ("AuditRequest", "audit"),
         "methods.evaluation": ("EvaluationRequest", "evaluate", "evaluate_sync"),
         "methods.graph": ("GraphRequest", "run_graph"),
         "methods.judging": ("JudgingRequest", "compare_judging"),
         "methods.refinement": ("RefinementRequest", "refine"),
-        "methods.refinement.embedding": ("memory_context", "refine_one"),
+        "methods.refinement.embedding": ("refine_one",),
         "methods.rubrics": ("RubricRequest", "make_rubrics"),
         "methods.tree": ("GrowthRequest", "grow_tree", "grow_tree_sync"),
         "people.checks": ("decide", "pending_checks"),

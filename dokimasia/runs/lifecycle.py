@@ -11,6 +11,7 @@ from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
+from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
@@ -112,9 +113,13 @@ def run_sync(method: AnyMethod, request: RunRequest, **services: Any) -> RunResu
     """Run a request as `run` does, for callers without an event loop.
 
     Raises:
-        RuntimeError: called from inside a running event loop, where `await run(method, request)` belongs.
+        LoopRunning: called inside a running event loop, where `await run(method, request)` belongs.
     """
-    return asyncio.run(run(method, request, **services))
+    return block_on(
+        lambda: run(method, request, **services),
+        called="a function that ends with _sync",
+        instead="`await` and its name without _sync",
+    )
 
 
 async def resume(
