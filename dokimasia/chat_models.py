@@ -4,7 +4,7 @@ import re
 import sys
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.identity import digest
@@ -118,11 +118,11 @@ def _made(name: str, path: tuple[str, ...]) -> "BaseChatModel":
     return model
 
 
-def _without_secrets(params: Mapping[str, Any], secrets: set[str]) -> dict[str, Any]:
+def _without_secrets(params: Mapping[str, object], secrets: set[str]) -> dict[str, object]:
     return {key: value for key, value in params.items() if key not in secrets and not _SECRET.search(key)}
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> object:
     """Return a parameter as plain JSON, without secrets; what is no JSON counts by its type."""
     if value is None or isinstance(value, str | int | float | bool):
         return value

@@ -2,18 +2,19 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx
 from pydantic import SecretStr
 
 from dokimasia.domain.call import Chat, ChatReply, Message, ModelCall, ModelReply, ModelSpec, ToolCall, Usage
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.ports import BlobStore
 from dokimasia.errors import TransportError
 from dokimasia.gateway.failures import LONGEST_MESSAGE, Verdict, cut, retry_after, scrub, verdict_of_status
 from dokimasia.gateway.images import EncodedImages, data_uri
 from dokimasia.gateway.openai_format import chat_fields, finish_of, storable, version_of
-from dokimasia.gateway.sending import clean_reply, redactor
+from dokimasia.gateway.sending import Redact, clean_reply, redactor
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -107,7 +108,7 @@ def chat_reply_of(message: "AIMessage", spec: ModelSpec) -> ChatReply:
     )
 
 
-def classify(error: Exception, clean: Any = str) -> TransportError:
+def classify(error: Exception, clean: Redact = str) -> TransportError:
     """Return an exception of a chat model as the failure of one request.
 
     A status of HTTP, a timeout or a lost connection of the exception or of its causes decides the kind. Any other
@@ -170,7 +171,7 @@ def _headers(error: BaseException) -> dict[str, str]:
 def _message(message: Message, urls: Mapping[str, str]) -> "BaseMessage":
     from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
 
-    content: Any = message.text
+    content: str | list[str | JsonObject] = message.text
     if message.images:
         content = []
         for part in message.parts:

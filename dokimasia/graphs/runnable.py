@@ -2,16 +2,17 @@
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Generic, TypeVar, cast, get_type_hints
+from typing import Any, Generic, TypeVar, cast, get_type_hints
 from weakref import WeakKeyDictionary
 
 from langchain_core.runnables import Runnable, RunnableConfig
 from langchain_core.runnables.graph import Graph as Drawing
 from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StreamMode
 from pydantic import PydanticUserError, TypeAdapter, ValidationError
 from typing_extensions import TypedDict
 
@@ -26,9 +27,13 @@ from dokimasia.graphs.signatures import SIGNATURES, Signature
 from dokimasia.graphs.walks import RecordingStore, resolved, walk_graph
 
 C = TypeVar("C")
+T = TypeVar("T")
 
 MODEL_FIELDS = ("model", "coder", "judge", "writer", "reader")
 """Fields of inputs that name a model."""
+
+MODES: tuple[StreamMode, ...] = ("updates", "values")
+"""What is streamed of a graph: each step's update, and the state after it."""
 
 INHERITED = ("verification",)
 """Graphs that wait for a person, by the checkpoints of the graph that they are part of."""
@@ -99,7 +104,7 @@ class _Held:
     context: object = None
 
 
-class GraphRunnable(Runnable[JsonObject, JsonObject]):
+class GraphRunnable(Runnable[Any, JsonObject]):
     """A graph as a LangChain runnable.
 
     `ainvoke` takes the graph's input as a mapping, with values or the ids of stored ones, and returns its final state.
@@ -146,7 +151,7 @@ class GraphRunnable(Runnable[JsonObject, JsonObject]):
         return self._compiled.get_graph(config)
 
     @property
-    def _compiled(self) -> CompiledStateGraph[JsonObject, Context]:
+    def _compiled(self) -> CompiledStateGraph[Any, Context]:
         return _compile(self._graph)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object) -> JsonObject:
@@ -175,6 +180,7 @@ class GraphRunnable(Runnable[JsonObject, JsonObject]):
             await task
         finally:
             task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
 
     async def atransform(
         self, input: AsyncIterator[JsonObject], config: RunnableConfig | None = None, **kwargs: object
@@ -205,13 +211,13 @@ class GraphRunnable(Runnable[JsonObject, JsonObject]):
 
         yield from self._block_on(steps, "stream", "`async for step in runnable.astream(...)`")
 
-    def _block_on(self, work: Callable[[], object], called: str, instead: str) -> object:
+    def _block_on(self, work: Callable[[], Awaitable[T]], called: str, instead: str) -> T:
         if self._borrowed:
             raise LoopRunning(
                 f"{called} of {self.name!r}: its context belongs to an event loop: write {instead} there, or leave the "
                 "context out, and each call opens one"
             )
-        return block_on(work, called=f"{called} of {self.name!r}", instead=instead)  # pyright: ignore
+        return block_on(work, called=f"{called} of {self.name!r}", instead=instead)
 
     async def _run(
         self, input: JsonObject, config: RunnableConfig | None, report: Callable[[JsonObject], None] | None
@@ -225,8 +231,8 @@ class GraphRunnable(Runnable[JsonObject, JsonObject]):
 
             async def walk(state: JsonObject, context: Context) -> JsonObject:
                 final: JsonObject = {}
-                modes = ["updates", "values"]
-                async for mode, chunk in self._compiled.astream(state, settled, context=context, stream_mode=modes):
+                async for part in self._compiled.astream(state, settled, context=context, stream_mode=list(MODES)):
+                    mode, chunk = cast("tuple[str, JsonObject]", part)
                     if mode == "values":
                         final = chunk
                     elif report is not None:
@@ -273,17 +279,20 @@ def _check_models(inputs: JsonObject, options: GraphOptions) -> None:
     for part in (*inputs.get("items", ()), *inputs.get("calls", ())):
         if isinstance(part, dict):
             parts.append(part)
-    named = {part.get(field) for part in parts for field in MODEL_FIELDS}
+    named: set[object] = set()
+    for part in parts:
+        answered = bool(part.get("response"))
+        named.update(part.get(field) for field in MODEL_FIELDS if not (field == "model" and answered))
     strangers = sorted({name for name in named if isinstance(name, str) and name} - options.models.keys())
     if strangers:
         there = ", ".join(sorted(options.models)) or "none"
         raise ConfigError(f"not among the context's models: {', '.join(strangers)}; there are: {there}")
 
 
-_COMPILED: dict[str, tuple[GraphFile, CompiledStateGraph[JsonObject, Context]]] = {}
+_COMPILED: dict[str, tuple[GraphFile, CompiledStateGraph[Any, Context]]] = {}
 
 
-def _compile(graph: GraphFile) -> CompiledStateGraph[JsonObject, Context]:
+def _compile(graph: GraphFile) -> CompiledStateGraph[Any, Context]:
     """Return the compiled graph, which takes no checkpoints of a graph around it unless it waits for people."""
     known = _COMPILED.get(graph.NAME)
     if known is not None and known[0] is graph:
@@ -298,6 +307,6 @@ def _compile(graph: GraphFile) -> CompiledStateGraph[JsonObject, Context]:
 def _adapter(type_: type) -> TypeAdapter[JsonObject] | None:
     """Return what checks an input; None for a type that pydantic cannot read."""
     try:
-        return TypeAdapter(type_)
+        return cast("TypeAdapter[JsonObject]", TypeAdapter(type_))
     except PydanticUserError:
         return None

@@ -71,7 +71,6 @@ class JudgedAnswer(Outcome, total=False):
     repeat: int
     response: Response
     final: FinalAnswer
-    judgement: Value
     score: float
 
 
@@ -131,7 +130,7 @@ class ScoringInput(AnswersInput):
     paths: NotRequired[list[str]]
 
 
-class ScoredAnswer(JudgedAnswer, total=False):
+class AnswerScored(JudgedAnswer, total=False):
     """An answer with the scores of its criteria."""
 
     judgement: CheckpointScores
@@ -140,7 +139,7 @@ class ScoredAnswer(JudgedAnswer, total=False):
 class AnswersScored(TypedDict, total=False):
     """The answers with their scores."""
 
-    items: list[ScoredAnswer]
+    items: list[AnswerScored]
 
 
 class ReplayInput(SampleInput):
@@ -160,10 +159,16 @@ class Replayed(TypedDict, total=False):
     why: Failed
 
 
+class AnswerDecided(JudgedAnswer, total=False):
+    """An answer with whether it is right."""
+
+    judgement: FinalAnswer
+
+
 class AnswersDecided(TypedDict, total=False):
     """The answers with whether they are right."""
 
-    items: list[JudgedAnswer]
+    items: list[AnswerDecided]
 
 
 class RubricsInput(SampleInput):
@@ -323,7 +328,7 @@ class GrowthInput(TypedDict):
     placed: NotRequired[list[Placement]]
 
 
-class Grown(TypedDict, total=False):
+class TreeGrown(TypedDict, total=False):
     """The tree, and the place of each criterion in it."""
 
     version: TreeVersion
@@ -387,7 +392,7 @@ class CodingInput(TypedDict):
     values: NotRequired[list[Value]]
 
 
-class Coded(Outcome, total=False):
+class AnswerCoded(Outcome, total=False):
     """The codings by atom, and by atom why there is none."""
 
     codings: dict[str, Coding]
@@ -471,7 +476,7 @@ SIGNATURES: dict[str, Signature] = {
     "cognitive_replay": Signature("evaluation.cognitive_replay", ReplayInput, Replayed),
     "checkpoint_scoring": Signature("evaluation.checkpoint_scoring", ScoringInput, AnswersScored),
     "refinement": Signature("refinement.refinement", RefinementInput, RefinementMade),
-    "taxonomy_growth": Signature("tree", GrowthInput, Grown),
+    "taxonomy_growth": Signature("tree", GrowthInput, TreeGrown),
     "density_filter": Signature("density", SampleInput, Filtered, options=FilterOptions),
     "peer_review": Signature("review.peer_review", SampleInput, Reviewed, options=ReviewOptions, names=("panel",)),
     "verification": Signature("review.verification", VerificationInput, Verification),
@@ -485,7 +490,7 @@ SIGNATURES: dict[str, Signature] = {
     "response_judging": Signature("judging.response_judging", JudgingInput, AnswersRated),
     "criterion_quality": Signature("quality", QualityInput, QualityRated),
     "mode_making": Signature("modes.mode_making", ModesInput, ModesMade),
-    "mode_coding": Signature("modes.mode_coding", CodingInput, Coded),
+    "mode_coding": Signature("modes.mode_coding", CodingInput, AnswerCoded),
     "diagnosis": Signature("diagnosis", DiagnosisInput, Diagnosed),
     "fingerprinting": Signature("fingerprinting", MatchInput, Matched),
     "gold_writing": Signature(

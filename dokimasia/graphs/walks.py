@@ -49,7 +49,7 @@ async def stored(part: object, store: ValueStore) -> object:
         return await store.put(part)
     if isinstance(part, Mapping):
         return {name: await stored(inner, store) for name, inner in part.items()}
-    if isinstance(part, list | tuple):
+    if isinstance(part, list):
         return [await stored(inner, store) for inner in part]
     return part
 
@@ -60,7 +60,7 @@ def resolved(part: object, values: Mapping[str, Value]) -> object:
         return values.get(part, part)
     if isinstance(part, Mapping):
         return {name: resolved(inner, values) for name, inner in part.items()}
-    if isinstance(part, list | tuple):
+    if isinstance(part, list):
         return [resolved(inner, values) for inner in part]
     return part
 
@@ -85,9 +85,8 @@ async def walk_graph(name: str, inputs: JsonObject, context: Context, walk: Walk
 
 async def _refine(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
     """Correct an answer: its check first, then the rounds."""
-    from dokimasia.graphs.refinement.one_refinement import refine_answer
-
-    return dict(await refine_answer(context=context, walk=walk, **inputs))
+    module = importlib.import_module("dokimasia.graphs.refinement.one_refinement")
+    return dict(await module.refine_answer(context=context, walk=walk, **inputs))
 
 
 async def _make_rubrics(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:

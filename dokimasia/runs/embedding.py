@@ -209,7 +209,7 @@ def as_runnable(
             context = replace(context, options=own)
         return GraphRunnable(graph, borrowed(context), values=bool(values), borrowed=True)
     own = _options_of(graph, options or {}, {"judge": judge})
-    names = dict.fromkeys((*models, *_named(own, signature.names), *(services.get("chat_models") or {})))
+    names = [*models, *_named(own, signature.names), *(services.get("chat_models") or ())]
     judge = judge or own.judge or next(iter(names), "")
     if not judge and graph.NAME != "verification":
         raise ConfigError(f"the graph {graph.NAME!r} needs models: judge=..., models=..., or chat_models=...")
