@@ -1,5 +1,6 @@
 """Planted errors: dimensions of error, the changes and edits that plant them, gold answers, and checks (FOCUS, 2)."""
 
+import operator
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import ClassVar, NamedTuple, Self
@@ -99,10 +100,14 @@ class GoldAnswer(Value):
 
 
 class Rewritten(NamedTuple):
-    """What a perturbing model makes of an answer: the whole new text and what was changed, or in `none` why it makes none."""
+    """What a perturbing model makes of an answer: the whole new text, what was changed, and why that is easy to miss.
+
+    `none` says why it makes no change.
+    """
 
     text: str = ""
     description: str = ""
+    rationale: str = ""
     none: str = ""
 
 
@@ -151,11 +156,12 @@ class PerturbOptions(GraphOptions):
 class EditInstruction(Value):
     """How an image is to be edited so that it is at fault in one dimension, and what will be wrong with it then.
 
-    `unsuited` says why the image cannot be edited so; then there is no instruction.
+    `rationale` says why that is easy to miss. `unsuited` says why the image cannot be edited so; then there is no instruction.
     """
 
     instruction: str = ""
     change: str = ""
+    rationale: str = Field(default="", exclude_if=operator.not_)
     unsuited: str = ""
 
     @model_validator(mode="after")

@@ -136,6 +136,7 @@ async def perturb_text(state: TextState, runtime: Runtime[Context]) -> TextState
         gold=gold.text,
         perturbed=reply.value.text,
         description=reply.value.description,
+        rationale=reply.value.rationale,
         by=context.options.judge,
     )
     id = await context.store.put(perturbed)
@@ -233,6 +234,7 @@ async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
                     gold_image=gold,
                     perturbed_image=edited.image,
                     description=instruction.change,
+                    rationale=instruction.rationale,
                     instruction=instruction.instruction,
                     by=options.judge,
                 )

@@ -562,6 +562,7 @@ def _instruction_reply(inputs: Inputs, image: bytes, draws: Draws) -> dict[str, 
     return {
         "instruction": instruction_text(instruction),
         "change": f"What was asked for is shown otherwise: {_named_fields(instruction.fields)}.",
+        "rationale": "The rest of the picture is as it was.",
     }
 
 

@@ -43,7 +43,7 @@ from dokimasia.methods.audit.figures import (
     pairs_of,
     rate,
 )
-from dokimasia.methods.audit.request import WAY, AuditPlan
+from dokimasia.methods.audit.request import AuditPlan, judge_use
 from dokimasia.people.passports import each_has_one, weights_of
 from dokimasia.report.fields import Display, Interval
 from dokimasia.report.figures import in_words, interval, number, p_value, several, share, signed
@@ -353,7 +353,7 @@ def _weights(home: Home, plans: tuple[AuditPlan, AuditPlan], files: Sequence[Pat
     if first.ref == second.ref:
         raise ConfigError("--passport weights two judges, and both audits are by one")
     by_judge = each_has_one(files, (first, second), plans[0].prompts, home)
-    weights = weights_of(by_judge, WAY)
+    weights = weights_of(by_judge, judge_use(plans[0].protocol))
     return weights[first.ref.name], weights[second.ref.name]
 
 

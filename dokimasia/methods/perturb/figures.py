@@ -38,6 +38,7 @@ COLUMNS: dict[str, ColumnType] = {
     "gold_image": "text",
     "perturbed_image": "text",
     "description": "text",
+    "rationale": "text",
     "instruction": "text",
     "not_applicable": "text",
     "checked_as": "text",
@@ -229,6 +230,7 @@ class PerturbRow(Value):
     gold_image: str | None = None
     perturbed_image: str | None = None
     description: str | None = None
+    rationale: str | None = None
     instruction: str | None = None
     not_applicable: str | None = None
     checked_as: str | None = None
@@ -419,6 +421,7 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
                 "gold": item.gold or None,
                 "perturbed": item.perturbed or None,
                 "description": item.description or None,
+                "rationale": item.rationale or None,
                 "instruction": item.instruction or None,
                 "gold_image": item.gold_image and item.gold_image.sha256,
                 "perturbed_image": item.perturbed_image and item.perturbed_image.sha256,

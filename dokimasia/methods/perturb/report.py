@@ -126,6 +126,8 @@ def _sample(views: Sequence[PerturbItemView], cut: Cut, pictures: Mapping[str, P
         else:
             label = f" (labelled {item.label.replace('_', ' ')})" if item.label else ""
             yield Paragraph((title, f": {item.description or 'not described'}", Span(label, "muted")))
+            if item.rationale:
+                yield Paragraph((Span("rationale: ", "muted"), item.rationale))
             yield from _images(item, pictures)
             if item.difference:
                 yield Paragraph(difference(item.difference, whole=False))

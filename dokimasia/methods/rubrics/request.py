@@ -27,19 +27,18 @@ from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.reviews import golden_captions
 from dokimasia.storage.runs import get_run, load_samples
 
-INSTRUCTIONS, CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS, PLANTED_TOKENS = 1_000, 900, 500, 200, 400
+INSTRUCTIONS, CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS, PLANTED_TOKENS = 1_200, 900, 900, 300, 1_200
 
-PROMPTS = (
+_PROMPTS = (
     *(f"must_right_{domain}" for domain in DOMAINS),
     "candidate_plain",
     "domain",
-    "easy_wrong",
     "perturbation",
     "repair",
-    "rubric_assessment",
     "rubric_cross_check",
     "rubric_repair",
 )
+_BY_PROTOCOL = ("easy_wrong", "rubric_assessment")
 
 
 class RubricRequest(DataRequest):
@@ -101,6 +100,12 @@ class RubricPlan(JudgedPlan):
         )
 
 
+def prompts_of(protocol: Protocol) -> tuple[str, ...]:
+    """Return the names of the prompts by which rubrics are made."""
+    suffix = "_published" if protocol == "published" else ""
+    return (*_PROMPTS, *(f"{name}{suffix}" for name in _BY_PROTOCOL))
+
+
 class Captions(NamedTuple):
     """Samples and captions to make rubrics from.
 
@@ -139,7 +144,7 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
         request=captions.request,
         protocol=request.protocol,
         dimensions=dimensions_id(),
-        prompts=prompts_used(session.library, PROMPTS),
+        prompts=prompts_used(session.library, prompts_of(request.protocol)),
     )
     names = tuple(spec.ref.name for spec in panel)
     data_name = ""  # Captions of a file have the file's name.

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -44,7 +44,7 @@ _Text = Annotated[Sentence, at_most(MAX_SAID), checked(_without_places)]
 class _EditReply(JsonReply):
     example: ClassVar[FormExample] = FormExample(
         """{"instruction": "Paint the boat on the left green instead of red.", "change": "The boat becomes green, while \
-the prompt asks for a red one."}
+the prompt asks for a red one.", "rationale": "The boat is still there at its place, and green suits a boat as well."}
 {"unsuited": "The image shows no lettering that could be misspelt."}"""
     )
 
@@ -58,6 +58,7 @@ class InstructionReply(_EditReply):
         description="the instruction"
     )
     change: _Text = Field(description="what will be changed, and what is wrong with it")
+    rationale: _Text | Literal[""] = Field(default="", description="why that is easy to miss")
 
 
 class UnsuitedReply(_EditReply):
