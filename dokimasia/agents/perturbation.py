@@ -81,7 +81,7 @@ def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
     """
     inputs = {**question_inputs(sample), "answer": answer}
     shown = ["image", "question", "answer"]
-    if sample.reference_text is not None:
+    if sample.reference_text not in (None, answer):
         inputs["reference_answer"] = sample.reference_text
         shown.append("reference_answer")
     read = partial(parse_gold_check, gold=answer)

@@ -1,13 +1,13 @@
 """Perturbation (FOCUS, section 2): graphs that write gold answers and insert an error of one dimension into an answer.
 
-    gold_writing       write ─► check ─► end
+    gold_writing       write ─► check ─► end          (a gold answer that is there already: check ─► end)
     text_perturbing    perturb ─► check ─► end
     image_perturbing   instruct ─► edit ─► end
 
-A gold answer that the checker finds wrong is stored with its faults, and no perturbation is made from it. A dimension that
-does not apply to an answer is no failure. A checker's objections to a change are stored beside it: people decide. An edited
-image that is unchanged, or, if a model checks it, does not follow the instruction, is a failure. The graphs are linear and
-run without checkpoints: after a crash the ledger answers repeated calls.
+A gold answer, written or of the data, that the checker finds wrong is stored with its faults, and no perturbation is made
+from it. A dimension that does not apply to an answer is no failure. A checker's objections to a change are stored beside it:
+people decide. An edited image that is unchanged, or, if a model checks it, does not follow the instruction, is a failure. The
+graphs are linear and run without checkpoints: after a crash the ledger answers repeated calls.
 """
 
 import asyncio
@@ -50,7 +50,7 @@ TEXTS: Task = "image-to-text"
 
 
 class GoldState(Failure, TypedDict, total=False):
-    """Ids of the sample, of the answer as `written`, and of the checked answer (`result`)."""
+    """Ids of the sample, of the answer as `written` or as the data have it, and of the checked answer (`result`)."""
 
     sample: str
     written: str
@@ -84,16 +84,20 @@ async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
     return {"calls": reply.calls, "result": await context.store.put(checked)}
 
 
+async def _before_writing(state: GoldState) -> str:
+    return "check" if state.get("written") else "write"
+
+
 async def _after_writing(state: GoldState, runtime: Runtime[Context]) -> str:
     return "check" if state.get("written") else END
 
 
 def build_gold_writing() -> StateGraph[GoldState, Context]:
-    """Return the graph in which gold answers are written, not compiled."""
+    """Return the graph in which gold answers are written and checked, not compiled."""
     graph = StateGraph(GoldState, context_schema=Context)
     graph.add_node("write", write_answer)
     graph.add_node("check", check_answer)
-    graph.add_edge(START, "write")
+    graph.add_conditional_edges(START, _before_writing, ["write", "check"])
     graph.add_conditional_edges("write", _after_writing, ["check", END])
     graph.add_edge("check", END)
     return graph

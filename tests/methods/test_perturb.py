@@ -155,6 +155,25 @@ def test_gold_answers_are_written_checked_and_left_out_where_they_are_wrong(worl
     assert summary["made"] == summary["asked"]
 
 
+def test_a_gold_answer_of_the_data_that_is_wrong_is_found_before_anything_is_planted_in_it(
+    worlds: Worlds, tmp_path: Path
+) -> None:
+    """An error that stands in the data's gold answer costs its sample and no other; with nobody to check, it stays."""
+    rows = [json.loads(line) for line in worlds.texts.read_text().splitlines()]
+    wrong = next(one for one in made_of(worlds.settings, worlds.of_texts) if one.item.dimension == "numerical_errors")
+    for row in rows:
+        row["image"] = str(worlds.texts.parent / row["image"])
+        if row["id"] == wrong.item.sample_id:
+            row["gold"] = wrong.item.perturbed
+    data = lines(tmp_path / "wrong.jsonl", rows)
+    asked = {"perturber": "sim/judge", "dimensions": ("attribute_distortion",), "allow_outside": True}
+    summary = perturbed(worlds.settings, data, **asked).summary
+    assert (summary["golds"]["given"], summary["golds"]["right"], summary["golds"]["wrong"]) == (7, 6, 1)
+    assert summary["asked"] == 6
+    unchecked = perturbed(worlds.settings, data, **asked, checker="none").summary
+    assert (unchecked["golds"]["right"], unchecked["golds"]["wrong"], unchecked["asked"]) == (0, 0, 7)
+
+
 def test_a_gold_answer_of_one_word_is_not_asked_about_where_it_cannot_work(settings: Settings, tmp_path: Path) -> None:
     """Nobody is asked to reorder the steps of one word; where no dimension is left, the run is refused with the way out."""
     data = tmp_path / "world.jsonl"

@@ -126,11 +126,13 @@ def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
 
 
 def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
-    """Return the ids of the gold answers to perturb, by sample: from the data, or written and checked."""
+    """Return the ids of the gold answers to perturb, by sample: those of the data unless found wrong, and written right ones."""
     golds = dict(plan.golds)
     for source, gold in made_values(home, run.id, GoldAnswer):
         if gold.right:
             golds[source.sample_id] = source.id
+        else:
+            golds.pop(source.sample_id, None)
     return golds
 
 
@@ -192,8 +194,9 @@ class Golds(Value):
 
     given: Count = Field(description="in the data")
     written: Count = Field(description="written and found right")
-    wrong: Count = Field(description="written and found wrong: nothing is made from them")
-    failed: Count = Field(description="not written, or not checked")
+    right: Count = Field(description="in the data and found right")
+    wrong: Count = Field(description="found wrong, whether written or in the data: nothing is made from them")
+    failed: Count = Field(description="not written, or not checked; of the data's, errors are planted in these, too")
     open: Count = Field(description="without a result yet")
 
 
@@ -305,20 +308,21 @@ def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) 
     """Return the figures of gold answers, and the samples without a usable one."""
     states: list[str] = []
     blocked: set[str] = set()
-    for id in plan.to_write:
+    for id in (*plan.to_write, *plan.to_check):
         gold = values.golds.get(id)
         if gold_item(id) not in rows:
             state = "open"
         elif gold is None:
             state = "failed"
         else:
-            state = "written" if gold.right else "wrong"
+            state = ("written" if gold.by else "right") if gold.right else "wrong"
         states.append(state)
-        if state != "written":
+        if state == "wrong" or (state in ("open", "failed") and id not in plan.golds):
             blocked.add(id)
     golds = Golds(
         given=len(plan.golds),
         written=states.count("written"),
+        right=states.count("right"),
         wrong=states.count("wrong"),
         failed=states.count("failed"),
         open=states.count("open"),

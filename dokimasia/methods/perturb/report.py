@@ -149,7 +149,7 @@ def _gold(item: PerturbItemView, cut: Cut) -> Iterator[Block]:
     if item.failure:
         yield Paragraph(("gold answer: ", Span(f"{item.failure}: {item.reason}", "bad")))
     elif item.gold:
-        yield Texts([(Span("gold answer, as it was written", "strong"), cut(item.gold))])
+        yield Texts([(Span("gold answer", "strong"), cut(item.gold))])
         if item.gold_wrong:
             yield Paragraph(f"The checker finds it wrong, and nothing is made from it: {item.gold_wrong}", "warning")
 
@@ -160,10 +160,11 @@ def _notes(perturbing: PerturbFigures) -> Iterator[str]:
         yield f"{NO_NEUTRAL[0].upper()}{NO_NEUTRAL[1:]}."
     if perturbing.brought:
         yield "The images were edited elsewhere and brought in a file; nobody was asked."
-    if perturbing.gold_writer:
+    if golds.right or golds.written or golds.wrong or golds.failed or golds.open:
+        written = f", {golds.written:,} written by {perturbing.gold_writer} and found right" if golds.written else ""
         yield (
-            f"Gold answers: {golds.given:,} given, {golds.written:,} written by {perturbing.gold_writer} and found "
-            f"right by {perturbing.checker}, {golds.wrong:,} found wrong and left out, {golds.failed:,} failed."
+            f"Gold answers, checked by {perturbing.checker}: {golds.right:,} of {golds.given:,} in the data found "
+            f"right{written}, {golds.wrong:,} found wrong and left out, {golds.failed:,} failed."
         )
     if perturbing.checker:
         unaware = "" if perturbing.editor else ", which is not told what a change was meant as"

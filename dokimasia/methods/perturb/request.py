@@ -32,9 +32,8 @@ from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.content.blobs import MemoryBlobs
 
 TEXT_PROMPTS = ("change_check", "error_in_passages", "error_throughout", "harmless_rewrite", "repair")
-GOLD_PROMPTS = ("gold_answer", "gold_check")
 IMAGE_PROMPTS = ("edit_check", "edit_instruction", "repair")
-GOLD_TOKENS, CHECK_TOKENS, LIST_TOKENS, INSTRUCTION_REPLY = 400, 120, 1_200, 120
+GOLD_TOKENS, CHECK_TOKENS, LIST_TOKENS, INSTRUCTION_REPLY = 400, 120, 1_700, 160
 
 NO_NEUTRAL = (
     "harmless changes are not made, so a probe cannot tell false alarms: `dokimasia perturb` makes them with score_neutral "
@@ -49,7 +48,8 @@ class PerturbRequest(DataRequest):
     """Make the right answers to DATA worse in named dimensions of error, to probe judges with them.
 
     A line of DATA has an image and a prompt. Image-to-text: the right (gold) answer is the line's field `gold`; where there
-    is none, --gold-writer writes it and the checker checks it; without a writer it is the reference answer. Text-to-image:
+    is none, --gold-writer writes it; without a writer it is the reference answer. The checker checks every gold answer before
+    anything is planted in it, and what it finds wrong is left out and counted. Text-to-image:
     the prompt is what the image was made by, and the image is the gold one.
 
     The perturber may say that a dimension does not apply to a sample, which is counted and no failure. The same command
@@ -77,7 +77,8 @@ class PerturbRequest(DataRequest):
     )
     checker: Annotated[str | None, Option(models=True)] = Field(
         default=None,
-        description=f"Who says of each change which dimension it is of (default: the perturber; {NOBODY}: nobody).",
+        description=f"Who checks gold answers, and says of each change which dimension it is of (default: the perturber; "
+        f"{NOBODY}: nobody).",
     )
     editor: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="text-to-image: the image model that edits the gold image as the perturber says."
@@ -93,7 +94,7 @@ class PerturbPlan(DataPlan):
 
     `definitions` is the content id of the task's dimensions. `asked` are the dimensions of each sample, and `golds` the
     ids of the data's gold answers, by sample; `gold` is a hash of these. `too_short` counts gold answers with too few
-    words, by dimension. `edited` is a hash of the file of edited images.
+    words, by dimension. `edited` is a hash of the file of edited images. `gold_checked`: the data's gold answers are checked.
     """
 
     task: Task
@@ -106,6 +107,7 @@ class PerturbPlan(DataPlan):
     editor: ModelSpec | None = None
     gold: str = ""
     edited: str | None = None
+    gold_checked: bool = False
     asked: Annotated[dict[str, tuple[str, ...]], OutsideIdentity]
     golds: Annotated[dict[str, str], OutsideIdentity]
     too_short: Annotated[dict[str, int], OutsideIdentity]
@@ -128,6 +130,13 @@ class PerturbPlan(DataPlan):
         if self.gold_writer is None:
             return []
         return [id for id, dimensions in self.asked.items() if dimensions and id not in self.golds]
+
+    @property
+    def to_check(self) -> list[str]:
+        """The samples whose gold answer is in the data and is checked before anything is planted in it."""
+        if not self.gold_checked:
+            return []
+        return [id for id, dimensions in self.asked.items() if dimensions and id in self.golds]
 
     @property
     def options(self) -> PerturbOptions:
@@ -201,6 +210,7 @@ async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbP
         asked=by_sample,
         golds={id: value_id(gold) for id, gold in material.golds.items()},
         too_short={name: len(ids) for name, ids in too_short.items() if ids},
+        gold_checked=models.checker is not None and bool(material.golds),
     )
     return Accepted(
         plan=plan,
@@ -283,7 +293,9 @@ def _prompts(request: PerturbRequest, models: PerturbModels, material: PerturbMa
         return ()
     if request.task == "text-to-image":
         return IMAGE_PROMPTS
-    return (*TEXT_PROMPTS, *GOLD_PROMPTS) if models.gold_writer else TEXT_PROMPTS
+    writing = ("gold_answer",) if models.gold_writer else ()
+    checking = ("gold_check",) if models.checker else ()
+    return (*TEXT_PROMPTS, *writing, *checking)
 
 
 def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str, ErrorDimension]) -> PerturbMaterial:
@@ -359,7 +371,7 @@ def _estimate(plan: PerturbPlan, material: PerturbMaterial) -> Estimate:
         notes.append(NO_NEUTRAL)
     if plan.checks_own_work:
         notes.append(OWN_WORK.format(checker=_name(plan.checker)))
-    items = len(plan.to_write) + sum(map(len, plan.asked.values()))
+    items = len(plan.to_write) + len(plan.to_check) + sum(map(len, plan.asked.values()))
     return total_estimate(calls, len(material.samples), items=items).model_copy(update={"notes": tuple(notes)})
 
 
@@ -368,8 +380,9 @@ def _calls_of_sample(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None)
     texts = plan.editor is None
     request_tokens = INSTRUCTION_TOKENS + size.text
     gold_tokens = GOLD_TOKENS if gold is None else 1 + len(gold.text) // CHARACTERS_PER_TOKEN
-    if plan.gold_writer is not None and plan.checker is not None and gold is None:
+    if sample.id in plan.to_write and plan.gold_writer is not None:
         yield ExpectedCalls(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), gold_tokens)
+    if sample.id in (*plan.to_write, *plan.to_check) and plan.checker is not None:
         sent = request_tokens + gold_tokens + size.images_for(plan.checker)
         yield ExpectedCalls(plan.checker, 1, sent, CHECK_TOKENS)
     if plan.perturber is not None:

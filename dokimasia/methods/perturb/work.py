@@ -1,4 +1,4 @@
-"""The work of a perturbation run: write missing gold answers, then perturb each answer, with a row for each item."""
+"""The work of a perturbation run: write and check gold answers, then perturb each answer, with a row for each item."""
 
 import asyncio
 from collections.abc import AsyncIterator
@@ -12,18 +12,19 @@ from dokimasia.runs.work import Item, Job, Stage
 
 
 async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the stages: writing gold answers, if requested, and perturbing."""
+    """Yield the stages: writing and checking gold answers, if requested, and perturbing."""
     plan = job.plan
     if plan.edited is not None:
         yield _edited_images(job)
         return
-    if plan.gold_writer is not None:
-        to_write = set(plan.to_write)
+    if plan.to_write or plan.to_check:
+        given = {id: {"written": plan.golds[id]} for id in plan.to_check}
+        gold_inputs: dict[str, dict[str, str]] = {id: {} for id in plan.to_write} | given
 
         def gold_items(sample: Sample) -> list[Item]:
-            return [Item(gold_item(sample.id))] if sample.id in to_write else []
+            return [Item(gold_item(sample.id), gold_inputs[sample.id])] if sample.id in gold_inputs else []
 
-        yield replace(job.graph_stage(GOLD_WRITING, gold_items), items=len(to_write))
+        yield replace(job.graph_stage(GOLD_WRITING, gold_items), items=len(gold_inputs))
     if plan.editor is not None:
 
         def image_items(sample: Sample) -> list[Item]:
