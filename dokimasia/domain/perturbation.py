@@ -10,6 +10,7 @@ from pydantic import Field, model_validator
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Provenance
 from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.sample import ImageRef
 
 
 class Dimension(Value):
@@ -99,6 +100,22 @@ class GoldAnswer(Value):
         return len(self.text.split())
 
 
+class GoldImage(Value):
+    """An image that is held to be right, made by a sample's prompt or given by the data, from which edited ones are made.
+
+    `by` is the image model, empty where the data gave it. `right` and `why` are as in `GoldAnswer`; `call` is the ledger key
+    of the call that made it.
+    """
+
+    sample: str
+    image: ImageRef
+    by: str = ""
+    right: bool | None = None
+    why: str = ""
+    call: str = ""
+    checked: Provenance | None = None
+
+
 class Rewritten(NamedTuple):
     """What a perturbing model makes of an answer: the whole new text, what was changed, and why that is easy to miss.
 
@@ -144,8 +161,9 @@ class ChangeCheck(Value):
 class PerturbOptions(GraphOptions):
     """Options of perturbing: `judge` is who perturbs answers, or writes the instructions by which images are edited.
 
-    `editor` is the image model that edits them, and `writer` who writes gold answers. `checker` is who says whether a gold
-    answer is right, what a change is of, and whether an edit was carried out; empty where nobody is asked.
+    `editor` is the image model that edits them, and `writer` who writes gold answers, or the image model that makes gold
+    images. `checker` is who says whether a gold answer or image is right, what a change is of, and whether an edit was
+    carried out; empty where nobody is asked.
     """
 
     editor: str = ""

@@ -41,6 +41,7 @@ SHOWN: dict[str, tuple[FormExample, Callable[[str], Any]]] = {
         partial(perturbation.parse_perturbations, text=GOLD, expected=2, lenient=True),
     ),
     "edit_instruction": (edits.InstructionReply.example, edits.parse_edit_instruction),
+    "gold_image_check": (edits.GoldImageReply.example, edits.parse_gold_image_check),
     "edit_check": (edits.EditCheckReply.example, edits.parse_edit_check),
     "error_in_passages": (perturbed.PassagesReply.example, partial(perturbed.parse_passages, gold=GOLD)),
     "error_throughout": (

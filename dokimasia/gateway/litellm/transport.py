@@ -82,8 +82,11 @@ class LiteLLMTransport:
         elif isinstance(call, ImageEdit):
             del arguments["drop_params"]  # this function would send it along, as a field of the form
             arguments = edit_fields(call, spec) | arguments
-            arguments |= {"image": await asyncio.to_thread(blobs.get, call.image.sha256), "prompt": call.instruction}
-            send, read = litellm.aimage_edit, edited_image
+            arguments["prompt"] = call.instruction
+            if call.image is not None:
+                arguments["image"] = await asyncio.to_thread(blobs.get, call.image.sha256)
+            send = litellm.aimage_generation if call.image is None else litellm.aimage_edit
+            read = edited_image
         else:
             arguments |= {"input": list(call.texts), "encoding_format": "float"}
             send, read = litellm.aembedding, embedding_reply_of

@@ -476,7 +476,7 @@ def _weights_gap(
         if any(len(side) < len(names) for side, names in zip(values, (open_models, proprietary), strict=True)):
             continue
         for side, scores in zip(means, values, strict=True):
-            side.append(mean(scores))
+            side.append(sum(scores) / len(scores))
         clusters.append(sample.cluster)
     if not clusters:
         return None
@@ -486,8 +486,8 @@ def _weights_gap(
         return None
     return WeightsGap(
         n=len(clusters),
-        open=rounded(mean(means[0])),
-        proprietary=rounded(mean(means[1])),
+        open=rounded(sum(means[0]) / len(clusters)),
+        proprietary=rounded(sum(means[1]) / len(clusters)),
         gap=gap,
         p=rounded(sign_flip_test(differences, clusters=clusters, seed=seed).p_value),
     )

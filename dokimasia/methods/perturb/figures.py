@@ -10,7 +10,7 @@ from dokimasia.algorithms.text.word_difference import word_difference
 from dokimasia.domain.blindspots import NEUTRAL, Perturbed, Task
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, NotApplicable
+from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, GoldImage, NotApplicable
 from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.parsing.blindspots.perturbed import reason_kind
 from dokimasia.people.checks import LabelFigures, checked_texts, label_figures, labelled
@@ -92,7 +92,7 @@ class RunValues(NamedTuple):
 
     perturbed: Mapping[str, PerturbedItem]
     not_applicable: Mapping[str, NotApplicable]
-    golds: Mapping[str, GoldAnswer]
+    golds: Mapping[str, GoldAnswer | GoldImage]
 
 
 def item_of(sample_id: str, dimension: str) -> str:
@@ -116,7 +116,9 @@ def values_of(home: Home, run: Run) -> RunValues:
     not_applicable: dict[str, NotApplicable] = {}
     for source, absence in made_values(home, run.id, NotApplicable):
         not_applicable[item_of(source.sample_id, absence.dimension)] = absence
-    golds = {source.sample_id: gold for source, gold in made_values(home, run.id, GoldAnswer)}
+    golds: dict[str, GoldAnswer | GoldImage] = {}
+    golds |= {source.sample_id: gold for source, gold in made_values(home, run.id, GoldAnswer)}
+    golds |= {source.sample_id: gold for source, gold in made_values(home, run.id, GoldImage)}
     return RunValues(perturbed, not_applicable, golds)
 
 
@@ -134,6 +136,19 @@ def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
         else:
             golds.pop(source.sample_id, None)
     return golds
+
+
+def gold_images_of(home: Home, run: Run, plan: PerturbPlan) -> tuple[dict[str, str], set[str]]:
+    """Return the ids of the gold images that were found right, by sample, and the samples without a usable one."""
+    made: dict[str, str] = {}
+    unusable = set(plan.to_write)
+    for source, gold in made_values(home, run.id, GoldImage):
+        if gold.right:
+            made[source.sample_id] = source.id
+            unusable.discard(source.sample_id)
+        else:
+            unusable.add(source.sample_id)
+    return made, unusable
 
 
 def edited_items(home: Home, run: Run) -> dict[str, Perturbed]:
@@ -406,6 +421,10 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
     for row in rows:
         if row.item.startswith(GOLD):
             gold = values.golds.get(row.sample_id)
+            if isinstance(gold, GoldImage):
+                doubt = None if gold.right else gold.why
+                yield PerturbRow(task=plan.task, gold_image=gold.image.sha256, gold_wrong=doubt)
+                continue
             doubt = None if gold is None or gold.right else f"{gold.words}: {gold.why}"
             yield PerturbRow(task=plan.task, gold=gold and gold.text, gold_wrong=doubt)
             continue

@@ -116,7 +116,7 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
 def _sample(views: Sequence[PerturbItemView], cut: Cut, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     for item in views:
         if item.dimension is None:
-            yield from _gold(item, cut)
+            yield from _gold(item, cut, pictures)
             continue
         title = Span(f"{item.dimension} ({item.group})", "strong")
         if item.failure:
@@ -145,13 +145,18 @@ def _images(item: PerturbItemView, pictures: Mapping[str, Picture]) -> Iterator[
         yield Image(picture.uri if picture else "", f"{title}: image {sha256[:12]}", sha256=sha256)
 
 
-def _gold(item: PerturbItemView, cut: Cut) -> Iterator[Block]:
+def _gold(item: PerturbItemView, cut: Cut, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     if item.failure:
         yield Paragraph(("gold answer: ", Span(f"{item.failure}: {item.reason}", "bad")))
-    elif item.gold:
+        return
+    if item.gold:
         yield Texts([(Span("gold answer", "strong"), cut(item.gold))])
-        if item.gold_wrong:
-            yield Paragraph(f"The checker finds it wrong, and nothing is made from it: {item.gold_wrong}", "warning")
+    if item.gold_image:
+        picture = pictures.get(item.gold_image)
+        title = f"gold image: image {item.gold_image[:12]}"
+        yield Image(picture.uri if picture else "", title, sha256=item.gold_image)
+    if item.gold_wrong:
+        yield Paragraph(f"The checker finds it wrong, and nothing is made from it: {item.gold_wrong}", "warning")
 
 
 def _notes(perturbing: PerturbFigures) -> Iterator[str]:
@@ -161,9 +166,10 @@ def _notes(perturbing: PerturbFigures) -> Iterator[str]:
     if perturbing.brought:
         yield "The images were edited elsewhere and brought in a file; nobody was asked."
     if golds.right or golds.written or golds.wrong or golds.failed or golds.open:
-        written = f", {golds.written:,} written by {perturbing.gold_writer} and found right" if golds.written else ""
+        what = "images" if perturbing.editor else "answers"
+        written = f", {golds.written:,} by {perturbing.gold_writer} found right" if golds.written else ""
         yield (
-            f"Gold answers, checked by {perturbing.checker}: {golds.right:,} of {golds.given:,} in the data found "
+            f"Gold {what}, checked by {perturbing.checker}: {golds.right:,} of {golds.given:,} in the data found "
             f"right{written}, {golds.wrong:,} found wrong and left out, {golds.failed:,} failed."
         )
     if perturbing.checker:

@@ -122,7 +122,7 @@ def distributions(data: ReportData) -> Section | None:
 
 def _domains(run: RubricsFigures) -> Iterator[Block]:
     """Yield how the samples are spread over domains, as a chart and a table (PerceptionRubrics, figure 3)."""
-    titles: Mapping[str, str] = DOMAIN_TITLES
+    titles = {str(name): title for name, title in DOMAIN_TITLES.items()}
     counts = {titles.get(name, name): count for name, count in run.domains.items()}
     about = "Samples by domain"
     yield Chart(histogram({"samples": counts}, x="domain"), about)

@@ -83,6 +83,31 @@ class EditCheckReply(JsonReply):
     alone: bool = Field(description="true or false: nothing else was changed")
 
 
+class GoldImageReply(JsonReply):
+    """Whether a gold image is right, and what is wrong with it."""
+
+    known_by: ClassVar[tuple[str, ...]] = ("right",)
+    example: ClassVar[FormExample] = FormExample(
+        """{"right": false, "why": "The image shows four boats, while the prompt asks for three."}
+{"right": true, "why": ""}"""
+    )
+
+    right: bool = Field(description="true or false")
+    why: _Text | Literal[""] = Field(default="", description="what is wrong, in one sentence, or nothing")
+
+
+def parse_gold_image_check(reply: str) -> str:
+    """Return what is wrong with a gold image; empty if it is right.
+
+    Raises:
+        UnparsableReply: there is no object with `right`, or it is false and does not say why.
+    """
+    parsed = read_object(reply, GoldImageReply)
+    if not parsed.right and not parsed.why:
+        raise UnparsableReply("the field 'why' is missing or empty, and the image is said to be wrong")
+    return "" if parsed.right else parsed.why
+
+
 def parse_edit_instruction(reply: str, *, unnamed: Collection[str] = ()) -> EditInstruction:
     """Return an edit instruction with the change it makes, or the reason why the image is unsuited to it.
 
