@@ -347,7 +347,10 @@ def read_image_generation(body: bytes) -> ImageEdit:
         raise bad_request("n: simulated models make one image")
     if not isinstance(seed, int) or seed < 0:
         raise bad_request("seed: a whole number from 0")
-    extra = {name: value for name, value in data.items() if name not in _NOT_EXTRA and isinstance(value, str)}
+    extra: dict[str, JsonValue] = {}
+    for name, value in data.items():
+        if name not in _NOT_EXTRA and isinstance(value, str):
+            extra[name] = value
     return ImageEdit(model=model, instruction=prompt, extra=extra, repeat=seed)
 
 
