@@ -9,6 +9,7 @@ from functools import partial
 from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.density import Domain
+from dokimasia.domain.options import prompt_of_protocol
 from dokimasia.domain.rubric import CheckedRubric, Rubric, RubricAssessment, RubricSet, WrittenRubric
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.assessment import parse_rubric_assessment
@@ -64,7 +65,7 @@ def mine_easy_wrong(
     if gate and not published:
         inputs["rubrics"], shown = rubrics_text(gate), ("caption", "rubrics", "responses")
     return Ask(
-        "easy_wrong_published" if published else "easy_wrong",
+        prompt_of_protocol("easy_wrong", published=published),
         inputs,
         shown=shown,
         parse=partial(parse_easy_wrong, n_responses=len(responses), published=published),
@@ -141,7 +142,7 @@ def assess_response(
     """
     group_a, group_b = rubrics.must_right, rubrics.easy_wrong
     return Ask(
-        "rubric_assessment_published" if published else "rubric_assessment",
+        prompt_of_protocol("rubric_assessment", published=published),
         {"group_a": rubrics_text(group_a), "group_b": rubrics_text(group_b), **answer_inputs("response", response)},
         shown=("rubrics", shown_as("response", response), *(("image",) if show_image and sample.images else ())),
         parse=partial(parse_rubric_assessment, n_a=len(group_a), n_b=len(group_b)),

@@ -104,14 +104,20 @@ def summarise(samples: Iterable[Assessment | None]) -> GatedSummary:
         easy_wrong_item=_percent(easy_wrong),
         gate_pass=passed,
         easy_wrong_mean=_percent([_share(sample[1]) for sample in scored if sample[1]]),
-        reliability_gap=item - passed if item is not None and passed is not None else None,
+        reliability_gap=_gap(item, passed),
         atomic_accuracy=atomic,
-        atomic_gap=atomic - passed if atomic is not None and passed is not None else None,
+        atomic_gap=_gap(atomic, passed),
     )
 
 
 def _share(hits: Sequence[bool]) -> float:
     return sum(hits) / len(hits) if hits else 1.0
+
+
+def _gap(item: float | None, passed: float | None) -> float | None:
+    if item is None or passed is None:
+        return None
+    return item - passed
 
 
 def _percent(values: Sequence[float]) -> float | None:

@@ -10,7 +10,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.domain.options import GraphOptions, Protocol
+from dokimasia.domain.options import GraphOptions, Protocol, prompt_of_protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
@@ -39,8 +39,8 @@ DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 600, 260
 
 def judge_use(protocol: Protocol) -> JudgeUse:
     """Return what an audit needs its judge for, and the prompt by which it asks."""
-    suffix = "_published" if protocol == "published" else ""
-    return JudgeUse("judging by gated rubrics", ("gated",), f"rubric_assessment{suffix}")
+    prompt = prompt_of_protocol("rubric_assessment", published=protocol == "published")
+    return JudgeUse("judging by gated rubrics", ("gated",), prompt)
 
 
 class AuditRequest(DataRequest):

@@ -10,7 +10,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.density import DOMAINS, domain_of
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.options import GraphOptions, Protocol
+from dokimasia.domain.options import GraphOptions, Protocol, prompt_of_protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import FEWEST_TRIED, MEASURED_ERRORS, TRIAL_CAPTIONS, RubricOptions, RubricSource
 from dokimasia.domain.sample import Sample
@@ -102,8 +102,8 @@ class RubricPlan(JudgedPlan):
 
 def prompts_of(protocol: Protocol) -> tuple[str, ...]:
     """Return the names of the prompts by which rubrics are made."""
-    suffix = "_published" if protocol == "published" else ""
-    return (*_PROMPTS, *(f"{name}{suffix}" for name in _BY_PROTOCOL))
+    published = protocol == "published"
+    return (*_PROMPTS, *(prompt_of_protocol(name, published=published) for name in _BY_PROTOCOL))
 
 
 class Captions(NamedTuple):
