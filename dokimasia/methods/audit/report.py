@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from dokimasia.domain.call import WEIGHTS
 from dokimasia.methods.audit.analyses import (
+    MOST_POINTS,
     Agreement,
     AnalysedAudit,
     BenchmarkScores,
@@ -20,11 +21,13 @@ from dokimasia.methods.audit.analyses import (
     LengthAnalysis,
     LengthCorrelation,
     ModelGap,
+    OpenAndProprietary,
     OtherBenchmarks,
     ReliabilityGap,
     RubricCoverage,
     RubricShare,
     TwoJudges,
+    WeightsGap,
 )
 from dokimasia.methods.audit.figures import (
     BLIND_MARK,
@@ -41,8 +44,10 @@ from dokimasia.report.charts import (
     PALETTE,
     Figure,
     Point,
+    cloud_chart,
     interval_chart,
     intervals_said,
+    paired_chart,
     plain_layout,
     scatter_chart,
 )
@@ -62,6 +67,7 @@ A = TypeVar(
     Agreement,
     OtherBenchmarks,
     LengthAnalysis,
+    OpenAndProprietary,
     TwoJudges,
     RubricCoverage,
 )
@@ -105,6 +111,8 @@ def scores(data: ReportData) -> Section:
             column("gate_pass"),
             column("easy_wrong_mean"),
             column("reliability_gap"),
+            column("atomic_accuracy", only="page"),
+            column("atomic_gap", only="page"),
             computed_column("judged", _judged, meaning="responses that were judged, and all"),
             column("bounds", "overall", only="page", write=partial(figures.interval, digits=1)),
             column("failed_answers", only=None if failing else "page"),
@@ -245,6 +253,7 @@ def analyses(data: ReportData) -> Section | None:
     audit_analyses = data.figures.analyses
     blocks = [
         *_analysis("Reliability gap", audit_analyses.reliability_gap, _gap),
+        *_analysis("Open and proprietary models", audit_analyses.open_and_proprietary, _by_weights),
         *_analysis("Failures by domain", audit_analyses.failures_by_domain, _failures),
         *_analysis("Consistency", audit_analyses.consistency, _consistency),
         *_analysis("Agreement", audit_analyses.agreement, _agreement),
@@ -269,11 +278,34 @@ def _gap(analysis: ReliabilityGap) -> list[Block]:
         return []
     rows = rows_of(models, order=sorted(models, key=lambda name: (models[name].gap.mean, name)))
     chart = interval_chart(points_of(rows, "gap"), title="reliability gap, points", scale=None, zero=True)
-    columns = [name_column("model"), column("item"), column("gate"), column("gap")]
+    columns = [
+        name_column("model"),
+        column("item"),
+        column("gate"),
+        column("gap"),
+        column("atomic"),
+        column("atomic_gap"),
+    ]
+    pairs = {row.name: (row.figures.atomic, row.figures.gate) for row in rows}
+    published = paired_chart(pairs, ("atomic accuracy", "gate pass"), title="percent", scale=PERCENT)
     return [
         Chart(chart, "Reliability gap by model"),
+        Chart(published, "Atomic accuracy over all rubrics, and gate pass rate, by model"),
         table(ModelGap, rows, columns, "Reliability gap by model"),
     ]
+
+
+def _by_weights(analysis: OpenAndProprietary) -> list[Block]:
+    columns: list[TableColumn[WeightsGap]] = [
+        computed_column("of each group", lambda row: row.name, numeric=False),
+        column("open"),
+        column("proprietary"),
+        column("gap"),
+        column("p"),
+        column("n"),
+    ]
+    rows = rows_of(analysis.gaps)
+    return [table(WeightsGap, rows, columns, "Mean gated score of open and proprietary models on the same images")]
 
 
 def _failures(analysis: FailuresByDomain) -> list[Block]:
@@ -387,6 +419,10 @@ def _length(analysis: LengthAnalysis) -> list[Block]:
     if points:
         chart = interval_chart(points, title="r of length and score", scale=None, zero=True)
         blocks.append(Chart(chart, "Length and score by model"))
+    clouds = {name: model.points for name, model in analysis.models.items() if model.points}
+    if clouds:
+        chart = cloud_chart(clouds, x="words of the response", y="gated score, 0 to 1")
+        blocks.append(Chart(chart, f"Length and gated score of responses, at most {MOST_POINTS} of each model"))
     blocks.append(table(LengthCorrelation, rows, columns, "Correlation of a response's length with its gated score"))
     reasons = {name: model.reason for name, model in analysis.models.items() if model.r is not None}
     return [*blocks, *(Paragraph(sentence, "note") for sentence in untested(reasons))]

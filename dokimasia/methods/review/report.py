@@ -191,6 +191,11 @@ def _golden_captions(review: ReviewFigures) -> Iterator[Block]:
     )
     if golden.without_vote:
         text += f" {golden.without_vote} needed no vote, since the candidates of all members had become one text."
+    if golden.equally_good:
+        text += (
+            f" {golden.equally_good} rest on votes that name them as equally good and not as the best; the paper's protocol "
+            f"would have sent these on, or discarded them."
+        )
     yield Paragraph(text)
     waiting = golden.checked.get("unverified", 0)
     if waiting:

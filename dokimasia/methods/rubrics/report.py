@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from dokimasia.domain.density import DOMAIN_TITLES
 from dokimasia.domain.rubric import WEAK_POOL, RubricSet
 from dokimasia.methods.rubrics.figures import STEP, RubricItem, RubricsFigures, SetPower
 from dokimasia.report import figures
@@ -95,6 +96,9 @@ def _facts(run: RubricsFigures) -> list[Cell]:
         f"dropped: {dropped.rules:,} by the rules, {dropped.trial:,} by the trial, {dropped.panel:,} by the panel; "
         f"mended: {run.repaired:,}; replaced: {run.replaced:,}; forbidding: {run.negative:,}",
     ]
+    if run.easy_wrong:
+        added = run.easy_wrong - run.mined
+        facts.append(f"easy-wrong: {run.mined:,} on errors of the pool, {added:,} on facts of the caption")
     if run.kinds:
         facts.append(f"kinds of error: {figures.counts(run.kinds)}")
     if run.failures:
@@ -127,7 +131,17 @@ def distributions(data: ReportData) -> Section | None:
     blocks.append(Chart(chart, "Samples by number of rubrics, of each stream and in all"))
     for title, counts in series.items():
         blocks.append(_bars(title, "samples", counts, f"Samples by number of rubrics: {title}"))
+    blocks += _domains(run)
     return Section("distributions", "Captions and rubrics by number", blocks, menu="Distributions")
+
+
+def _domains(run: RubricsFigures) -> Iterator[Block]:
+    """Yield how the samples are spread over domains, as a chart and a table (PerceptionRubrics, figure 3)."""
+    titles = {str(name): title for name, title in DOMAIN_TITLES.items()}
+    counts = {titles.get(name, name): count for name, count in run.domains.items()}
+    about = "Samples by domain"
+    yield Chart(histogram({"samples": counts}, x="domain"), about)
+    yield _bars("domain", "samples", counts, about)
 
 
 def histogram(series: Mapping[str, Mapping[str, int]], *, x: str) -> Figure:
