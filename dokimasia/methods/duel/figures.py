@@ -25,6 +25,7 @@ from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, TEXT, FactualityBy, Instruction, Place
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
+from dokimasia.domain.options import Protocol
 from dokimasia.report.blocks import Cell
 from dokimasia.report.fields import Bounds, Count, Display, Failures, Fraction, Interval, NoInterval, Used
 from dokimasia.report.figures import NOTHING, interval, measured, p_value, signed_text
@@ -277,6 +278,7 @@ class DuelFigures(Used, DataFigures):
     repeats: int = Field(ge=1, description="answers and judgements a case")
     orders: Literal[1, 2] = Field(description="orders of places that the judge was asked in")
     judge_sees: Literal["image", "text"] = Field(description="whether the judge of the duels was shown the images")
+    protocol: Protocol = Field(description="ours, or as in the paper")
     factuality: FactualityBy = Field(description="what visual factuality was judged by")
     describer: str | None = Field(description="who described the images; null where nobody did")
     descriptions: Instruction | None = Field(description="whether descriptions were made with an eye to the request")
