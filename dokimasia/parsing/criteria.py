@@ -41,7 +41,7 @@ _PER_MILLE = frozenset({"0-1000", "0 to 1000", "0..1000", "1000", "per mille"})
 class ShownImages(NamedTuple):
     """The images of a sample: how many, and the width and height of each in pixels, where they are known."""
 
-    count: int
+    number: int
     sizes: Sequence[Sequence[int]] = ()
 
 
@@ -66,7 +66,7 @@ def _anchor(value: JsonValue, info: ValidationInfo) -> Anchor:
     if not isinstance(value, dict):
         return Anchor()
     image = value.get("image", 0)
-    if type(image) is not int or not 0 <= image < images.count:
+    if type(image) is not int or not 0 <= image < images.number:
         return Anchor()
     size = images.sizes[image] if image < len(images.sizes) else ()
     if _Y_FIRST in value:

@@ -79,14 +79,15 @@ def describe_pictures(profile: Profile, pictures: Sequence[PictureContent], draw
     A refusal of one, or a text that is cut there, is the reply.
     """
     lines = [f"There {'is 1 image' if len(pictures) == 1 else f'are {len(pictures)} images'}."]
+    last = ChatReply(text="", finish_reason="stop", native_finish_reason="stop")
     for number, picture in enumerate(pictures, 1):
-        reply = describe_picture(profile, picture, Draws(f"{draws.key}/{number}"))
-        if reply.refusal is not None:
-            return reply
-        lines += [f"Image {number}:", reply.text]
-        if reply.finish_reason != "stop":
+        last = describe_picture(profile, picture, Draws(f"{draws.key}/{number}"))
+        if last.refusal is not None:
+            return last
+        lines += [f"Image {number}:", last.text]
+        if last.finish_reason != "stop":
             break
-    return reply.model_copy(update={"text": "\n".join(lines)})
+    return last.model_copy(update={"text": "\n".join(lines)})
 
 
 def told_value(member: PanelProfile, point: PictureFact, number: int, draws: Draws) -> str | None:
