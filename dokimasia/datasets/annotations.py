@@ -296,11 +296,12 @@ def unknown_in(
 
 
 class RatedModel(NamedTuple):
-    """One rating, higher is better: of a model, or of its response to a sample."""
+    """One rating, higher is better: of a model, perhaps in a benchmark, or of its response to a sample."""
 
     model: str
     rating: float
     sample_id: str | None = None
+    benchmark: str = ""
 
 
 class RatingRow(RowModel):
@@ -309,6 +310,7 @@ class RatingRow(RowModel):
     model: str = Field(default="", validate_default=True)
     rating: float = Field(default=None, validate_default=True)
     id: str | None = None
+    benchmark: str = ""
 
     @field_validator("model", mode="plain")
     @classmethod
@@ -330,6 +332,13 @@ class RatingRow(RowModel):
             raise row_error(f"the rating {value!r} is no finite number")
         return rating
 
+    @field_validator("benchmark", mode="plain")
+    @classmethod
+    def _benchmark(cls, value: object) -> str:
+        if value is not None and not isinstance(value, str):
+            raise row_error(f"the benchmark {value!r} is no text")
+        return (value or "").strip()
+
     @field_validator("id", mode="plain")
     @classmethod
     def _id(cls, value: object) -> str | None:
@@ -338,12 +347,13 @@ class RatingRow(RowModel):
         return value or None
 
 
-def read_ratings(path: Path) -> list[RatedModel]:
+def read_ratings(path: Path, *, benchmarks: bool = False) -> list[RatedModel]:
     """Return the ratings of a file, in order.
 
     Args:
         path: `.csv` with a header, else JSON lines; each row has `model`, `rating` (a finite number, higher is better)
             and, if it is about one response, `id`. All rows have an id, or none has.
+        benchmarks: whether a row may name the `benchmark` that the rating is of; else the field is ignored.
 
     Raises:
         DataError: naming file and line of what cannot be used.
@@ -357,15 +367,17 @@ def read_ratings(path: Path) -> list[RatedModel]:
     except UnicodeDecodeError:
         raise DataError(f"{path}: not UTF-8") from None
     ratings: list[RatedModel] = []
-    first_lines: dict[tuple[str, str | None], int] = {}
+    first_lines: dict[tuple[str, str | None, str], int] = {}
     for line, fields in _rating_rows(text, path):
+        if not benchmarks:
+            fields.pop("benchmark", None)
         parsed = parse_row(RatingRow, fields)
         if isinstance(parsed, list):
             raise DataError(f"{path}, line {line}: {parsed[0].text}")
-        first = first_lines.setdefault((parsed.model, parsed.id), line)
+        first = first_lines.setdefault((parsed.model, parsed.id, parsed.benchmark), line)
         if first != line:
             raise DataError(f"{path}, line {line}: {parsed.model} is rated in line {first} already")
-        ratings.append(RatedModel(parsed.model, parsed.rating, parsed.id))
+        ratings.append(RatedModel(parsed.model, parsed.rating, parsed.id, parsed.benchmark))
     if not ratings:
         raise DataError(f"{path}: no rating in it; a row has model and rating, and id where it is about one response")
     if len({rating.sample_id is None for rating in ratings}) > 1:

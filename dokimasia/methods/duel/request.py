@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
@@ -39,6 +40,7 @@ from dokimasia.domain.judgement import Response
 from dokimasia.domain.options import Protocol
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
+from dokimasia.methods.duel.elsewhere import Scores, read_scores
 from dokimasia.people.passports import (
     BLIND_BELOW,
     PAIRWISE,
@@ -121,6 +123,10 @@ class DuelRequest(DataRequest):
         default=(), description="Language models that answer by the descriptions alone, separated by commas."
     )
     responses: ResponsesFiles = Field(default=(), description=f"Judge {RESPONSES_HELP}")
+    scores: Annotated[Path | None, Option(exists=True, file=True)] = Field(
+        default=None,
+        description="Scores of the models elsewhere, to hold theirs against: model, rating and perhaps benchmark a line.",
+    )
     passports: Passports = ()
     blind_below: BlindBelow = BLIND_BELOW
     choose_judge: JudgeChoice = ()
@@ -130,8 +136,8 @@ class DuelPlan(AnswersPlan, JudgedPlan):
     """The plan of duels; `baseline` is None if existing answers take its place, under `baseline_name`.
 
     `text_models` are language models that answer from the `describer`'s descriptions alone; the candidates then answer
-    from them, too. `given` are the ids of existing answers by model and sample, one per repeat; `given_hash` is their
-    hash. Models with existing answers are not asked.
+    from them, too. `elsewhere` are scores of the models in other benchmarks. `given` are the ids of existing answers by
+    model and sample, one per repeat; `given_hash` is their hash. Models with existing answers are not asked.
     """
 
     KIND: ClassVar[str] = "duel"
@@ -147,6 +153,7 @@ class DuelPlan(AnswersPlan, JudgedPlan):
     descriptions: Instruction = "generic"
     text_models: Annotated[tuple[ModelSpec, ...], AnyOrder] = ()
     given_hash: str | None = None
+    elsewhere: Scores | None = None
     given: Annotated[dict[str, dict[str, tuple[str, ...]]], OutsideIdentity] = Field(default_factory=dict)
 
     @property
@@ -281,6 +288,9 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     candidates = _candidates(request, session, existing.responses)
     _check_images(request, samples)
     plan = _plan(request, session, samples, candidates, existing)
+    if request.scores is not None:
+        names = sorted({spec.ref.name for spec in (*plan.candidates, *plan.text_models)} | {plan.baseline_name})
+        plan = plan.model_copy(update={"elsewhere": await asyncio.to_thread(read_scores, request.scores, names)})
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, _prompt_names(plan, samples))})
     accepted = Accepted(
         plan=plan,

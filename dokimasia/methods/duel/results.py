@@ -20,6 +20,7 @@ from dokimasia.domain.duel import (
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind, Response
 from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.methods.duel.elsewhere import Elsewhere, elsewhere, means_of
 from dokimasia.methods.duel.figures import (
     Cases,
     DuelFigures,
@@ -124,7 +125,21 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
         places=tables.places,
         length_bias=tables.length_bias,
         without_images=tables.without_images,
+        language_models=tables.language_models,
+        elsewhere=_elsewhere(plan, models),
     )
+
+
+def _elsewhere(plan: DuelPlan, models: Mapping[str, DuelledModel]) -> Elsewhere | None:
+    """Return the models' figures beside their scores elsewhere; the baseline's reward is 0."""
+    if plan.elsewhere is None:
+        return None
+    seen = {name: model for name, model in models.items() if "#" not in name}
+    by_text = {name.removesuffix(f"#{TEXT}"): model for name, model in models.items() if name.endswith(f"#{TEXT}")}
+    answered = {**by_text, **seen}
+    rewards = means_of({name: model.reward for name, model in answered.items()})
+    factuality = {name: model.factuality.model for name, model in answered.items() if model.factuality is not None}
+    return elsewhere({plan.baseline_name: 0.0, **rewards}, means_of(factuality), plan.elsewhere)
 
 
 def _sees_images(model: str) -> bool:
