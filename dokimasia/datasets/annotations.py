@@ -4,7 +4,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -19,12 +19,11 @@ from dokimasia.datasets.lines import (
     field_error,
     message_of,
     parse_row,
-    read_rows,
     row_error,
     text_field,
 )
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, AnnotationUnit, kind_of
+from dokimasia.domain.annotation import MEASURES, PLACE, SCALES, Annotation, AnnotationUnit, kind_of
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 
@@ -239,10 +238,12 @@ def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]
 
     A line is an object with `id`, `annotator` (all lines without one count as one unnamed person), and either `ranking`, a
     list of groups of models, the best first, those of a group equally good, or `scores`, a finite number for each model,
-    higher is better. A model that a line does not name is not ranked there. Other fields are ignored.
+    higher is better. A model that a line does not name is not ranked there. Other fields are ignored. Lines of places, as
+    `dokimasia annotate read` writes them (`measure` is `place`, with a `model` and its place, 1 for the best, as `value`),
+    make up one ranking of each sample and annotator; an adjudicated place holds for everybody.
 
     Args:
-        path: the file.
+        path: JSON lines; or `.csv` with a heading, of places alone.
         unknown: yields the unknown names in a ranking, see `unknown_in`.
 
     Raises:
@@ -252,7 +253,16 @@ def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]
     rankings: list[GivenRanking] = []
     problems = FileProblems(path)
     first_lines: dict[tuple[str, str], int] = {}
-    for row in problems.readable(read_rows(path)):
+    places: list[Annotation] = []
+    for row in problems.readable(read_records(path)):
+        if row.fields.get("measure") == PLACE:
+            place = parse_row(AnnotationRow, row.fields)
+            if isinstance(place, list):
+                problems.add(row.line, place[0].text)
+            else:
+                others = place.model_dump(include={"annotator", "value", "adjudicates"})
+                places.append(Annotation(place.unit, line=row.line, **others))
+            continue
         parsed = parse_row(RankingRow, {**row.fields, "scores": row.fields})
         if isinstance(parsed, list):
             problems.add(row.line, parsed[0].text)
@@ -266,12 +276,30 @@ def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]
         if unknown is not None:
             problems.add(row.line, *unknown(ranking))
         rankings.append(ranking)
+    for ranking in _rankings_of_places(places):
+        if unknown is not None:
+            problems.add(ranking.line, *unknown(ranking))
+        rankings.append(ranking)
     if problems.messages:
         message = message_of(problems.messages, "... and {} more", _MOST_RANKING_FAULTS)
         raise DataError(f"{message}\nMend these lines, or take them out")
     if not rankings:
         raise DataError(f"{path}: no ranking in it; {_FORMS}")
     return rankings
+
+
+def _rankings_of_places(places: Sequence[Annotation]) -> list[GivenRanking]:
+    """Return the rankings that places make up, in the order of their first lines; an adjudicated place replaces all others."""
+    decided = {place.unit: place.value for place in places if place.adjudicates}
+    scores: dict[tuple[str, str], dict[str, float]] = {}
+    first_lines: dict[tuple[str, str], int] = {}
+    for place in places:
+        if place.adjudicates:
+            continue
+        key = place.unit.id, place.annotator
+        first_lines.setdefault(key, place.line)
+        scores.setdefault(key, {})[place.unit.model] = -decided.get(place.unit, place.value)
+    return [GivenRanking(id, who, of_models, first_lines[id, who]) for (id, who), of_models in scores.items()]
 
 
 def unknown_in(

@@ -86,7 +86,7 @@ def test_specific_descriptions_follow_the_request(cases: Path, settings: Setting
     run(settings, cases, transport, descriptions="specific")
     asked = sent_to(transport, DESCRIBER)
     assert sum(not images(call) for call in asked) <= CASES
-    described = [call for call in asked if images(call)]
+    described = [call for call in asked if isinstance(call, Chat) and images(call)]
     assert described
     assert all("Pay special attention to this:\n<<<OBSERVE" in call.messages[-1].text for call in described)
     assert all("What each picture holds" in call.messages[-1].text for call in described)

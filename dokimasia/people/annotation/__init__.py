@@ -27,6 +27,7 @@ from dokimasia.people.annotation.subjects import (
     criteria_of,
     draw_subjects,
     pairs_of_run,
+    rankings_of,
     responses_of,
     samples_of_file,
 )
@@ -48,6 +49,7 @@ __all__ = [
     "pairs_of_run",
     "put_together",
     "queued",
+    "rankings_of",
     "rateable",
     "rating_text",
     "ratings_of",
