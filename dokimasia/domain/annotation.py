@@ -2,8 +2,11 @@
 
 from typing import Literal, NamedTuple
 
-Kind = Literal["pair", "response", "criterion", "ranking"]
-"""What is rated: two responses against each other, one response, one atomic criterion, or all responses to a sample."""
+Kind = Literal["pair", "response", "criterion"]
+"""What is rated by itself: two responses against each other, one response, or one atomic criterion."""
+
+FormKind = Kind | Literal["ranking"]
+"""What an item of a form is: something that is rated by itself, or all responses to a sample, which are ranked."""
 
 VERDICT, SCORE, ACCURACY, NECESSITY = "verdict", "score", "accuracy", "necessity"
 HOLDS = "holds"

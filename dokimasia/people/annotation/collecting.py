@@ -11,7 +11,7 @@ from pydantic import JsonValue
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.datasets.lines import Problem, location, refuse
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit, Kind, kind_of
+from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit, FormKind, kind_of
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ConfigError, DataError, InputError
@@ -76,7 +76,7 @@ def hand_out(
         raise ConfigError(f"--key {key}: the key says who is whom and cannot lie in the folder that annotators see")
     if key.exists():
         raise InputError(f"{key} is there already, and with it answers could be read: name another folder, or --key")
-    kind: Kind = "ranking" if subjects[0].models else kind_of(subjects[0].unit)
+    kind: FormKind = "ranking" if subjects[0].models else kind_of(subjects[0].unit)
     if kind == "ranking":
         scale = (1, len(subjects[0].models))
     drawn = draw_subjects(subjects, kind, per=per, cases=cases, seed=seed)

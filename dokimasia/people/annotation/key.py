@@ -9,7 +9,7 @@ import orjson
 from pydantic import Field, ValidationError
 
 from dokimasia.datasets.lines import Problem, location, read_rows
-from dokimasia.domain.annotation import AnnotationUnit, Kind
+from dokimasia.domain.annotation import AnnotationUnit, FormKind
 from dokimasia.domain.identity import Value, digest, unit_interval
 from dokimasia.errors import DataError
 from dokimasia.people.annotation.subjects import Subject
@@ -22,7 +22,7 @@ class KeyHead(Value):
     """What was drawn: of which kind, from what, on which scale (of scores), with which seed, and for whom."""
 
     format: str = Field(pattern=f"^{FORMAT}$")
-    kind: Kind
+    kind: FormKind
     source: str
     seed: int
     scale: tuple[int, int]

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import orjson
 
 from dokimasia.datasets import open_dataset, problems_text, read_responses
-from dokimasia.domain.annotation import MOST_RANKED, AnnotationUnit, Kind
+from dokimasia.domain.annotation import MOST_RANKED, AnnotationUnit, FormKind
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import BlobStore
@@ -197,7 +197,7 @@ def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -
 
 
 def draw_subjects(
-    subjects: Sequence[Subject], kind: Kind, *, per: int | None, seed: int, cases: int | None = None
+    subjects: Sequence[Subject], kind: FormKind, *, per: int | None, seed: int, cases: int | None = None
 ) -> list[Subject]:
     """Return the subjects of `per` cases of each category, drawn by the seed; a case is a sample, or a single criterion.
 
