@@ -4,7 +4,7 @@ COGNITIVE_REPLAY = "cognitive_replay"
 CHECKPOINT_SCORING = "checkpoint_scoring"
 
 VERSIONS: dict[str, int] = {
-    COGNITIVE_REPLAY: 5,
+    COGNITIVE_REPLAY: 6,
     CHECKPOINT_SCORING: 5,
     "batch_ranking": 1,
     "criteria_making": 1,
