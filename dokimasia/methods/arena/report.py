@@ -3,15 +3,17 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from dokimasia.methods.arena.figures import ArenaCorrelation, ArenaFigures, ArenaModel, ArenaPair, BesideScores
+from dokimasia.methods.arena.figures import ArenaFigures, ArenaModel, ArenaPair
 from dokimasia.methods.duel import (
     VERDICTS,
+    BesideScores,
     DuelPlaces,
     case_section,
     failed_verdicts,
     judged_in_one_order,
     missing_columns,
     sample_blocks,
+    score_correlation,
     verdict_chart,
 )
 from dokimasia.report import figures
@@ -210,21 +212,12 @@ def elsewhere(data: ReportData) -> Section | None:
             blocks.append(Chart(chart, f"{name.capitalize()} beside the score elsewhere, one dot a model"))
     columns: list[TableColumn[BesideScores]] = [
         computed_column("figure", lambda row: row.name, numeric=False),
-        column("spearman", title="Spearman", write=_correlation),
+        column("spearman", title="Spearman", write=score_correlation),
         column("r_squared", title="R²", linked=False, write=partial(figures.number, digits=3)),
         computed_column("models", lambda row: str(len(row.figures.points))),
     ]
     blocks.append(table(BesideScores, rows_of(by_figure), columns, "Rewards and ratings beside scores elsewhere"))
     return Section("elsewhere", "Beside scores elsewhere", blocks, menu="Elsewhere")
-
-
-def _correlation(correlation: ArenaCorrelation | None, pointer: str) -> Cell:
-    if correlation is None:
-        return figures.NOTHING
-    return (
-        f"{correlation.value:.3f}".replace("-", figures.MINUS),
-        Span(figures.bracketed(correlation, lambda end: f"{end:.2f}"), "muted"),
-    )
 
 
 DRAWING = Drawing(

@@ -180,6 +180,9 @@ class CriteriaFigures(Value):
     sets: Count = Field(description="samples with criteria")
     points: float | None = Field(description="mean number of criteria a sample; null without any")
     only_final: CountedRate = Field(description="samples of which the final answer is the only criterion")
+    contradicting: Count = Field(
+        description="samples whose chain contradicts the reference answer; as published their criteria are kept"
+    )
     checked: Count = Field(description="sets at which a second look was taken")
     faults: dict[Defect, FaultsFound] = Field(description="what was found to be wrong, by kind")
 
@@ -553,6 +556,10 @@ JOIN results r ON r.run_id = s.run_id AND r.sample_id = s.sample_id AND r.kind =
 JOIN criteria_sets c ON c.id = r.criteria_id
 WHERE s.run_id = ? AND s.position >= ? AND s.position < ? ORDER BY s.position
 """
+_CONTRADICTING = """
+SELECT count(*) FROM results
+WHERE run_id = ? AND kind = 'replay' AND outcome = 'made' AND reason IS NOT NULL
+"""
 PAGE = 1_000
 
 
@@ -582,10 +589,12 @@ def criteria_figures(home: Home, run_id: str) -> CriteriaFigures:
         if tally.mended or tally.dropped or tally.left:
             faults[defect] = tally
     only = share_of_hits(only_final, clusters)
+    [(contradicting,)] = home.all(_CONTRADICTING, (run_id,))
     return CriteriaFigures(
         sets=len(counts),
         points=mean(counts),
         only_final=CountedRate.model_validate(only.model_dump(exclude={"bounds"})),
+        contradicting=contradicting,
         checked=checked,
         faults=faults,
     )

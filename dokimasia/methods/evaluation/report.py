@@ -864,16 +864,16 @@ def criteria(data: ReportData) -> Section | None:
     criteria_figures = evaluation_of(data).criteria
     if criteria_figures is None or not criteria_figures.sets:
         return None
-    blocks: list[Block] = [
-        Facts(
-            [
-                ("Samples with criteria", figures.count(criteria_figures.sets, "/criteria/sets")),
-                ("Criteria a sample", figures.score(criteria_figures.points, "/criteria/points", tone="")),
-                ("Only the final answer", figures.share_of(criteria_figures.only_final, "/criteria/only_final")),
-                ("Looked at again", figures.count(criteria_figures.checked, "/criteria/checked")),
-            ]
-        )
+    facts: list[tuple[str, Cell]] = [
+        ("Samples with criteria", figures.count(criteria_figures.sets, "/criteria/sets")),
+        ("Criteria a sample", figures.score(criteria_figures.points, "/criteria/points", tone="")),
+        ("Only the final answer", figures.share_of(criteria_figures.only_final, "/criteria/only_final")),
+        ("Looked at again", figures.count(criteria_figures.checked, "/criteria/checked")),
     ]
+    if criteria_figures.contradicting:
+        count = figures.count(criteria_figures.contradicting, "/criteria/contradicting")
+        facts.append(("From a chain that contradicts the reference", count))
+    blocks: list[Block] = [Facts(facts)]
     if criteria_figures.faults:
         columns: list[TableColumn[FaultsFound]] = [
             name_column("found"),

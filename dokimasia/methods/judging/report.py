@@ -71,6 +71,12 @@ def accuracy(data: ReportData) -> Section:
         ),
         Paragraph(_people_sentence(comparison), "note"),
     ]
+    if comparison.tree is not None:
+        text = (
+            "Categories are those of the capability tree: a sample counts in each category that one of its criteria is in, so "
+            "that the numbers of pairs add up to more than all."
+        )
+        blocks.append(Paragraph(text, "note"))
     if rankings.without:
         text = f"{rankings.without:,} samples of the data were ranked by nobody and are no part of this."
         blocks.append(Paragraph(text, "warning"))
@@ -116,7 +122,8 @@ def _accuracy_table(comparison: JudgingFigures) -> Table:
         rows.append(
             [Span("people", "strong"), "one with another", *by_category, overall, str(people.accuracy.n), "", ""]
         )
-    return Table(columns, rows, "Pairwise accuracy by judge, method and category", sortable=True)
+    by = "category" if comparison.tree is None else "capability"
+    return Table(columns, rows, f"Pairwise accuracy by judge, method and {by}", sortable=True)
 
 
 def conclusion(data: ReportData) -> list[Cell]:
