@@ -32,13 +32,13 @@ def lead_sentences(
     if lead is None:
         return []
     if lead.difference.mean == 0:
-        return [f"{lead.first} and {lead.second} do not differ on the {lead.n:,} {things} that both have."]
+        return [f"{lead.best} and {lead.next_best} do not differ on the {lead.n:,} {things} that both have."]
     sure = lead.p_value <= figures.SURE
     difference = figures.measured(lead.difference, f"{place}/difference", digits=digits, ends=digits, signed=not sure)
     p_text = figures.p_value(lead.p_value).text
     p_text = f"p {p_text}" if p_text.startswith("<") else f"p = {p_text}"
     number, *limits = spans(difference)
-    first, second = Span(lead.first, "strong"), Span(lead.second, "strong")
+    first, second = Span(lead.best, "strong"), Span(lead.next_best, "strong")
     opening = (
         (first, " is better than ", second, " by ")
         if sure

@@ -170,12 +170,12 @@ class PairedDifference(Value):
 
 
 class Lead(Value):
-    """How the best of several compares with the next best, on the samples that both have; the first is not the lower."""
+    """How the best of several compares with the next best, on the samples that both have."""
 
-    first: str = Field(description="who has the highest figure")
-    second: str = Field(description="who has the next highest")
+    best: str = Field(description="who has the highest figure")
+    next_best: str = Field(description="who has the next highest")
     n: Count = Field(description="samples that both have")
-    difference: Interval = Field(description="first less second, by sample, in the figure's unit")
+    difference: Interval = Field(description="best less next best, by sample, in the figure's unit; not below 0")
     p_value: Fraction = Field(
         description="two-sided, by sign flips of whole clusters; not adjusted for the choice of two"
     )

@@ -207,8 +207,8 @@ def lead_of(
     ends = bootstrap_interval(steps, clusters=shared_clusters, seed=seed, bounds=(-widest, widest))
     difference = sum(steps) / len(steps)
     return Lead(
-        first=first,
-        second=second,
+        best=first,
+        next_best=second,
         n=len(shared),
         difference=interval_of(unit * difference, ends, unit=unit),
         p_value=rounded(sign_flip_test(steps, clusters=shared_clusters, seed=seed, permutations=patterns).p_value),
