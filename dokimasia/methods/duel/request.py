@@ -490,16 +490,17 @@ def expected_calls(
                 arms = ("",) * (1 + plan.noise_floor)
             for arm in arms:
                 images = 0 if arm else size.images_for(spec)
-                calls.append(ExpectedCalls(spec, plan.repeats, size.text + images, ANSWER_TOKENS))
+                calls.append(ExpectedCalls(spec, plan.repeats, size.text + images, ANSWER_TOKENS, "answer"))
         if plan.describer is not None:
             images = len(sample.images)
             described = frames["describe"] + size.images_for(plan.describer) // images
-            calls.append(ExpectedCalls(plan.describer, images, described, ANSWER_TOKENS))
+            calls.append(ExpectedCalls(plan.describer, images, described, ANSWER_TOKENS, "describe"))
             if plan.descriptions == "specific":
-                calls.append(ExpectedCalls(plan.describer, 1, frames["observe"] + size.text, OBSERVED_TOKENS))
+                sent = frames["observe"] + size.text
+                calls.append(ExpectedCalls(plan.describer, 1, sent, OBSERVED_TOKENS, "describe"))
             described_case = frames["candidate_described"] + size.text + images * ANSWER_TOKENS
             for spec in plan.answering_described:
-                calls.append(ExpectedCalls(spec, plan.repeats, described_case, ANSWER_TOKENS))
+                calls.append(ExpectedCalls(spec, plan.repeats, described_case, ANSWER_TOKENS, "answer"))
         judgements = plan.per_sample * len(plan.places)
         for name, text, sees in (
             ("duel_verdict", case_criteria.subjective, plan.judge_sees),
@@ -510,7 +511,7 @@ def expected_calls(
             sent = frames[name] + size.text + 2 * ANSWER_TOKENS + len(text) // CHARACTERS_PER_TOKEN
             if sees == "image":
                 sent += size.images_for(plan.judge)
-            calls.append(ExpectedCalls(plan.judge, judgements, sent, JUDGED_TOKENS))
+            calls.append(ExpectedCalls(plan.judge, judgements, sent, JUDGED_TOKENS, name))
     return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)
 
 
