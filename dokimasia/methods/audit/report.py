@@ -105,7 +105,7 @@ def scores(data: ReportData) -> Section:
             column("easy_wrong_mean"),
             column("reliability_gap"),
             computed_column("judged", _judged, meaning="responses that were judged, and all"),
-            column("bounds", "overall", only="page", write=partial(figures.interval, digits=1)),
+            column("bounds", "overall", only=None if failing else "page", write=partial(figures.interval, digits=1)),
             column("failed_answers", only=None if failing else "page"),
         ],
         "Gated scores by model",

@@ -506,9 +506,7 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
         computed_column("scored", _scored, meaning="answers that were scored, and all answers"),
     ]
     if failing:
-        columns.append(
-            column("bounds", title="bounds", meaning="if every failed answer had scored 1, or 5", only="page")
-        )
+        columns.append(column("bounds", title="bounds", meaning="if every failed answer had scored 1, or 5"))
     return columns
 
 
