@@ -57,6 +57,10 @@ def test_what_is_left_is_said(verb: Verb) -> None:
     assert 0 < answered <= 24
     table = " ".join(verb("show", "last")[1].split())
     assert "answers have no verdict, over all it is" in table
+    assert "bounds" in table
+    models = json.loads(verb("show", "last", "--json")[1])["models"].values()
+    assert any(model.get("left_open", {}).get("budget") for model in models)
+    assert not any("budget" in {**model["failures"], **model["failed_answers"]} for model in models)
     assert (shown["run"], shown["samples"], shown["followed"]) == (whole["run"], whole["samples"], whole["samples"])
     assert shown["calls"] < whole["calls"]
     assert shown["in_ledger"] >= 24

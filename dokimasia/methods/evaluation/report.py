@@ -381,7 +381,7 @@ def scores(data: ReportData) -> Section:
     title = "Scores" if judged else "Strict accuracy"
     if not models:
         return Section("scores", title, [_nothing_yet(evaluation)], menu="Scores")
-    failing = any(without_undecided(model.failed_answers) for model in models.values())
+    failing = any(without_undecided(model.failed_answers) or model.left_open for model in models.values())
     verdict = [Paragraph(line) for line in strict_accuracy_lines(data)]
     blocks: list[Block] = [Only("terminal", verdict)] if verdict else []
     silence = _silence(models) if judged else ""
@@ -462,6 +462,8 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
         columns += _judged_columns(data, failing=failing)
     if failing:
         columns.append(computed_column("failed", _failed, meaning="answers", numeric=False, only="terminal"))
+    if any(model.left_open for model in evaluation_of(data).models.values()):
+        columns.append(column("left_open", title="open", meaning="answers still to be made or judged", numeric=False))
     columns += [column("calls", title="calls", only="terminal"), computed_column("cost", _cost, only="terminal")]
     return columns
 

@@ -45,6 +45,7 @@ from dokimasia.report.fields import (
     Failures,
     Fraction,
     Interval,
+    LeftOpen,
     Limited,
     Rate,
     Used,
@@ -54,7 +55,7 @@ from dokimasia.report.figures import NOTHING, bracketed
 from dokimasia.report.figures import p_value as write_p_value
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows
-from dokimasia.runs.measures import failures_by_kind, interval_of, limits, mean_with_interval, rounded
+from dokimasia.runs.measures import failure_fields, interval_of, limits, mean_with_interval, rounded
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
@@ -256,6 +257,7 @@ class ProbedEvaluator(ProbedKind):
     groups: dict[str, ProbedKind]
     dimensions: dict[str, ProbedKind]
     failures: Failures = Field(description="items without a judgement, by kind of failure")
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
 
 
 class ProbedJudge(Value):
@@ -358,6 +360,7 @@ class ProbeFigures(Used, DataFigures):
     writer: str | None = Field(description="who made new references; null where nobody did")
     probes: ProbeItems
     failures: Failures = Field(description="judgements, readings and what they rest on that failed, by kind of failure")
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     tasks: dict[Task, ProbedTask]
 
 
@@ -431,7 +434,7 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
         ),
         open_items=count_items(plan, probes_by_sample(probes)) - len(rows),
         tasks=tasks_of(detections(home, all_units(plan, probes), rows), seed=run.seed),
-        failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
+        **failure_fields(row.failure for row in rows if row.failure is not None),
         **calls_and_costs(home, rows),
     )
 
@@ -511,7 +514,7 @@ def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: 
         places=places,
         groups={row.name: _kind(row) for row in rows if row.scope == "group"},
         dimensions={row.name: _kind(row) for row in rows if row.scope == "dimension"},
-        failures=failures_by_kind(failures),
+        **failure_fields(failures),
     )
 
 
