@@ -137,8 +137,6 @@ class LedgerWalk:
 
     async def _score(self, sample: Sample, id: str, criteria: str) -> None:
         """Count what is left to ask for the answers to a sample and their scores; without criteria all scores are."""
-        from langgraph.runtime import Runtime
-
         from dokimasia.graphs.evaluation import checkpoint_scoring
 
         judge = self._plan.judge_of("score").ref.name
@@ -154,7 +152,7 @@ class LedgerWalk:
         if criteria and held and not self._plan.tools:
             await self._store.get(CriteriaSet, criteria)
             state: checkpoint_scoring.State = {"sample": id, "criteria": criteria, "items": held}
-            await checkpoint_scoring.score(state, Runtime(context=self._context))
+            await checkpoint_scoring.score_answers(state, self._context)
             for (label, _), count in self._gateway.missing.items():
                 self.left[JUDGE_ANSWER if label == "equivalence" else "score", judge] += count
             self._gateway.missing.clear()
