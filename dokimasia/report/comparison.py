@@ -14,6 +14,7 @@ from dokimasia.report.figures import (
     NOTHING,
     SPEAKING,
     SURE,
+    allowing,
     in_words,
     limits_text,
     no_interval,
@@ -109,6 +110,11 @@ class AccuracyComparison(ShareComparison):
 
     n_undecided: SideCounts
     bounds: Bounds
+    outer: Bounds | None = Field(
+        default=None,
+        description="from the lower end of the interval of the least difference that undecided answers allow to the upper end "
+        "of that of the largest; absent where none is undecided",
+    )
 
 
 class SharedCriteria(Value):
@@ -310,6 +316,8 @@ def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
             continue
         if not changed.higher and not changed.lower:
             unchanged = True
+        elif measured.gap.interval_method:
+            continue
         elif (measured.gap.low <= 0 <= measured.gap.high) == (measured.p_value <= SURE):
             disagree = True
     if disagree:
@@ -447,7 +455,9 @@ def difference_cells(means: ComparedMeans, percent: bool = False) -> list[Cell]:
     tone, limits = "strong", no_interval(gap)
     if gap.low is not None and gap.high is not None:
         tone = "good" if gap.low > 0 else "bad" if gap.high < 0 else "strong"
-        limits = f"{signed(gap.low)} to {signed(gap.high)}"
+        limits = f"{signed(gap.low)} to {signed(gap.high)}{allowing(gap).text}"
+    if measured.p_value <= SURE and (gap.low is None or gap.interval_method):
+        tone = "good" if gap.mean > 0 else "bad"
     p_value = _p_text(measured.p_value, measured.exact)
     return [mean(measured.first), mean(measured.second), Span(signed(gap.mean), tone), limits, p_value]
 
@@ -476,8 +486,15 @@ def _undecided(pair: ScoreComparison, right: AccuracyComparison) -> str:
     low, high = (signed_text(100 * end, 0) for end in (right.bounds.low, right.bounds.high))
     return (
         f"undecided answers, counted as not right: {in_words(counts)}; whatever they are, the difference on these samples "
-        f"lies from {low} to {high}"
+        f"lies from {low} to {high}{_with_error(right.outer)}"
     )
+
+
+def _with_error(outer: Bounds | None) -> str:
+    if outer is None:
+        return ""
+    low, high = (signed_text(100 * end, 0) for end in (outer.low, outer.high))
+    return f", with sampling error from {low} to {high}"
 
 
 def _most_changed(samples: Sequence[ChangedSample], sides: tuple[str, str]) -> Table:

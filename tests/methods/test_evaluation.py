@@ -223,7 +223,7 @@ async def test_a_sample_can_be_shown_whole(settings: Settings, request_of: Reque
     assert 3 <= len(view["replay"]["criteria"]["criteria"]) <= 5
     assert {answer["model"] for answer in view["answers"]} == {"sim/strong", "sim/weak"}
     labels = [call["label"] for call in view["calls"]]
-    assert labels[:2] == ["solver", "criteria"]
+    assert list(dict.fromkeys(labels))[:2] == ["solver", "criteria"]
     assert labels.count("candidate") == 2
 
 

@@ -10,7 +10,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.options import GraphOptions, Protocol, prompt_of_protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
@@ -35,9 +35,13 @@ from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run
 
-WAY = JudgeUse("judging by gated rubrics", ("gated",), "rubric_assessment")
+DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 600, 260
 
-DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 350, 160
+
+def judge_use(protocol: Protocol) -> JudgeUse:
+    """Return what an audit needs its judge for, and the prompt by which it asks."""
+    prompt = prompt_of_protocol("rubric_assessment", published=protocol == "published")
+    return JudgeUse("judging by gated rubrics", ("gated",), prompt)
 
 
 class AuditRequest(DataRequest):
@@ -62,6 +66,10 @@ class AuditRequest(DataRequest):
         default=None, description="What the models are asked, in place of a full description."
     )
     responses: ResponsesFiles = Field(default=(), description=f"Audit {RESPONSES_HELP}")
+    protocol: Protocol = Field(
+        default="ours",
+        description="published: as in the paper, without this project's departures (see docs/departures.md).",
+    )
     passports: Passports = ()
     blind_below: BlindBelow = BLIND_BELOW
     choose_judge: JudgeChoice = ()
@@ -74,6 +82,7 @@ class AuditPlan(AnswersPlan, JudgedPlan):
 
     rubrics: str
     sets: Annotated[dict[str, str], OutsideIdentity]
+    protocol: Protocol = "ours"
 
     @property
     def models(self) -> dict[str, ModelSpec]:
@@ -85,7 +94,12 @@ class AuditPlan(AnswersPlan, JudgedPlan):
     @property
     def options(self) -> GraphOptions:
         """The options of the graph."""
-        return GraphOptions(judge=self.judge.ref.name, models=self.models, show_image=self.show_image)
+        return GraphOptions(
+            judge=self.judge.ref.name,
+            models=self.models,
+            show_image=self.show_image,
+            published=self.protocol == "published",
+        )
 
 
 class Material(NamedTuple):
@@ -109,7 +123,8 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     Raises:
         InputError: data, rubrics, configuration or options cannot be used.
     """
-    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, WAY)
+    use = judge_use(request.protocol)
+    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, use)
     if chosen.judge is None:
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
     request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
@@ -139,7 +154,8 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         no_image=request.no_image,
         show_image=request.show_image,
         responses=None if responses is None else responses.hash,
-        prompts=prompts_used(session.library, ("candidate_plain", "repair", "rubric_assessment")),
+        protocol=request.protocol,
+        prompts=prompts_used(session.library, ("candidate_plain", "repair", use.prompt)),
     )
     accepted = Accepted(
         plan=plan,
@@ -150,7 +166,7 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         notes={"without_rubrics": material.missing, "pool": material.pool},
         request=request.model_copy(update={"rubrics": material.source}),
     )
-    return await held(accepted, request, session, judges=(plan.judge,), ways=(WAY,), chosen=chosen.why)
+    return await held(accepted, request, session, judges=(plan.judge,), ways=(use,), chosen=chosen.why)
 
 
 def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest) -> None:

@@ -68,6 +68,7 @@ class AccuracyDifference(TestedDifference):
     n: int
     n_undecided: UndecidedAnswers
     bounds: Bounds
+    outer: Bounds | None = None
 
 
 class StatedDifference(TestedDifference):
@@ -298,7 +299,11 @@ def _undecided(row: TableRow[ModelPair]) -> Cell:
         return figures.NOTHING
     undecided, bounds = accuracy.n_undecided, accuracy.bounds
     low, high = figures.signed_text(100 * bounds.low, 0), figures.signed_text(100 * bounds.high, 0)
-    return f"{undecided.first:,} and {undecided.second:,}: {low} to {high}"
+    cell = f"{undecided.first:,} and {undecided.second:,}: {low} to {high}"
+    if accuracy.outer is None:
+        return cell
+    low, high = figures.signed_text(100 * accuracy.outer.low, 0), figures.signed_text(100 * accuracy.outer.high, 0)
+    return f"{cell} ({low} to {high})"
 
 
 ACCURACY_COLUMNS: list[TableColumn[ModelPair]] = [
@@ -336,7 +341,8 @@ SPOKEN_COLUMNS: list[TableColumn[ModelPair]] = [
 UNDECIDED_COLUMN: TableColumn[ModelPair] = computed_column(
     "undecided",
     _undecided,
-    meaning="answers of first and second, and where the difference of strict accuracy lies whatever they are; no sampling error",
+    meaning="answers of first and second, and where the difference of strict accuracy lies whatever they are; in brackets "
+    "with its sampling error",
 )
 
 
