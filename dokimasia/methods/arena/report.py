@@ -102,7 +102,9 @@ def _notes(run: ArenaFigures) -> Iterator[str]:
         )
     one_order = {name: (model.verdicts.one_order, 0) for name, model in run.models.items()}
     yield from judged_in_one_order(one_order, "Meetings")
-    failures = figures.kinds_of_failures({name: model.failures for name, model in run.models.items()}, "meetings")
+    failures = figures.kinds_of_failures(
+        {name: {**model.failures, **model.left_open} for name, model in run.models.items()}, "meetings"
+    )
     if failures:
         yield failures
     yield f"{figures.used(run)}."
