@@ -11,7 +11,6 @@ from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Bounds, ChangeCounts, Count, Counts, Fraction, Interval, Permutations, Rate
 from dokimasia.report.figures import (
-    MINUS,
     NOTHING,
     SPEAKING,
     SURE,
@@ -274,7 +273,7 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         first, second = shortened_names([_plain(setting.first), _plain(setting.second)], SHORT)
         yield Paragraph(f"differs: {setting.what}: {first} → {second}", "note")
     if comparison.scale is not None:
-        conclusion = [_conclusion(pair, own=same_run) for pair in pairs[: MOST_SENTENCES - 1]]
+        conclusion = [_conclusion(pair) for pair in pairs[: MOST_SENTENCES - 1]]
         if len(pairs) > len(conclusion):
             conclusion.append(
                 f"{several(len(pairs) - len(conclusion), 'more pair is', 'more pairs are')} in the table."
@@ -283,7 +282,7 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         yield from (
             Paragraph(text, "warning") for text in (*_scoreless(comparison), *filter(None, map(_silence, pairs)))
         )
-        yield _table(pairs, own=same_run)
+        yield _table(pairs)
     same = comparison.first.judge == comparison.second.judge
     judges = "both times the judge says the same" if same else "the judges agree"
     for pair in comparison.pairs:
@@ -304,9 +303,9 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         yield from (Paragraph(text, "note") for text in interval_and_test(compared))
 
 
-def pair_name(pair: ScoreComparison | ContentComparison, *, own: bool = False) -> str:
-    """Return the name of a pair: the model, or both models; `own` says whether both are of one run."""
-    return f" {MINUS if own else '→'} ".join(dict.fromkeys((pair.first_model, pair.second_model)))
+def pair_name(pair: ScoreComparison | ContentComparison) -> str:
+    """Return the name of a pair: the model, or both models in the order of the comparison."""
+    return " → ".join(dict.fromkeys((pair.first_model, pair.second_model)))
 
 
 def sides_of(pair: ScoreComparison, *, own: bool) -> tuple[str, str]:
@@ -420,10 +419,10 @@ def _of(compared: ShareComparison, pair: ScoreComparison) -> str:
     return f"{compared.n}/{pair.n_shared}" if compared.lost else f"{compared.n}"
 
 
-def _conclusion(pair: ScoreComparison, *, own: bool) -> Cell:
+def _conclusion(pair: ScoreComparison) -> Cell:
     """Return by how much a pair differs, and whether that may be chance: in strict accuracy, else in the score."""
     row = next(_rows(pair))
-    name = Span(pair_name(pair, own=own), "strong")
+    name = Span(pair_name(pair), "strong")
     measured = row.compared.measured
     if measured is None:
         return (name, ": no sample has a figure on both sides.")
@@ -438,7 +437,7 @@ def _conclusion(pair: ScoreComparison, *, own: bool) -> Cell:
     )
 
 
-def _table(pairs: Sequence[ScoreComparison], *, own: bool) -> Table:
+def _table(pairs: Sequence[ScoreComparison]) -> Table:
     rows: list[list[Cell]] = []
     for pair in pairs:
         for index, row in enumerate(_rows(pair)):
@@ -446,7 +445,7 @@ def _table(pairs: Sequence[ScoreComparison], *, own: bool) -> Table:
             changed = row.compared.changed
             rows.append(
                 [
-                    "" if index else pair_name(pair, own=own),
+                    "" if index else pair_name(pair),
                     row.name,
                     row.n,
                     (*spans(first), " → ", *spans(second)),
