@@ -4,7 +4,7 @@ COGNITIVE_REPLAY = "cognitive_replay"
 CHECKPOINT_SCORING = "checkpoint_scoring"
 
 VERSIONS: dict[str, int] = {
-    COGNITIVE_REPLAY: 5,
+    COGNITIVE_REPLAY: 6,
     CHECKPOINT_SCORING: 5,
     "batch_ranking": 1,
     "criteria_making": 1,
@@ -12,14 +12,14 @@ VERSIONS: dict[str, int] = {
     "deciding": 1,
     "density_filter": 2,
     "diagnosis": 3,
-    "duel": 2,
+    "duel": 3,
     "fingerprinting": 1,
     "gold_rubrics": 1,
     "gold_imaging": 1,
     "gold_writing": 2,
     "image_perturbing": 1,
     "mode_coding": 1,
-    "mode_making": 1,
+    "mode_making": 2,
     "peer_review": 4,
     "probing": 1,
     "refinement": 5,

@@ -47,7 +47,7 @@ from dokimasia.methods.audit.figures import (
 )
 from dokimasia.methods.audit.request import AuditPlan, judge_use
 from dokimasia.people.passports import each_has_one, weights_of
-from dokimasia.report.fields import Display, Interval
+from dokimasia.report.fields import Display, Interval, IntervalMethod
 from dokimasia.report.figures import in_words, interval, number, p_value, several, share, signed
 from dokimasia.runs.measures import deviation, limits, mean, mean_with_interval, rounded, spread
 from dokimasia.runs.reading.correlations import ALPHA, adjust, correlations, directions, length_and_score, value_of
@@ -143,6 +143,7 @@ class Consistency(Value):
     low: float | None
     high: float | None
     no_interval: str | None = None
+    interval_method: IntervalMethod = None
     disjoint: DisjointConsistency | None
     says: str
 
@@ -154,6 +155,7 @@ class Correlation(Value):
     low: float | None
     high: float | None
     no_interval: str | None = None
+    interval_method: IntervalMethod = None
 
 
 class Correlations(Value):
@@ -206,6 +208,7 @@ class LengthCorrelation(Value):
     low: float | None
     high: float | None
     no_interval: str | None = None
+    interval_method: IntervalMethod = None
     points: tuple[tuple[float, float], ...] = Field(
         default=(), description="words and score of responses, or of a draw"
     )

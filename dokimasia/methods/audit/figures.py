@@ -3,15 +3,14 @@
 Scores and rates are in percent.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from dokimasia.algorithms.gating import gate, gated_score
-from dokimasia.algorithms.statistics import ConfidenceInterval, jackknife_interval, rate_interval
-from dokimasia.algorithms.statistics.refusal import NO_SPREAD
+from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
 from dokimasia.domain.call import Weights
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.judgement import FailureKind, Response
@@ -19,7 +18,7 @@ from dokimasia.domain.options import Protocol
 from dokimasia.domain.rubric import Rubric, RubricJudgement
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.request import AuditPlan, rubric_sets
-from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Failures, Interval, Used, as_json
+from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Failures, Interval, Lead, Used, as_json
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows, shown_name
 from dokimasia.runs.measures import (
@@ -28,12 +27,12 @@ from dokimasia.runs.measures import (
     coverage,
     failures_by_kind,
     interval_of,
+    lead_of,
     limits,
     mean_bounds,
     mean_with_interval,
     rounded,
     spread,
-    used_by_all,
 )
 from dokimasia.runs.method import ColumnType
 from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
@@ -161,6 +160,11 @@ class AuditFigures(Used, DataFigures):
         description="audited models whose other answers had a hand in choosing the rubrics"
     )
     models: dict[str, AuditedModel] = Field(description="by name; NAME#blind is the arm without images")
+    lead: Lead | None = Field(
+        default=None,
+        description="model with the highest gated score against the next, in percentage points; left out without two "
+        "models, arms not counted",
+    )
     domains: Counts = Field(description="samples by domain")
     blind: dict[str, BlindScore] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"
@@ -301,12 +305,34 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
             checked=sum(rubrics.checked for rubrics in sets),
             pool=tuple(pool),
         ),
-        in_pool=tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool))),
+        in_pool=_in_pool(run, plan, pool),
         models=models,
+        lead=_lead(judged, seed=run.seed),
         domains=samples_by_domain(judged),
         blind=blind_scores(judged),
-        **dict(used_by_all(models.values())),
+        **calls_and_costs(home, stored),
     )
+
+
+def _lead(models: Mapping[str, Samples], *, seed: int) -> Lead | None:
+    """Return how the model with the highest mean gated score compares with the next."""
+    scores: dict[str, dict[str, float]] = {}
+    clusters: dict[str, str] = {}
+    for name, samples in models.items():
+        for id, sample in samples.items():
+            score = sample.mean("overall")
+            if score is not None and "#" not in name:
+                scores.setdefault(name, {})[id] = score
+                clusters[id] = sample.cluster
+    return lead_of(scores, clusters, widest=100.0, seed=seed)
+
+
+def _in_pool(run: Run, plan: AuditPlan, pool: Sequence[str]) -> tuple[str, ...]:
+    """Return the candidates that are models of the pool, whatever they are called; older audits kept only shown names."""
+    resolved = run.texts("pool")
+    if not resolved:
+        return tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool)))
+    return tuple(sorted(spec.ref.name for spec in plan.candidates if spec.ref.model in resolved))
 
 
 def models_of(
@@ -442,17 +468,8 @@ def _gap(
         return 100 * sum(hits) / len(hits) - sum(gates) / len(gates) if hits else 0.0
 
     clusters = [sample.cluster for sample in samples]
-    interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0))
-    if interval.reason == NO_SPREAD:
-        interval = _difference(item, gate_pass) or interval
+    interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0), additive=True)
     return interval_of(item.mean - gate_pass.mean, interval)
-
-
-def _difference(first: Interval, second: Interval) -> ConfidenceInterval | None:
-    """Return the widest possible interval of a difference; None if either side has no interval."""
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        return None
-    return ConfidenceInterval(first.low - second.high, first.high - second.low)
 
 
 def _bounds(samples: Sequence[Judged], outcome: Outcome) -> Bounds | None:

@@ -38,7 +38,7 @@ from dokimasia.methods.audit.figures import (
     RubricResult,
 )
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Paragraph, Section, Span, Texts, Tone
+from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Paragraph, Section, Span, Texts, Tone, spans
 from dokimasia.report.charts import (
     AXIS,
     PALETTE,
@@ -51,8 +51,9 @@ from dokimasia.report.charts import (
     plain_layout,
     scatter_chart,
 )
+from dokimasia.report.conclusions import lead_sentences, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
-from dokimasia.report.fields import TableRow, rows_of
+from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed_column, name_column, points_of, table
@@ -131,6 +132,29 @@ def scores(data: ReportData) -> Section:
         [*_warnings(audit), *_scores_chart(models, ranked), by_model, by_domain, *_notes(audit)],
         menu="Scores",
     )
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return which model has the highest gated score, how sure that is, what failed, and what was spent."""
+    audit = data.figures_as(AuditFigures)
+    scores = {
+        name: model.overall for name, model in audit.models.items() if model.overall is not None and "#" not in name
+    }
+    if not scores:
+        return ["Nothing was judged: there is no gated score."]
+    best = min(scores, key=lambda name: (-scores[name].mean, name))
+    verb = " has the highest gated score: " if len(scores) > 1 else ": gated score "
+    score = figures.measured(scores[best], f"{pointer('models', best)}/overall", digits=1)
+    sentences: list[Cell] = [
+        (Span(best, "strong"), verb, *spans(score), f" of 100 on {figures.several(audit.models[best].n, 'sample')}."),
+        *lead_sentences(audit.lead, unit="percentage points"),
+    ]
+    failed = sum(model.answers - model.answers_scored for model in audit.models.values())
+    if failed:
+        sentences.append(
+            f"{figures.several(failed, 'response')} could not be judged; the bounds say what they leave open."
+        )
+    return [*sentences, used_sentence(audit)]
 
 
 def _overall(model: AuditedModel) -> float:
@@ -592,4 +616,10 @@ def _outline(values: Sequence[float]) -> list[tuple[float, float]]:
     return [(place, HALF_WIDTH * height / max(heights)) for place, height in zip(places, heights, strict=True)]
 
 
-DRAWING = Drawing("audit", (scores, analyses, skipped.section, provenance.section), sample=sample, figures=AuditFigures)
+DRAWING = Drawing(
+    "audit",
+    (scores, analyses, skipped.section, provenance.section),
+    sample=sample,
+    figures=AuditFigures,
+    conclusion=conclusion,
+)

@@ -15,7 +15,8 @@ from dokimasia.methods.perturb.figures import (
 from dokimasia.methods.perturb.request import NO_NEUTRAL, OWN_WORK
 from dokimasia.people.checks import label_blocks
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Facts, Fold, Image, Paragraph, Section, Span, Texts
+from dokimasia.report.blocks import Block, Cell, Facts, Fold, Image, Paragraph, Section, Span, Texts, spans
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.differences import difference
 from dokimasia.report.fields import TableRow, pointer
@@ -86,6 +87,19 @@ def section(data: ReportData) -> Section:
     blocks.append(labelled_table(Perturbing, ("dimension",), rows, COLUMNS, "Perturbations by dimension"))
     blocks += [Paragraph(note, "note") for note in _notes(perturbing)]
     return Section("perturbations", "Perturbations", tuple(blocks))
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how many perturbations were made, how many of them the checker agrees with, and what was spent."""
+    perturbing = data.figures_as(PerturbFigures)
+    sentences: list[Cell] = [
+        f"{perturbing.made:,} of {figures.several(perturbing.asked, 'perturbation')} were made on "
+        f"{figures.several(perturbing.n, 'sample')}."
+    ]
+    if perturbing.checker is not None and perturbing.agreed.n:
+        agreed = figures.share_of(perturbing.agreed, "/agreed")
+        sentences.append((f"{perturbing.checker} agrees with ", *spans(agreed), " of those that it checked."))
+    return [*sentences, used_sentence(perturbing)]
 
 
 def labels(data: ReportData) -> Section:
@@ -207,4 +221,5 @@ DRAWING = Drawing(
     (section, labels, items_section, skipped.section, provenance.section),
     sample=sample,
     figures=PerturbFigures,
+    conclusion=conclusion,
 )

@@ -26,7 +26,18 @@ from dokimasia.domain.review import (
     Verdict,
 )
 from dokimasia.methods.review.request import ReviewPlan
-from dokimasia.report.fields import Count, Counts, Coverage, Display, Failures, Fraction, NoInterval, Share, Used
+from dokimasia.report.fields import (
+    Count,
+    Counts,
+    Coverage,
+    Display,
+    Failures,
+    Fraction,
+    IntervalMethod,
+    NoInterval,
+    Share,
+    Used,
+)
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import calls_and_costs, counts_by_name, heading, ordered_rows
@@ -57,6 +68,7 @@ class Preference(Value):
     low: float | None = Field(description="lower end of the difference's 95 % interval, clustered by image")
     high: float | None = Field(description="upper end of the difference's 95 % interval, clustered by image")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     n: Count = Field(description="rounds that count, each once for every member")
 
 
@@ -69,6 +81,7 @@ class OwnVoteFigures(Value):
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     n: Count = Field(description="rounds")
 
 

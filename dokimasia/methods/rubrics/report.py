@@ -19,8 +19,10 @@ from dokimasia.report.blocks import (
     Span,
     Table,
     Texts,
+    spans,
 )
 from dokimasia.report.charts import KEYED, PALETTE, Figure
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow
 from dokimasia.report.labels import label
@@ -58,6 +60,19 @@ def section(data: ReportData) -> Section:
         Paragraph(f"{used[0].upper()}{used[1:]}", "note"),
     )
     return Section("rubrics", "Rubrics", blocks)
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how many samples have rubrics, what share of planted errors they catch, and what was spent."""
+    run = data.figures_as(RubricsFigures)
+    caught = run.power.caught
+    sentences: list[Cell] = [
+        f"{run.sets:,} of {figures.several(run.samples, 'sample')} have rubrics: {run.must_right:,} must-right and "
+        f"{run.easy_wrong:,} easy-wrong."
+    ]
+    if caught.n:
+        sentences.append(("They catch ", *spans(figures.share_of(caught, "/power/caught")), " of the planted errors."))
+    return [*sentences, used_sentence(run)]
 
 
 def _warnings(run: RubricsFigures) -> Iterator[Block]:
@@ -285,4 +300,5 @@ DRAWING = Drawing(
     (section, distributions, power, sets, skipped.section, provenance.section),
     sample=sample,
     figures=RubricsFigures,
+    conclusion=conclusion,
 )
