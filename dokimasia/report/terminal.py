@@ -92,9 +92,7 @@ def in_brief(sections: Sequence[Section]) -> list[Section]:
     if n_tables > 1:
         hidden.append(several(n_tables - 1, "more table"))
     hidden += [section.title for section in others if any(True for _ in drawn_at("terminal", section.blocks))]
-    kept.append(
-        Paragraph(("With ", Span("dokimasia show RUN --full", "code"), f": {'; '.join([*hidden, 'notes'])}."), "note")
-    )
+    kept.append(Paragraph(f"With dokimasia show RUN --full: {'; '.join([*hidden, 'notes'])}.", "note"))
     return [replace(first, blocks=kept)]
 
 

@@ -54,7 +54,7 @@ from dokimasia.report.charts import (
     paired_chart,
     repeats_chart,
 )
-from dokimasia.report.conclusions import MOST_SENTENCES, lead_sentences
+from dokimasia.report.conclusions import MOST_SENTENCES, lead_sentences, used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, pointer, rows_of
 from dokimasia.report.sample_view import SampleView
@@ -168,7 +168,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     incomplete = _coverage_line(data) if data.judged else ""
     if incomplete:
         lines.append(incomplete)
-    return lines[:MOST_SENTENCES]
+    return [*lines[: MOST_SENTENCES - 1], used_sentence(evaluation.together)]
 
 
 def _highest_scores(data: ReportData) -> list[Cell]:
