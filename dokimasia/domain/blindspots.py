@@ -1,5 +1,6 @@
 """Blind spots of judges: kinds of error, gold answers with their perturbed versions, and a judge's verdicts on both (FOCUS)."""
 
+import operator
 from typing import Annotated, Literal, NamedTuple, Self, get_args
 
 from pydantic import Field, model_validator
@@ -115,8 +116,9 @@ class Perturbed(Value):
 
     `sample` is the sample's digest. Image-to-text: `gold` and `perturbed` are texts, and the sample holds the image.
     Text-to-image: `gold_image` and `perturbed_image` are what is judged, the sample holds the prompt (and as its image the
-    gold one), and `instruction` is what the editing model was told. `description` says what was changed, in the words of
-    who changed it. `by` is the name of the perturbing model; empty where the item was brought in a file.
+    gold one), and `instruction` is what the editing model was told. `description` says what was changed, and `rationale` why
+    that is easy to miss, in the words of who changed it. `by` is the name of the perturbing model; empty where the item was
+    brought in a file.
     """
 
     sample: str
@@ -128,6 +130,7 @@ class Perturbed(Value):
     gold_image: ImageRef | None = None
     perturbed_image: ImageRef | None = None
     description: str = ""
+    rationale: str = Field(default="", exclude_if=operator.not_)
     instruction: str = ""
     by: str = ""
 

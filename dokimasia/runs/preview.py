@@ -21,6 +21,9 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 from dokimasia.storage.usage import count_calls
 
+REPAIR = "repair"
+"""The prompt that sends an unusable reply back; a preview leaves it out."""
+
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
 
@@ -50,15 +53,16 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: obje
     """
     library = method.library(request, given)
     accepted = asyncio.run(prepare(method, request, settings=settings, library=library, given=given))
-    prompts: list[Rendered] = []
+    prompts = _templates(accepted.plan, library)
     if method.previews is not None and accepted.first is not None:
-        prompts = list(method.previews(accepted.plan, accepted.first, library))
+        previews = method.previews(accepted.plan, accepted.first, library)
+        prompts = {prompt.name: _messages(prompt) for prompt in previews}
     id = run_id(method, accepted.plan)
     return {
         "run": id,
         **estimate_json(accepted),
         **({} if request.fresh else _begun(settings, id)),
-        "prompts": {prompt.name: _messages(prompt) for prompt in prompts},
+        "prompts": prompts,
     }
 
 
@@ -95,13 +99,11 @@ def _begun(settings: Settings, id: str) -> dict[str, object]:
 
 
 def estimate_json(accepted: Accepted[RunPlan]) -> JsonObject:
-    """Return an estimate, ready for JSON, with the largest side of images in pixels of the models that limit it."""
-    estimate = accepted.estimate
+    """Return what a run would ask and pay for, ready for JSON, with the largest side of images of the models that limit it."""
     sides = {
         name: spec.max_image_side for name, spec in accepted.plan.models.items() if spec.max_image_side is not None
     }
-    fields = estimate.model_dump(mode="json", exclude={"answered"}) | {"calls": estimate.calls, "cost": estimate.cost}
-    return fields | ({"max_image_side": sides} if sides else {})
+    return accepted.estimate.shown() | ({"max_image_side": sides} if sides else {})
 
 
 def _home(settings: Settings, request: RunRequest) -> Home | None:
@@ -112,6 +114,15 @@ def _home(settings: Settings, request: RunRequest) -> Home | None:
         if not request.makes_home:
             raise
         return None
+
+
+def _templates(plan: RunPlan, library: PromptLibrary) -> dict[str, list[dict[str, object]]]:
+    """Return the prompts of a plan as they stand in the library, with the names of their inputs in double braces."""
+    templates: dict[str, list[dict[str, object]]] = {}
+    for prompt in (library.get(name) for name in plan.prompts if name != REPAIR):
+        texts = {"system": prompt.instructions(1), "user": prompt.user}
+        templates[prompt.name] = [{"role": role, "text": text, "images": 0} for role, text in texts.items() if text]
+    return templates
 
 
 def _messages(rendered: Rendered) -> list[dict[str, object]]:

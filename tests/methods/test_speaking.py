@@ -10,7 +10,7 @@ import pytest
 
 from dokimasia.methods.evaluation import differences
 from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
-from dokimasia.methods.evaluation.report import overview
+from dokimasia.methods.evaluation.report import conclusion, overview
 from dokimasia.report import figures
 from dokimasia.report.blocks import Bullets, Paragraph, plain
 from dokimasia.report.data import ReportData
@@ -63,9 +63,14 @@ def test_undecided_answers_count_as_not_right() -> None:
     assert (found["k"], found["n"], found["n_undecided"], found["answers"]) == (14, 20, 6, 20)
     assert (found["share"], found["upper"], found["coverage"]) == (0.7, 1.0, 1.0)
     assert found["bounds"] == {"low": 0.7, "high": 1.0}
+    assert found["outer"] == {"low": found["low"], "high": 1.0}
+    assert found["outer"]["low"] < 0.7
+    some = strict(*[RIGHT] * 10, *[UNDECIDED] * 4, *[WRONG] * 6)
+    assert some["outer"]["high"] == strict(*[RIGHT] * 14, *[WRONG] * 6)["high"] > some["upper"]
     wrong = strict(*[RIGHT] * 14, *[WRONG] * 6)
     assert [found[name] for name in ("share", "low", "high")] == [wrong[name] for name in ("share", "low", "high")]
     assert (wrong["n_undecided"], wrong["upper"], wrong["bounds"]) == (0, 0.7, {"low": 0.7, "high": 0.7})
+    assert "outer" not in wrong
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,7 @@ def test_the_verdict_on_strict_accuracy_says_what_is_open() -> None:
     rows += [row(at, score=None, verdict="unknown", failure="undecided") for at in range(14, 20)]
     said = findings(summary_of(rows))
     assert "m: strict accuracy 70 %" in said
-    assert "of 20 answers, up to 100 % if the 6 undecided answers are right." in said
+    assert "of 20 answers, up to 100 % if the 6 undecided answers are right (46 to 100 % with sampling error)." in said
     rows += [row(at, score=None, verdict=None, failure="api_error") for at in range(20, 24)]
     rows += [row(at, model="other", score=None, verdict="right" if at < 15 else "wrong") for at in range(20)]
     said = findings(summary_of(rows))
@@ -190,12 +195,11 @@ def test_pairs_that_say_little_are_listed_and_those_that_say_much_are_a_note() -
 
 
 def findings(summary: dict[str, Any], pairs: Sequence[dict[str, Any]] = ()) -> str:
-    """What the overview says of figures."""
+    """What the conclusion and the overview say of figures."""
     facts = SimpleNamespace(data_name="d", models=(), run="r", seed=0, accepted_by="1", written_by="1")
     data = ReportData(drawing=cast("Any", None), facts=cast("Any", facts), summary=summary, differences=pairs)
-    found = overview(data).blocks[0]
-    assert isinstance(found, Bullets)
-    return "\n".join(map(plain, found.items))
+    more = [cell for block in overview(data).blocks if isinstance(block, Bullets) for cell in block.items]
+    return "\n".join(map(plain, (*conclusion(data), *more)))
 
 
 def summary_of(rows: Sequence[AnswerRow]) -> dict[str, Any]:

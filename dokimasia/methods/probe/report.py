@@ -224,8 +224,6 @@ def failures(data: ReportData) -> Section:
     blocks: list[Block] = []
     tasks = tasks_of(data)
     for task in tasks:
-        if task.figures.shown:
-            blocks.append(Paragraph(headline(task.task, measured_judges(task)), "lead"))
         blocks.append(_main_table(task))
         notes = (other_ways_of_asking(task.figures), without_neutral(task))
         blocks += [Paragraph(note, "note") for note in notes if note]
@@ -240,6 +238,15 @@ def failures(data: ReportData) -> Section:
     blocks += [Only("page", (_other_forms(task),)) for task in tasks]
     blocks += [*_by_rule(tasks), *_failed(tasks)]
     return Section("failures", "What the judges miss", blocks, menu="Failures")
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return, by task, which judges miss fewest and most errors, and what was spent."""
+    headlines: list[Cell] = []
+    for task in tasks_of(data):
+        if task.figures.shown:
+            headlines.append(headline(task.task, measured_judges(task)))
+    return headlines
 
 
 def _main_table(task: TaskReport) -> Table:
@@ -1076,4 +1083,5 @@ DRAWING = Drawing(
     sample=sample,
     asks=True,
     figures=ProbeFigures,
+    conclusion=conclusion,
 )

@@ -28,6 +28,7 @@ from dokimasia.people.annotation.subjects import (
     draw_subjects,
     open_answers,
     pairs_of_run,
+    rankings_of,
     responses_of,
     samples_of_file,
 )
@@ -51,6 +52,7 @@ __all__ = [
     "pairs_of_run",
     "put_together",
     "queued",
+    "rankings_of",
     "rateable",
     "rating_text",
     "ratings_of",

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import orjson
 
 from dokimasia.datasets import open_dataset, problems_text, read_responses
-from dokimasia.domain.annotation import SCORE, AnnotationUnit, Kind
+from dokimasia.domain.annotation import MOST_RANKED, SCORE, AnnotationUnit, FormKind
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import BlobStore
@@ -28,7 +28,8 @@ class Subject(NamedTuple):
     """A unit as shown: its sample, and the response, the two responses of a pair, or the criterion with its ground truth.
 
     `unit` has no measure; `aid` is the judge's criteria, if people see them, too. `verdict` is what the judge decided of a
-    response that people label right or wrong, which they do not see; empty where labels are not for a correction.
+    response that people label right or wrong, which they do not see; empty where labels are not for a correction. Of a ranking
+    `texts` are the responses of all `models`.
     """
 
     unit: AnnotationUnit
@@ -37,6 +38,7 @@ class Subject(NamedTuple):
     texts: tuple[str, ...]
     aid: str = ""
     verdict: str = ""
+    models: tuple[str, ...] = ()
 
 
 Answers = Mapping[tuple[str, str], str]
@@ -114,6 +116,33 @@ def responses_of(
                 subjects.append(Subject(unit, place, sample, tuple(text for text in texts if text is not None)))
     if not subjects:
         raise InputError("no sample has a response of the models that are to be shown")
+    return subjects
+
+
+def rankings_of(samples: Iterable[Sample], answers: Answers, *, models: Sequence[str] = ()) -> list[Subject]:
+    """Return for each sample the responses of all models, to be ranked (ATOM, figure 18); samples that lack one are left out.
+
+    Raises:
+        InputError: there are fewer than two models or too many, one has no response, or no sample has all responses.
+    """
+    known = sorted({model for _, model in answers})
+    ranked = tuple(models or known)
+    for name in ranked:
+        if name not in known:
+            raise InputError(f"there is no response of {name!r}; there are those of {', '.join(known)}")
+    if not 2 <= len(ranked) <= MOST_RANKED:
+        raise InputError(
+            f"--ranking ranks the responses of 2 to {MOST_RANKED} models, and there are {len(ranked)}: name them with --models"
+        )
+    subjects: list[Subject] = []
+    for sample in samples:
+        texts = [answers.get((sample.id, name)) for name in ranked]
+        complete = tuple(text for text in texts if text is not None)
+        if len(complete) == len(ranked):
+            place = SampleOrigin(group_of(sample), sample.cluster)
+            subjects.append(Subject(AnnotationUnit(sample.id, ""), place, sample, complete, models=ranked))
+    if not subjects:
+        raise InputError(f"no sample has a response of each of {', '.join(ranked)}")
     return subjects
 
 
@@ -199,7 +228,7 @@ def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -
 
 
 def draw_subjects(
-    subjects: Sequence[Subject], kind: Kind, *, per: int | None, seed: int, cases: int | None = None
+    subjects: Sequence[Subject], kind: FormKind, *, per: int | None, seed: int, cases: int | None = None
 ) -> list[Subject]:
     """Return the subjects of `per` cases of each category, drawn by the seed; a case is a sample, or a single criterion.
 

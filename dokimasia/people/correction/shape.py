@@ -3,7 +3,7 @@
 from pydantic import Field, JsonValue
 
 from dokimasia.domain.identity import Value
-from dokimasia.report.fields import Bounds, Count, Fraction, NoInterval, StrictShare
+from dokimasia.report.fields import Bounds, Count, Fraction, IntervalMethod, NoInterval, StrictShare
 from dokimasia.runs.figure_models import Heading
 
 Signed = float
@@ -17,6 +17,7 @@ class CorrectedRate(Value):
     low: Fraction | None = Field(description="lower end of the 95 % interval")
     high: Fraction | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     refused: Refused = Field(description="why there is no corrected rate; empty where there is one")
 
 
@@ -53,6 +54,7 @@ class RateDifference(Value):
     low: Signed | None = Field(ge=-1, le=1, description="lower end of the 95 % interval")
     high: Signed | None = Field(ge=-1, le=1, description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     refused: Refused = Field(description="why there is no difference; empty where there is one")
 
 
@@ -96,6 +98,7 @@ class MeasuredRate(Value):
     low: Fraction | None
     high: Fraction | None
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class PassportRates(Value):
