@@ -382,7 +382,9 @@ class ProbeFigures(Used, DataFigures):
     reader: str | None = Field(description="who read the justifications; null where nobody did")
     writer: str | None = Field(description="who made new references; null where nobody did")
     probes: ProbeItems
-    failures: Failures = Field(description="judgements, readings and what they rest on that failed, by kind of failure")
+    failures: Failures = Field(
+        description="judgements, readings and what they rest on that failed, and what was not asked because of it, by kind"
+    )
     left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     tasks: dict[Task, ProbedTask]
 
