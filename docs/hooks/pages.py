@@ -9,6 +9,7 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -115,5 +116,7 @@ def _prose(module: ModuleType) -> Iterator[str]:
 def _told(runnable: Any) -> str:
     """Return the first paragraph of the docstring of what a runnable calls."""
     function = getattr(runnable, "afunc", None) or getattr(runnable, "func", None)
+    if isinstance(function, partial):
+        function = function.func
     told = (inspect.getdoc(function) or "").split("\n\n")[0] if function is not None else ""
     return " ".join(told.split()).replace("|", "\\|")

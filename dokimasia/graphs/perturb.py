@@ -85,6 +85,7 @@ async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
 
 
 async def _after_writing(state: GoldState, runtime: Runtime[Context]) -> str:
+    """Return `check` if an answer was written, else the end."""
     return "check" if state.get("written") else END
 
 
@@ -158,6 +159,7 @@ async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
 
 
 async def _after_perturbing(state: TextState, runtime: Runtime[Context]) -> str:
+    """Return `check` if an answer was perturbed and somebody checks it, else the end."""
     checked = own_options(runtime.context, PerturbOptions, "text_perturbing").checker
     return "check" if state.get("made") and checked else END
 
@@ -286,6 +288,7 @@ async def _look_at_edit(
 
 
 async def _after_instruction(state: ImageState) -> str:
+    """Return `edit` if there is an instruction, else the end."""
     return "edit" if state.get("instruction") else END
 
 
