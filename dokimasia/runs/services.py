@@ -30,7 +30,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.asking import QueuedPeople
 from dokimasia.storage.runs import HomeRows, SqliteValueStore
-from dokimasia.storage.spending import Spending, spending_recorder, spent_by
+from dokimasia.storage.spending import spending_recorder, spent_by
 from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
@@ -289,8 +289,7 @@ async def open_services(
 
             ledger = RemoteCallLedger(home)
         before = spent_by(home, run)
-        budget = Budget(**request.spending_limits, **before._asdict())
-        budget.changed = spending_recorder(home, run, lambda: Spending(budget.calls, budget.tokens, budget.cost))
+        budget = Budget(**request.spending_limits, **before._asdict(), record=spending_recorder(home, run))
         gateway = FailFastGateway(
             stop,
             goes_on=request.allows_every_failure,
