@@ -147,6 +147,7 @@ async def check_image(state: GoldImageState, runtime: Runtime[Context]) -> GoldI
 
 
 async def _after_making(state: GoldImageState) -> str:
+    """Return `check` if there is an image, else the end."""
     return "check" if state.get("made") else END
 
 
