@@ -26,11 +26,11 @@ async def main(folder: Path) -> None:
     write_described(folder / "scenes.jsonl", 1, 0)
     blobs = MemoryBlobs()
     [sample] = read_jsonl(folder / "scenes.jsonl", blobs=blobs, need_prompt=False)
-    fake = GenericFakeChatModel(messages=iter([TEXT, TEXT, KEPT, KEPT]))
-    panel = {"first": fake, "second": fake}
+    panel = dict.fromkeys(("first", "second"), GenericFakeChatModel(messages=iter([TEXT, TEXT, KEPT, KEPT])))
     review = as_runnable("peer_review", chat_models=panel, options={"panel": tuple(panel)}, blobs=blobs)
     graph = StateGraph(State).add_node("review", review).add_edge(START, "review")
-    async for place, step in graph.compile().astream({"sample": sample}, stream_mode="updates", subgraphs=True):
+    steps: Any = graph.compile().astream({"sample": sample}, stream_mode="updates", subgraphs=True)
+    async for place, step in steps:
         print("inside" if place else "outside", *step)
         if "review" in step:
             print(step["review"]["verdict"], "-", step["review"]["result"][1].text)
