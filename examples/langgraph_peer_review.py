@@ -26,7 +26,7 @@ async def main(folder: Path) -> None:
     write_described(folder / "scenes.jsonl", 1, 0)
     blobs = MemoryBlobs()
     [sample] = read_jsonl(folder / "scenes.jsonl", blobs=blobs, need_prompt=False)
-    panel = dict.fromkeys(("first", "second"), GenericFakeChatModel(messages=iter([TEXT, TEXT, KEPT, KEPT])))
+    panel = dict.fromkeys(["first", "second"], GenericFakeChatModel(messages=iter([TEXT, TEXT, KEPT, KEPT])))
     review = as_runnable("peer_review", chat_models=panel, options={"panel": tuple(panel)}, blobs=blobs)
     graph = StateGraph(State).add_node("review", review).add_edge(START, "review")
     steps: Any = graph.compile().astream({"sample": sample}, stream_mode="updates", subgraphs=True)
