@@ -113,7 +113,7 @@ def _figures(world: World, methods: Mapping[str, Floats], seed: int) -> dict[str
         for who, said in enumerate(world.people)
     ]
     clusters = {f"s{row}": f"i{image}" for row, image in enumerate(world.image)}
-    categories = {f"s{row}": CATEGORIES[image % 2] for row, image in enumerate(world.image)}
+    categories = {f"s{row}": [CATEGORIES[image % 2]] for row, image in enumerate(world.image)}
     scores = {
         method: {
             (f"s{row}", name): float(value)

@@ -46,10 +46,16 @@ def stated_answer(text: str) -> tuple[str, bool]:
 
 
 def describe_image(sample: Sample, request: str, *, repeat: int = 0) -> Ask[Response]:
-    """Ask a member of a panel for the first description of an image.
+    """Ask a member of a panel for the first description of an image (PerceptionRubrics, 3.3.1); see `description`."""
+    return description("describe", {"request": request}, ("image", "request"), sample, repeat=repeat)
 
-    A description that was cut at the token limit is one, flagged; a refusal is a failure, since nobody can review it
-    (PerceptionRubrics, 3.3.1).
+
+def description(
+    prompt: str, inputs: Mapping[str, str], shown: Sequence[str], sample: Sample, *, repeat: int = 0
+) -> Ask[Response]:
+    """Return what asks for a description of a sample's images.
+
+    A description that was cut at the token limit is one, flagged; a refusal is a failure, since nobody can go by it.
     """
 
     def take(reply: ChatReply, provenance: Provenance) -> Response | Failed:
@@ -63,7 +69,7 @@ def describe_image(sample: Sample, request: str, *, repeat: int = 0) -> Ask[Resp
         except UnparsableReply as problem:
             return failure("unparsable", problem.reason)
 
-    return Ask("describe", {"request": request}, ("image", "request"), take=take, images=sample.images, repeat=repeat)
+    return Ask(prompt, inputs, shown, take=take, images=sample.images, repeat=repeat)
 
 
 def respond(

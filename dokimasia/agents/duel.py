@@ -6,12 +6,11 @@ from typing import TypeVar
 
 from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
-from dokimasia.agents.candidate import answer_question, describe_image, respond
+from dokimasia.agents.candidate import answer_question, description, respond
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.duel import AGAIN, TEXT, CaseCriteria, Described, ground_truth_of
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.review import DESCRIBE_REQUEST
-from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.domain.sample import Sample
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
 
@@ -36,17 +35,21 @@ def answer_request(sample: Sample, *, arm: str = "", repeat: int = 0) -> Ask[Res
 
 
 def say_what_to_observe(sample: Sample) -> Ask[str]:
-    """Ask a describer what a description must not leave out; it sees the request alone (Creation-MMBench, figure 32)."""
+    """Ask a describer what a description must not leave out; it sees the request alone, and few examples.
+
+    Creation-MMBench, figure 32.
+    """
     return Ask("observe", {"question": sample.prompt}, ("question",), parse=_observed)
 
 
-def describe_one(sample: Sample, image: ImageRef, *, observe: str = "") -> Ask[Response]:
-    """Ask a describer what one image of a case shows, and name what it has to observe, if anything.
+def describe_images(sample: Sample, *, observe: str = "") -> Ask[Response]:
+    """Ask a describer what the images of a case show, all together, with an eye to what it has to observe, if anything.
 
-    Without that it is the same call for every case that shows the image.
+    It says how many there are, and of each what it shows, its type, people and things, scene and atmosphere, relations and
+    text (Creation-MMBench, figure 31). Without `observe` it is the same call for every case that shows the same images.
     """
-    request = DESCRIBE_REQUEST + (f" Pay special attention to this: {observe}" if observe else "")
-    return describe_image(Sample(id=sample.id, images=(image,)), request)
+    inputs = {"observe": observe} if observe else {}
+    return description("describe_images", inputs, ("image", *inputs), Sample(id=sample.id, images=sample.images))
 
 
 def answer_described(sample: Sample, described: Described, *, repeat: int = 0) -> Ask[Response]:
@@ -66,28 +69,58 @@ def _observed(text: str) -> str:
 
 
 def compare_responses(
-    sample: Sample, criteria: CaseCriteria, responses: tuple[str, str], *, sees: bool = True, repeat: int = 0
+    sample: Sample,
+    criteria: CaseCriteria,
+    responses: tuple[str, str],
+    *,
+    sees: bool = True,
+    published: bool = False,
+    repeat: int = 0,
 ) -> Ask[int]:
     """Ask a judge which of two responses is better: from +2 (the first, response A, is much better) to -2.
 
-    It is shown the images (unless it does not see), the request, and the subjective criteria.
+    It is shown the images (unless it does not see), the request, and the subjective criteria. With `published` much better
+    means clearly better, and the judge writes an evaluation of each response (Creation-MMBench, figure 33).
     """
     return _two(
-        "duel_verdict", sample, criteria.subjective, responses, parse_pairwise_verdict, sees=sees, repeat=repeat
+        verdict_prompt(published=published),
+        sample,
+        criteria.subjective,
+        responses,
+        parse_pairwise_verdict,
+        sees=sees,
+        repeat=repeat,
     )
 
 
+def verdict_prompt(*, published: bool) -> str:
+    """Return the name of the prompt that asks for a verdict."""
+    return "duel_verdict_published" if published else "duel_verdict"
+
+
+def factuality_prompt(*, published: bool) -> str:
+    """Return the name of the prompt that asks for scores of visual factuality."""
+    return "duel_factuality_published" if published else "duel_factuality"
+
+
 def score_factuality(
-    sample: Sample, criteria: CaseCriteria, responses: tuple[str, str], *, sees: bool = False, repeat: int = 0
+    sample: Sample,
+    criteria: CaseCriteria,
+    responses: tuple[str, str],
+    *,
+    sees: bool = False,
+    published: bool = False,
+    repeat: int = 0,
 ) -> Ask[tuple[float, float]]:
     """Ask a judge to score two responses from 0 to 10 by the factuality criteria; it sees the ground truth, perhaps images.
 
-    Without a ground truth it has to see: see `factuality_by`.
+    What it goes by is in `factuality_by`. With `published` nothing is said of silence and of criteria that are met in part
+    (Creation-MMBench, figure 34).
     """
     truth = ground_truth_of(sample)
     known = {"ground_truth": truth} if truth else {}
     return _two(
-        "duel_factuality",
+        factuality_prompt(published=published),
         sample,
         criteria.factuality,
         responses,

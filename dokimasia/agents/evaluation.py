@@ -89,10 +89,15 @@ def extract_criteria(sample: Sample, chain: ReferenceChain, *, count: str | None
         "criteria_published" if count is None else "criteria",
         inputs if count is None else {**inputs, "count": count},
         shown=("image", "question", "chain") if sample.images else ("question", "chain"),
-        parse=partial(parse_criteria, image_count=len(sample.images)),
-        structured=schemas.criteria(len(sample.images), published=count is None),
+        parse=partial(parse_criteria, image_count=len(sample.images), sizes=image_sizes(sample)),
+        structured=schemas.criteria(len(sample.images), published=count is None, sizes=image_sizes(sample)),
         images=sample.images,
     )
+
+
+def image_sizes(sample: Sample) -> tuple[tuple[int, int], ...]:
+    """Return the width and height of each of a sample's images, in pixels."""
+    return tuple((image.width, image.height) for image in sample.images)
 
 
 def criteria_reply(criteria: Sequence[Criterion]) -> str:

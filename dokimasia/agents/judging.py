@@ -6,7 +6,7 @@ from functools import partial
 from dokimasia.agents import schemas
 from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
-from dokimasia.agents.evaluation import chain_text, question_inputs
+from dokimasia.agents.evaluation import chain_text, image_sizes, question_inputs
 from dokimasia.agents.rubrics import responses_text
 from dokimasia.domain.criterion import Criterion, ReferenceChain
 from dokimasia.domain.judging.judgements import ComparedCriteria
@@ -110,8 +110,8 @@ def extract_without_chain(sample: Sample, *, count: str) -> Ask[Sequence[Criteri
         "criteria_no_chain",
         inputs,
         shown,
-        partial(parse_criteria, image_count=len(sample.images)),
-        structured=schemas.criteria(len(sample.images)),
+        partial(parse_criteria, image_count=len(sample.images), sizes=image_sizes(sample)),
+        structured=schemas.criteria(len(sample.images), sizes=image_sizes(sample)),
         images=sample.images,
     )
 

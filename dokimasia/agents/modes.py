@@ -77,9 +77,17 @@ def note_failures(shown: AnswerPoints) -> Ask[Notes]:
 
 
 def sort_notes(modes: Sequence[Mode], notes: Sequence[Note]) -> Ask[Sorting]:
-    """Ask a judge to sort notes under the existing modes, and to make new ones (axial coding); no model is named."""
-    rows = ({"n": at, "kind": note.kind, "note": note.text, "quote": note.quote} for at, note in enumerate(notes, 1))
-    read = partial(parse_sorting, modes=_known(modes), notes=[note.kind for note in notes])
+    """Ask a judge to sort notes under the existing modes, and to make new ones (axial coding); no model is named.
+
+    Of each note it learns which others are of the same sample: a new mode needs notes of two.
+    """
+    numbers: dict[str, int] = {}
+    samples = [numbers.setdefault(note.sample_id, len(numbers) + 1) for note in notes]
+    rows = (
+        {"n": at, "sample": sample, "kind": note.kind, "note": note.text, "quote": note.quote}
+        for at, (note, sample) in enumerate(zip(notes, samples, strict=True), 1)
+    )
+    read = partial(parse_sorting, modes=_known(modes), notes=[note.kind for note in notes], samples=samples)
     return Ask(
         "modes_sort",
         {"modes": modes_text(modes), "notes": lines_text(rows)},

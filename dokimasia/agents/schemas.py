@@ -115,10 +115,12 @@ def silence_unasked(parse: Callable[[str], list[CriterionScore]], text: str) -> 
     return [checkpoint._replace(stated=None) for checkpoint in parse(text)]
 
 
-def criteria(image_count: int, *, published: bool = False) -> Structured[Sequence[Criterion]]:
+def criteria(
+    image_count: int, *, published: bool = False, sizes: Sequence[Sequence[int]] = ()
+) -> Structured[Sequence[Criterion]]:
     """Return the form of a set of atomic criteria on a sample of so many images.
 
-    With `published` it does not ask which of them is the final answer.
+    With `published` it does not ask which of them is the final answer. `sizes` are the images' widths and heights in pixels.
     """
     box: JsonValue = {"anyOf": [{"type": "array", "items": {"type": "number"}}, {"type": "null"}]}
     anchor = {"image": number(range(max(1, image_count))), "box": Place("[LEFT, TOP, RIGHT, BOTTOM]", box)}
@@ -132,7 +134,7 @@ def criteria(image_count: int, *, published: bool = False) -> Structured[Sequenc
     return structured(
         "criteria",
         {"criteria": [row]},
-        partial(parse_criteria, image_count=image_count),
+        partial(parse_criteria, image_count=image_count, sizes=sizes),
         '; "box" is null for the whole image',
     )
 

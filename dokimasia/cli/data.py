@@ -10,10 +10,19 @@ from rich.markup import escape
 from dokimasia.cli.shared import console, grid, json_option, print_json
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from dokimasia.datasets import DataReport, Problem
+    from dokimasia.datasets.statistics import DataStatistics
 
 BAD = 2
 """The exit code of a data set with a problem."""
+
+MOST_NAMED = 15
+"""Roles, instructions and types of images that are printed (Creation-MMBench, figure 10); --json has them all."""
+
+LONGEST_NAME = 60
+"""Characters of a role or an instruction that are printed."""
 
 SHOWN = 200
 """Problems that are printed one by one; --json has them all."""
@@ -57,7 +66,8 @@ def _print(data: Path, name: str, report: "DataReport") -> None:
         "with images": f"{report.samples - report.without_image:,} ({_count(report.images, 'distinct image')})",
         "with a reference answer": f"{report.with_reference:,}",
         "with options": f"{report.with_choices:,}",
-        "categories": _categories(report),
+        "categories": _counts(report.categories),
+        **_statistics(report.statistics),
     }
     for fact, value in facts.items():
         out.print(f"  {fact}: {escape(value)}")
@@ -91,12 +101,41 @@ def _count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _categories(report: "DataReport") -> str:
-    if not report.categories:
+def _counts(counted: "Mapping[str, int]", most: int = 12) -> str:
+    """Return how many different things there are, and the most frequent ones with their counts."""
+    if not counted:
         return "none"
-    largest = sorted(report.categories.items(), key=lambda item: (-item[1], item[0]))
-    counts = ", ".join(f"{category} {count:,}" for category, count in largest[:12])
-    return f"{len(largest)} ({counts}{', …' if len(largest) > 12 else ''})"
+    largest = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    counts = ", ".join(f"{_cut(name)} {count:,}" for name, count in largest[:most])
+    return f"{len(largest):,} ({counts}{', …' if len(largest) > most else ''})"
+
+
+def _cut(name: str) -> str:
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
+
+
+def _statistics(statistics: "DataStatistics") -> dict[str, str]:
+    """Return the statistics of a data set in words, by what they are of; without those that no sample has."""
+    facts: dict[str, str] = {}
+    for name, lengths in (("words a query", statistics.query_words), ("words a reference", statistics.reference_words)):
+        if lengths is not None:
+            classes = ", ".join(f"{span} {count:,}" for span, count in lengths.classes.items())
+            facts[name] = (
+                f"{lengths.mean:,} on average, {lengths.median:g} in the middle, {lengths.shortest:,} to "
+                f"{lengths.longest:,} ({classes})"
+            )
+    if len(statistics.images_a_sample) > 1:
+        facts["images a sample"] = ", ".join(
+            f"{images}: {count:,}" for images, count in statistics.images_a_sample.items()
+        )
+    for name, counted in (
+        ("roles", statistics.roles),
+        ("instructions", statistics.instructions),
+        ("types of images", statistics.image_types),
+    ):
+        if counted:
+            facts[name] = _counts(counted, MOST_NAMED)
+    return facts
 
 
 def _places(problems: "list[Problem]") -> str:

@@ -4,7 +4,7 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -19,12 +19,11 @@ from dokimasia.datasets.lines import (
     field_error,
     message_of,
     parse_row,
-    read_rows,
     row_error,
     text_field,
 )
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import MEASURES, SCALES, Annotation, AnnotationUnit, kind_of
+from dokimasia.domain.annotation import MEASURES, PLACE, SCALES, Annotation, AnnotationUnit, kind_of
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DataError
 
@@ -239,10 +238,12 @@ def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]
 
     A line is an object with `id`, `annotator` (all lines without one count as one unnamed person), and either `ranking`, a
     list of groups of models, the best first, those of a group equally good, or `scores`, a finite number for each model,
-    higher is better. A model that a line does not name is not ranked there. Other fields are ignored.
+    higher is better. A model that a line does not name is not ranked there. Other fields are ignored. Lines of places, as
+    `dokimasia annotate read` writes them (`measure` is `place`, with a `model` and its place, 1 for the best, as `value`),
+    make up one ranking of each sample and annotator; an adjudicated place holds for everybody.
 
     Args:
-        path: the file.
+        path: JSON lines; or `.csv` with a heading, of places alone.
         unknown: yields the unknown names in a ranking, see `unknown_in`.
 
     Raises:
@@ -252,7 +253,16 @@ def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]
     rankings: list[GivenRanking] = []
     problems = FileProblems(path)
     first_lines: dict[tuple[str, str], int] = {}
-    for row in problems.readable(read_rows(path)):
+    places: list[Annotation] = []
+    for row in problems.readable(read_records(path)):
+        if row.fields.get("measure") == PLACE:
+            place = parse_row(AnnotationRow, row.fields)
+            if isinstance(place, list):
+                problems.add(row.line, place[0].text)
+            else:
+                others = place.model_dump(include={"annotator", "value", "adjudicates"})
+                places.append(Annotation(place.unit, line=row.line, **others))
+            continue
         parsed = parse_row(RankingRow, {**row.fields, "scores": row.fields})
         if isinstance(parsed, list):
             problems.add(row.line, parsed[0].text)
@@ -266,12 +276,30 @@ def read_rankings(path: Path, *, unknown: Callable[[GivenRanking], Iterable[str]
         if unknown is not None:
             problems.add(row.line, *unknown(ranking))
         rankings.append(ranking)
+    for ranking in _rankings_of_places(places):
+        if unknown is not None:
+            problems.add(ranking.line, *unknown(ranking))
+        rankings.append(ranking)
     if problems.messages:
         message = message_of(problems.messages, "... and {} more", _MOST_RANKING_FAULTS)
         raise DataError(f"{message}\nMend these lines, or take them out")
     if not rankings:
         raise DataError(f"{path}: no ranking in it; {_FORMS}")
     return rankings
+
+
+def _rankings_of_places(places: Sequence[Annotation]) -> list[GivenRanking]:
+    """Return the rankings that places make up, in the order of their first lines; an adjudicated place replaces all others."""
+    decided = {place.unit: place.value for place in places if place.adjudicates}
+    scores: dict[tuple[str, str], dict[str, float]] = {}
+    first_lines: dict[tuple[str, str], int] = {}
+    for place in places:
+        if place.adjudicates:
+            continue
+        key = place.unit.id, place.annotator
+        first_lines.setdefault(key, place.line)
+        scores.setdefault(key, {})[place.unit.model] = -decided.get(place.unit, place.value)
+    return [GivenRanking(id, who, of_models, first_lines[id, who]) for (id, who), of_models in scores.items()]
 
 
 def unknown_in(
@@ -296,11 +324,12 @@ def unknown_in(
 
 
 class RatedModel(NamedTuple):
-    """One rating, higher is better: of a model, or of its response to a sample."""
+    """One rating, higher is better: of a model, perhaps in a benchmark, or of its response to a sample."""
 
     model: str
     rating: float
     sample_id: str | None = None
+    benchmark: str = ""
 
 
 class RatingRow(RowModel):
@@ -309,6 +338,7 @@ class RatingRow(RowModel):
     model: str = Field(default="", validate_default=True)
     rating: float = Field(default=None, validate_default=True)
     id: str | None = None
+    benchmark: str = ""
 
     @field_validator("model", mode="plain")
     @classmethod
@@ -330,6 +360,13 @@ class RatingRow(RowModel):
             raise row_error(f"the rating {value!r} is no finite number")
         return rating
 
+    @field_validator("benchmark", mode="plain")
+    @classmethod
+    def _benchmark(cls, value: object) -> str:
+        if value is not None and not isinstance(value, str):
+            raise row_error(f"the benchmark {value!r} is no text")
+        return (value or "").strip()
+
     @field_validator("id", mode="plain")
     @classmethod
     def _id(cls, value: object) -> str | None:
@@ -338,12 +375,13 @@ class RatingRow(RowModel):
         return value or None
 
 
-def read_ratings(path: Path) -> list[RatedModel]:
+def read_ratings(path: Path, *, benchmarks: bool = False) -> list[RatedModel]:
     """Return the ratings of a file, in order.
 
     Args:
         path: `.csv` with a header, else JSON lines; each row has `model`, `rating` (a finite number, higher is better)
             and, if it is about one response, `id`. All rows have an id, or none has.
+        benchmarks: whether a row may name the `benchmark` that the rating is of; else the field is ignored.
 
     Raises:
         DataError: naming file and line of what cannot be used.
@@ -357,15 +395,17 @@ def read_ratings(path: Path) -> list[RatedModel]:
     except UnicodeDecodeError:
         raise DataError(f"{path}: not UTF-8") from None
     ratings: list[RatedModel] = []
-    first_lines: dict[tuple[str, str | None], int] = {}
+    first_lines: dict[tuple[str, str | None, str], int] = {}
     for line, fields in _rating_rows(text, path):
+        if not benchmarks:
+            fields.pop("benchmark", None)
         parsed = parse_row(RatingRow, fields)
         if isinstance(parsed, list):
             raise DataError(f"{path}, line {line}: {parsed[0].text}")
-        first = first_lines.setdefault((parsed.model, parsed.id), line)
+        first = first_lines.setdefault((parsed.model, parsed.id, parsed.benchmark), line)
         if first != line:
             raise DataError(f"{path}, line {line}: {parsed.model} is rated in line {first} already")
-        ratings.append(RatedModel(parsed.model, parsed.rating, parsed.id))
+        ratings.append(RatedModel(parsed.model, parsed.rating, parsed.id, parsed.benchmark))
     if not ratings:
         raise DataError(f"{path}: no rating in it; a row has model and rating, and id where it is about one response")
     if len({rating.sample_id is None for rating in ratings}) > 1:

@@ -18,6 +18,9 @@ REFERENCE = "reference_answer_by_gpt4o"
 COLUMNS = ("question", "task_name", "criteria", REFERENCE)
 """Columns of a table of creative cases, in addition to `index` and its images."""
 
+QUERY_PARTS = ("role", "background", "instruction", "requirement")
+"""The parts of a query, which stand for it where a case has no question (Creation-MMBench, section 3.1 and figure 30)."""
+
 MAX_CRITERIA = 200_000
 """Characters of a `criteria` cell, at most; published ones have a few thousand."""
 
@@ -101,6 +104,8 @@ def creative_fault(header: Sequence[str]) -> str | None:
     if len({"task_name", "criteria", REFERENCE}.intersection(header)) < 2:
         return None
     missing = [name for name in COLUMNS if name not in header]
+    if {"role", "instruction"} <= set(header):
+        missing = [name for name in missing if name != "question"]
     if not {"image", "image_path"}.intersection(header):
         missing.append("image")
     if not missing:
@@ -125,6 +130,34 @@ def as_case(meta: Mapping[str, object], where: str) -> CreativeCase:
         raise RowError("field", f"{where}: the field '{REFERENCE}' is no text")
     task = meta.get("task_name")
     return CreativeCase(fields, category_of(task) if isinstance(task, str) else None, reference or None)
+
+
+def composed_query(meta: Mapping[str, object]) -> str:
+    """Return the query that a case's parts make up; empty without a role and an instruction.
+
+    Background and requirement may be missing. A part that is a list of texts is written as a numbered list.
+
+    Examples:
+        >>> print(composed_query({"role": "a guide", "instruction": "describe the hall", "requirement": "Be brief."}))
+        You take the part of a guide.
+        Keep to the requirements below and describe the hall.
+        Be brief.
+    """
+    role, background, instruction, requirement = (_part(meta.get(name)) for name in QUERY_PARTS)
+    if not role or not instruction:
+        return ""
+    role, instruction = role.rstrip("."), instruction.rstrip(".")
+    if instruction[:1].isupper() and instruction[1:2].islower():
+        instruction = instruction[0].lower() + instruction[1:]
+    task = f"Keep to the requirements below and {instruction}." if requirement else f"Your task is to {instruction}."
+    return "\n".join(part for part in (f"You take the part of {role}.", background, task, requirement) if part)
+
+
+def _part(value: object) -> str:
+    """Return a part of a query as a text; empty where it is none."""
+    if isinstance(value, list) and all(isinstance(line, str) for line in value):
+        return "\n".join(f"{number}. {line.strip()}" for number, line in enumerate(value, 1))
+    return value.strip() if isinstance(value, str) else ""
 
 
 def check_case(meta: Mapping[str, JsonValue], where: str) -> None:

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple, Unpack
 from dokimasia.datasets.formats import FOLDER, Reader, format_of
 from dokimasia.datasets.lines import Problem, message_of, read_rows
 from dokimasia.datasets.samples import ReadingOptions, samples_of
+from dokimasia.datasets.statistics import DataStatistics, StatisticsCounter
 from dokimasia.domain.identity import JsonObject, digest
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
@@ -93,12 +94,13 @@ class DataReport(NamedTuple):
 
     `samples` is the number of good samples, `problems` are all problems in the file's order, and `fingerprint` is a hash of
     the good samples in order: ids, contents, categories and meta. `images` is the number of distinct images; `categories`
-    has the number of samples in each category.
+    has the number of samples in each category; `statistics` are those of the good samples.
     """
 
     samples: int
     problems: tuple[Problem, ...]
     fingerprint: str
+    statistics: DataStatistics
     images: int = 0
     without_image: int = 0
     with_reference: int = 0
@@ -129,6 +131,7 @@ def check(path: Path, **how: Unpack[ReadingOptions]) -> DataReport:
     remarks: list[Remark] = []
     counted = Counter(samples=0, without_image=0, with_reference=0, with_choices=0)
     images: set[str] = set()
+    statistics = StatisticsCounter()
     categories: Counter[str] = Counter()
     names: dict[str, list[str]] = {}
     fingerprint = digest("data/1", [])
@@ -144,6 +147,7 @@ def check(path: Path, **how: Unpack[ReadingOptions]) -> DataReport:
             with_reference=sample.reference_answer is not None,
             with_choices=bool(sample.choices),
         )
+        statistics.add(sample)
         images.update(image.sha256 for image in sample.images)
         categories.update([] if sample.category is None else [sample.category])
         names.setdefault(sample.digest, []).append(sample.id)
@@ -157,6 +161,7 @@ def check(path: Path, **how: Unpack[ReadingOptions]) -> DataReport:
         **counted,
         problems=tuple(problems),
         fingerprint=fingerprint,
+        statistics=statistics.statistics(),
         images=len(images),
         categories=dict(sorted(categories.items())),
         remarks=(*twins, *remarks),
@@ -167,10 +172,15 @@ def plain_report(data: Path, name: str, report: DataReport) -> JsonObject:
     """Return the result of one pass over a data set, ready for JSON."""
     counts = report._asdict()
     remarks = counts.pop("remarks")
+    statistics = report.statistics._asdict()
+    for texts in ("query_words", "reference_words"):
+        lengths = statistics[texts]
+        statistics[texts] = None if lengths is None else lengths._asdict()
     return counts | {
         "data": str(data),
         "format": name,
         "categories": dict(report.categories),
+        "statistics": statistics,
         "bad_lines": report.bad_lines,
         "problem_kinds": report.kinds,
         "problems": [problem._asdict() for problem in report.problems],

@@ -8,7 +8,7 @@ from typing import Annotated, NamedTuple, TypedDict, cast
 from pydantic import Field, PlainValidator, ValidationInfo, field_validator
 
 from dokimasia.datasets.columns import suggestion
-from dokimasia.datasets.creation import CreativeCase, as_case, check_case
+from dokimasia.datasets.creation import CreativeCase, as_case, check_case, composed_query
 from dokimasia.datasets.images import MAX_PIXELS, Earlier, Embedded, ImageSource, ImageValue, OnDisk
 from dokimasia.datasets.lines import (
     Problem,
@@ -187,15 +187,15 @@ class _Maker:
             if first != row.line:
                 errors.append(RowError("duplicate-id", f"{where}: the id {id!r} already stands on {row.unit} {first}"))
             where = f"{where} (id {id!r})"
-        prompting = _Prompting(row.fields, self._prompt, self._need_prompt)
+        meta: JsonObject = {}
+        with _collecting(errors):
+            meta = _meta(row, where)
+        prompting = _Prompting(row.fields, composed_query(meta) or self._prompt, self._need_prompt)
         parsed = parse_row(SampleRow, row.fields, names=row.names, context=prompting)
         faults = list(row.faults)
         if isinstance(parsed, list):
             faults += parsed
         errors += [RowError(kind, f"{where}: {text}") for kind, text in faults]
-        meta: JsonObject = {}
-        with _collecting(errors):
-            meta = _meta(row, where)
         case = CreativeCase(meta)
         with _collecting(errors):
             case = as_case(meta, where)

@@ -3,18 +3,27 @@
 from typing import Literal, NamedTuple
 
 Kind = Literal["pair", "response", "criterion"]
-"""What is rated: two responses against each other, one response, or one atomic criterion."""
+"""What is rated by itself: two responses against each other, one response, or one atomic criterion."""
+
+FormKind = Kind | Literal["ranking"]
+"""What an item of a form is: something that is rated by itself, or all responses to a sample, which are ranked."""
 
 VERDICT, SCORE, ACCURACY, NECESSITY = "verdict", "score", "accuracy", "necessity"
 HOLDS = "holds"
 """Whether a rubric holds for a response, 0 or 1: what is said of a criterion of a model's response, and never handed out."""
+
+PLACE = "place"
+"""The place of a response in a person's ranking of all responses to a sample, from 1, the best; equal places are ties."""
+
+MOST_RANKED = 8
+"""Responses of one ranking, at most."""
 
 MEASURES: dict[Kind, tuple[str, ...]] = {
     "pair": (VERDICT,),
     "response": (SCORE,),
     "criterion": (ACCURACY, NECESSITY),
 }
-"""What is asked of each kind of thing."""
+"""What is asked of each kind of thing that is rated by itself."""
 
 SCALES: dict[str, tuple[int, int]] = {
     VERDICT: (-2, 2),
@@ -22,6 +31,7 @@ SCALES: dict[str, tuple[int, int]] = {
     ACCURACY: (1, 3),
     NECESSITY: (1, 3),
     HOLDS: (0, 1),
+    PLACE: (1, MOST_RANKED),
 }
 """The lowest and highest rating, unless another is asked for; a verdict is 2 where the model is much better than the baseline
 (Creation-MMBench, 3.3), accuracy and necessity are ATOM's (appendix C)."""

@@ -15,6 +15,9 @@ MIN_CRITERIA, MAX_CRITERIA = 1, 5
 PUBLISHED_COUNT = (3, 5)
 """How many a set has in the paper (ATOM, section 3.1), whatever the question needs."""
 
+CONTRADICTED = "contradicted"
+"""What is said of the agreement of a chain that contradicts the reference answer and is kept, as published."""
+
 Defect = Literal["unnecessary", "compound", "suggestive", "missing", "rule"]
 """What can be wrong with a criterion: the answer does not rest on it, it asks for more than one thing, its question gives
 its answer away; that no criterion asks for something on which the answer rests; or it breaks a rule that needs no judge."""

@@ -59,9 +59,10 @@ class CaseCriteria(Value):
 
 
 class Described(Value):
-    """What a model wrote of a case's images, one text an image, for models that are not shown them.
+    """What a model wrote of a case's images, in one text, for models that are not shown them.
 
-    `observe` is what it was told to pay attention to, where the instruction is specific to the request.
+    `observe` is what it was told to pay attention to, where the instruction is specific to the request. Older values have a
+    text for each image.
     """
 
     describer: str
@@ -142,21 +143,26 @@ def ground_truth_of(sample: Sample) -> str:
     return _of(sample, ground_truth_in)
 
 
-def factuality_not_applicable(sample: Sample) -> str:
+def factuality_not_applicable(sample: Sample, *, published: bool = False) -> str:
     """Return why visual factuality does not apply to a case; empty where it applies."""
     if not criteria_of(sample).factuality:
         return "no criteria of visual factuality"
-    return "" if ground_truth_of(sample) or sample.images else "neither a ground truth nor an image to judge it by"
+    return (
+        ""
+        if published or ground_truth_of(sample) or sample.images
+        else "neither a ground truth nor an image to judge it by"
+    )
 
 
-def factuality_by(sample: Sample, chosen: FactualityBy) -> FactualityBy:
+def factuality_by(sample: Sample, chosen: FactualityBy, *, published: bool = False) -> FactualityBy:
     """Return the basis on which a case's visual factuality is judged; `none` where it is not requested or does not apply.
 
-    Without a ground truth, a judge that does not see the images could only trust the response.
+    Without a ground truth, a judge that does not see the images could only trust the response; with `published` it does
+    (Creation-MMBench, figure 34).
     """
-    if chosen == "none" or factuality_not_applicable(sample):
+    if chosen == "none" or factuality_not_applicable(sample, published=published):
         return "none"
-    return chosen if ground_truth_of(sample) else "image"
+    return chosen if published or ground_truth_of(sample) else "image"
 
 
 def criteria_in(meta: Mapping[str, JsonValue]) -> CaseCriteria:

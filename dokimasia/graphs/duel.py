@@ -7,7 +7,7 @@ order of a verdict and of visual factuality is a separate call. The graph is lin
 crash the ledger and the result rows restore its state.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypedDict, TypeVar, cast
 
 from langgraph.graph import END, START, StateGraph
@@ -19,7 +19,7 @@ from dokimasia.agents.duel import (
     answer_described,
     answer_request,
     compare_responses,
-    describe_one,
+    describe_images,
     say_what_to_observe,
     score_factuality,
 )
@@ -109,26 +109,16 @@ async def _describe(context: Context, sample: Sample) -> tuple[Described | Faile
         instruction = await context.ask(say_what_to_observe(sample), model=options.describer)
         calls += instruction.calls
         if instruction.value is None:
-            return _undescribed(options, [instruction.failure]), calls
+            return _undescribed(options, instruction.failure), calls
         observe = instruction.value
-    replies = await gather_all(
-        context.ask(describe_one(sample, image, observe=observe), model=options.describer) for image in sample.images
-    )
-    texts: list[str] = []
-    failures: list[Failed] = []
-    for reply in replies:
-        calls += reply.calls
-        if reply.value is None:
-            failures.append(reply.failure)
-        else:
-            texts.append(reply.value.text)
-    if failures:
-        return _undescribed(options, failures), calls
-    return Described(describer=options.describer, observe=observe, texts=tuple(texts)), calls
+    reply = await context.ask(describe_images(sample, observe=observe), model=options.describer)
+    calls += reply.calls
+    if reply.value is None:
+        return _undescribed(options, reply.failure), calls
+    return Described(describer=options.describer, observe=observe, texts=(reply.value.text,)), calls
 
 
-def _undescribed(options: DuelOptions, failures: Sequence[Failed]) -> Failed:
-    failed = to_report(failures)
+def _undescribed(options: DuelOptions, failed: Failed) -> Failed:
     return failure(failed.kind, f"{options.describer} did not describe the images: {failed.reason}")
 
 
@@ -200,7 +190,7 @@ async def _judge(context: Context, sample: Sample, item: Duel) -> Duel:
             return _with(item, **failed_update(failure("unparsable", f"the answer of the {side} is empty")))
     judge = _Judge(context, options, sample, criteria_of(sample), item, response, baseline)
     asks = [judge.verdict(place) for place in options.places]
-    if factuality_by(sample, options.factuality) != "none":
+    if factuality_by(sample, options.factuality, published=options.published) != "none":
         asks += [judge.factuality(place) for place in options.places]
     results = await gather_all(asks)
     ids: list[str] = []
@@ -237,9 +227,14 @@ class _Judge(NamedTuple):
 
     async def verdict(self, place: Place) -> tuple[DuelJudgement, list[str]]:
         """Return the judge's verdict on the better response, and the calls."""
-        sees = self.options.judge_sees == "image"
-        repeat = self.item.get("repeat", 0)
-        ask = compare_responses(self.sample, self.criteria, self.ordered_texts(place), sees=sees, repeat=repeat)
+        ask = compare_responses(
+            self.sample,
+            self.criteria,
+            self.ordered_texts(place),
+            sees=self.options.judge_sees == "image",
+            published=self.options.published,
+            repeat=self.item.get("repeat", 0),
+        )
         reply = await self.context.ask(ask, node="verdict")
         verdict = reply.value
         if verdict is not None and place == "second":
@@ -248,9 +243,15 @@ class _Judge(NamedTuple):
 
     async def factuality(self, place: Place) -> tuple[DuelJudgement, list[str]]:
         """Return the judge's scores of visual factuality, and the calls."""
-        sees = factuality_by(self.sample, self.options.factuality) == "image"
-        repeat = self.item.get("repeat", 0)
-        ask = score_factuality(self.sample, self.criteria, self.ordered_texts(place), sees=sees, repeat=repeat)
+        published = self.options.published
+        ask = score_factuality(
+            self.sample,
+            self.criteria,
+            self.ordered_texts(place),
+            sees=factuality_by(self.sample, self.options.factuality, published=published) == "image",
+            published=published,
+            repeat=self.item.get("repeat", 0),
+        )
         reply = await self.context.ask(ask, node="factuality")
         score, baseline_score = reply.value or (None, None)
         if place == "second":

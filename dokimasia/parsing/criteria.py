@@ -1,18 +1,48 @@
 """Atomic criteria: the JSON array of questions, ground truths, weights and anchors of a judge (ATOM, section 3.1)."""
 
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from pydantic import BeforeValidator, JsonValue, ValidationInfo
 
 from dokimasia.domain.criterion import WEIGHT_TOTAL, Anchor, Box, Criterion
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.declared import JsonReply, Text, only_value, read_fields
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.json_finder import objects_of, read_json
 from dokimasia.parsing.reply import refuse, short, spoken, tried
 
-_WHOLE_IMAGE = frozenset({"whole image", "whole", "the whole image", "whole_image", "image", ""})
+CRITERIA_EXAMPLE = FormExample(
+    """[{"question": "At what time does the next bus to the harbour leave after 10:20?", "ground_truth": "10:34", \
+"weight": 4, "anchor": {"image": 0, "box": [0.31, 0.42, 0.36, 0.45]}, "final": false}, {"question": "Which \
+column of the timetable holds on the day of the sign?", "ground_truth": "Sundays, or Sundays and holidays", \
+"weight": 3, "anchor": {"image": 1, "box": [0.1, 0.05, 0.9, 0.2]}, "final": false}, {"question": "How long is \
+the wait at the harbour stop?", "ground_truth": "14 minutes", "weight": 3, "final": true}]"""
+)
+PUBLISHED_EXAMPLE = FormExample(
+    """[{"question": "Which departure to the harbour does the solution name as the next one?", "ground_truth": \
+"10:34", "weight": 4, "anchor": {"image": 0, "box": [0.31, 0.42, 0.36, 0.45]}}, {"question": "Which column of \
+the timetable does the solution read?", "ground_truth": "Sundays, or Sundays and holidays", "weight": 3, \
+"anchor": {"image": 1, "box": [0.1, 0.05, 0.9, 0.2]}}, {"question": "What waiting time does the solution arrive \
+at?", "ground_truth": "14 minutes", "weight": 3}]"""
+)
+
+_BOX_NAMES = ("box", "bbox", "bbox_2d")
+_Y_FIRST = "box_2d"
+"""The name under which models that put the upper edge first (top, left, bottom, right, from 0 to 1000) write a box."""
+
+_MILLE = 1000
+_PIXELS = frozenset({"pixels", "pixel", "px"})
+_PER_MILLE = frozenset({"0-1000", "0 to 1000", "0..1000", "1000", "per mille"})
+
+
+class ShownImages(NamedTuple):
+    """The images of a sample: how many, and the width and height of each in pixels, where they are known."""
+
+    number: int
+    sizes: Sequence[Sequence[int]] = ()
 
 
 def _plain(stated: object) -> object:
@@ -31,28 +61,43 @@ def _weight(weight: object) -> int:
 
 
 def _anchor(value: JsonValue, info: ValidationInfo) -> Anchor:
-    """Return an anchor; a missing one, or one without a box, is the whole image."""
-    image_count: int = info.context or 0
-    if value is None or (isinstance(value, str) and value.strip().casefold() in _WHOLE_IMAGE):
-        return Anchor()
+    """Return an anchor; the whole image where none can be read, since no score goes by an anchor."""
+    images: ShownImages = info.context or ShownImages(0)
     if not isinstance(value, dict):
-        raise ValueError('the anchor is neither an object nor "whole image"')
-    image, box = value.get("image", 0), value.get("box")
-    if image is None or image_count == 0:
-        image = 0
-    if type(image) is not int or not 0 <= image < max(1, image_count):
-        raise ValueError(f"the anchor's image {short(repr(image))} is none of the {image_count}, counted from 0")
-    if image_count == 0 or box is None or (isinstance(box, str) and box.strip().casefold() in _WHOLE_IMAGE):
-        return Anchor(image=image)
-    corners = box if isinstance(box, list) else []
-    numbers = [float(corner) for corner in corners if isinstance(corner, int | float) and not isinstance(corner, bool)]
-    fractions = [number for number in numbers if 0 <= number <= 1]
-    if len(corners) != 4 or len(fractions) != 4:
-        raise ValueError("the box is not four fractions from 0 to 1, [x0, y0, x1, y1]")
-    x0, y0, x1, y1 = fractions
-    if x1 <= x0 or y1 <= y0:
-        raise ValueError("the box needs x0 < x1 and y0 < y1")
-    return Anchor(image=image, box=Box(x0=x0, y0=y0, x1=x1, y1=y1))
+        return Anchor()
+    image = value.get("image", 0)
+    if type(image) is not int or not 0 <= image < images.number:
+        return Anchor()
+    size = images.sizes[image] if image < len(images.sizes) else ()
+    if _Y_FIRST in value:
+        box = _box(value[_Y_FIRST], value.get("unit", "0-1000"), size)
+        return Anchor(image=image, box=None if box is None else Box(x0=box.y0, y0=box.x0, x1=box.y1, y1=box.x1))
+    corners = next((value[name] for name in _BOX_NAMES if name in value), None)
+    return Anchor(image=image, box=_box(corners, value.get("unit"), size))
+
+
+def _box(corners: JsonValue, unit: JsonValue, size: Sequence[int]) -> Box | None:
+    """Return a box of left, upper, right and lower edge, in fractions; None where it cannot be told what it is.
+
+    Without a known unit, numbers of at most 1 are fractions, others of at most 1000 lie on a scale of 0 to 1000, and larger
+    ones are pixels.
+    """
+    if not isinstance(corners, list) or len(corners) != 4:
+        return None
+    numbers = [float(edge) for edge in corners if isinstance(edge, int | float) and not isinstance(edge, bool)]
+    if len(numbers) != 4 or not all(0 <= edge < math.inf for edge in numbers):
+        return None
+    named = unit.strip().casefold() if isinstance(unit, str) else ""
+    if named in _PIXELS or (named not in _PER_MILLE and max(numbers) > _MILLE):
+        if len(size) != 2:
+            return None
+        scales = [size[0], size[1]] * 2
+    elif named in _PER_MILLE or max(numbers) > 1:
+        scales = [_MILLE] * 4
+    else:
+        scales = [1] * 4
+    x0, y0, x1, y1 = (min(1.0, edge / scale) for edge, scale in zip(numbers, scales, strict=True))
+    return Box(x0=x0, y0=y0, x1=x1, y1=y1) if x0 < x1 and y0 < y1 else None
 
 
 _Text = Annotated[Text, BeforeValidator(_plain)]
@@ -68,15 +113,16 @@ class CriterionReply(JsonReply):
     final: bool | None = None
 
 
-def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
+def parse_criteria(text: str, *, image_count: int, sizes: Sequence[Sequence[int]] = ()) -> tuple[Criterion, ...]:
     """Return the criteria as the judge wrote them; the rules of a set are checked elsewhere (`check_criteria`).
 
     Args:
         text: the judge's reply: a JSON array of objects, or an object whose field `criteria` is one. Each has
-            `question`, `ground_truth`, `weight` and, optionally, `anchor`: `{"image": 0, "box": [x0, y0, x1, y1]}`
-            with the box in fractions of width and height, or "whole image"; and `final`: whether it is the final
-            answer itself. Other fields are ignored.
+            `question`, `ground_truth`, `weight` and, optionally, `final`: whether it is the final answer itself; and
+            `anchor`: `{"image": 0, "box": [x0, y0, x1, y1]}`, with the box in fractions of width and height, or with
+            "unit" in "pixels" or "0-1000". An anchor that cannot be read is the whole image. Other fields are ignored.
         image_count: how many images the sample has; an anchor counts them from 0.
+        sizes: the width and height of each image in pixels, by which boxes in pixels are converted.
 
     Raises:
         UnparsableReply: there is no such JSON, there are several that differ, or a field has an invalid value. The
@@ -87,13 +133,16 @@ def parse_criteria(text: str, *, image_count: int) -> tuple[Criterion, ...]:
     if len(rows) > WEIGHT_TOTAL:
         raise UnparsableReply(f"there are {len(rows)} criteria, far more than were asked for")
     problems: list[str] = []
-    criteria = [tried(problems, _criterion, row, number, image_count) for number, row in enumerate(rows, start=1)]
+    images = ShownImages(image_count, sizes)
+    criteria = [tried(problems, _criterion, row, number, images) for number, row in enumerate(rows, start=1)]
     refuse(problems)
     return tuple(criterion for criterion in criteria if criterion is not None)
 
 
-def _criterion(row: Mapping[str, object], number: int, image_count: int) -> Criterion:
-    parsed = read_fields(CriterionReply, row, f"criterion {number}", about=image_count)
+def _criterion(row: Mapping[str, object], number: int, images: ShownImages) -> Criterion:
+    parsed = read_fields(CriterionReply, row, f"criterion {number}", about=images)
+    for example in (CRITERIA_EXAMPLE, PUBLISHED_EXAMPLE):
+        example.refuse(parsed.question, f"criterion {number}: the question")
     return Criterion(
         question=parsed.question,
         ground_truth=parsed.ground_truth,

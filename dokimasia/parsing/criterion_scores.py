@@ -17,7 +17,7 @@ LOWEST, HIGHEST = 1, 5
 _BULLETS = " \t\r>|#\u2022\u00b7\u2013\u2014-+_"
 _SCORE = form(r"score")
 _LINE = form(
-    r"(?:(?:criterion|checkpoint|no\.?)?~\(?(?P<number>[0-9]{1,6})\)?(?![0-9]))?"
+    r"(?:(?:criterion|checkpoint|number|no\.?)?~\(?(?P<number>[0-9]{1,6})\)?(?![0-9]))?"
     r"[\s|:.)\-\u2013\u2014]{0,12}"
     r"(?P<path>(?:<[^<>\n]{1,200}>~){1,8})?"
     r"[\s|:.)\-\u2013\u2014]{0,12}"
@@ -34,7 +34,8 @@ _SUMMARY = form(
     r"(?:the )?(?:overall|total|average|mean|weighted)(?: weighted| average| mean)?(?: scores?)?~[:=|]~\[?[0-9]{1,3}"
     r"(?:\.[0-9]{1,4})?\]?(?: ?/ ?5| out of 5)?\.?"
 )
-_WHOLE = re.compile(r"[0-9]{1,6}", re.ASCII)
+_WHOLE = re.compile(r"([0-9]{1,6})(?:\.0{1,4})?", re.ASCII)
+"""An integer, also with a point and zeros behind it."""
 _SILENT = form(r"not[ _-]{0,4}stated")
 SILENT = CriterionScore(LOWEST, stated=False)
 """The score of a criterion that the response does not address: 1, as published."""
@@ -178,9 +179,10 @@ def _score(match: re.Match[str], number: int) -> CriterionScore:
         )
     if _SILENT.fullmatch(stated):
         return SILENT
-    if _WHOLE.fullmatch(stated) is None or not LOWEST <= int(stated) <= HIGHEST:
+    whole = _WHOLE.fullmatch(stated)
+    if whole is None or not LOWEST <= int(whole[1]) <= HIGHEST:
         raise UnparsableReply(f"criterion {number} has the score '{short(stated)}', not an integer from 1 to 5")
-    return CriterionScore(int(stated), stated=True)
+    return CriterionScore(int(whole[1]), stated=True)
 
 
 def _plain_path(path: str) -> str:

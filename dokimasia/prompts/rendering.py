@@ -259,6 +259,8 @@ def _match(prompt: Prompt, messages: Sequence[Message]) -> dict[str, str] | None
     text = messages[-1].text
     if not prompt.has_fence:
         return _match_plain(prompt, text)
+    if all(map(prompt.optional, prompt.inputs)) and text == _user_text(prompt, {}):
+        return {}
     read = read_fences(text)
     if read is None or not set(read[1]) <= set(prompt.inputs):
         return None

@@ -1,7 +1,7 @@
 """The comparison of two runs, or of two models of a run, as blocks: what `diff` prints."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 from pydantic import Field, JsonValue
 
@@ -208,6 +208,7 @@ class RunComparison(Value):
     corrected: dict[str, CorrectedAnswers] | None = None
     simulated: tuple[str, ...]
     seed: Count
+    direction: Literal["second minus first"] = Field(description="of every difference, of runs as of models")
     scored_by: Literal["criteria", "rubrics"] | None
     scale: tuple[int | float, int | float] | None
     differs: tuple[PlanDifference, ...]
@@ -241,36 +242,6 @@ class PartComparison(ComparedMeans, PartCounts):
     adjusted: Fraction
 
 
-C = TypeVar("C", bound=ComparedMeans)
-
-
-def turned(compared: C) -> C:
-    """Return a comparison as first minus second, as two models of one run are shown on its page."""
-    changed = compared.changed
-    update: dict[str, Value | tuple[Value, ...] | None] = {
-        "changed": ChangeCounts(higher=changed.lower, equal=changed.equal, lower=changed.higher)
-    }
-    if (gap := compared.difference) is not None:
-        ends = {"mean": 0.0 - gap.mean, "low": _less(gap.high), "high": _less(gap.low)}
-        update["difference"] = gap.model_copy(update=ends)
-    if isinstance(compared, ScoreComparison | AccuracyComparison) and compared.bounds is not None:
-        update["bounds"] = Bounds(low=0.0 - compared.bounds.high, high=0.0 - compared.bounds.low)
-    if isinstance(compared, AccuracyComparison) and compared.outer is not None:
-        update["outer"] = Bounds(low=0.0 - compared.outer.high, high=0.0 - compared.outer.low)
-    if isinstance(compared, ScoreComparison):
-        for name in ("strict_accuracy", "stated", "both_stated"):
-            part: ComparedMeans | None = getattr(compared, name)
-            update[name] = None if part is None else turned(part)
-        update["most_changed"] = tuple(
-            sample.model_copy(update={"difference": 0.0 - sample.difference}) for sample in compared.most_changed
-        )
-    return compared.model_copy(update=update)
-
-
-def _less(value: float | None) -> float | None:
-    return None if value is None else 0.0 - value
-
-
 def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Iterator[Block]:
     """Yield the blocks of a comparison: settings that differ, figures, and what could not be compared.
 
@@ -279,8 +250,6 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         changed: whether to list the samples that changed most.
     """
     same_run, pairs = comparison.within_a_run, comparison.scores
-    if same_run:
-        pairs = [turned(pair) for pair in pairs]
     if comparison.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     sides = (("first", comparison.first),) if same_run else (("first", comparison.first), ("second", comparison.second))
@@ -366,7 +335,6 @@ def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
 def _meaning(comparison: RunComparison) -> str:
     """Return a sentence on units, direction, intervals and tests of the table."""
     scale = comparison.scale
-    direction = "first minus second" if comparison.within_a_run else "second minus first"
     several = " The p-values are not adjusted for the number of pairs." if len(comparison.pairs) > 1 else ""
     parts: list[str] = []
     if scale is not None and not _scoreless(comparison):
@@ -380,7 +348,7 @@ def _meaning(comparison: RunComparison) -> str:
             "points",
         )
     return (
-        f"{'; '.join(parts)}. difference: {direction} on the samples that have it in both; 95 % bootstrap interval "
+        f"{'; '.join(parts)}. difference: {comparison.direction} on the samples that have it in both; 95 % bootstrap interval "
         f"and two-sided sign-flip test, both clustered by samples that share an image.{several}"
     )
 

@@ -169,6 +169,21 @@ class PairedDifference(Value):
     changed: ChangeCounts
 
 
+class Lead(Value):
+    """How the best of several compares with the next best, on the samples that both have."""
+
+    best: str = Field(description="who has the highest figure")
+    next_best: str = Field(description="who has the next highest")
+    n: Count = Field(description="samples that both have")
+    difference: Interval = Field(description="best less next best, by sample, in the figure's unit; not below 0")
+    p_value: Fraction = Field(
+        description="two-sided, by sign flips of whole clusters; not adjusted for the choice of two"
+    )
+    samples_needed: Count | None = Field(
+        description="samples that show a difference of this size with 80 % power; null where nothing can be said of it"
+    )
+
+
 class AgreementCoefficient(Value):
     """A coefficient of agreement corrected for chance, -1 to 1, with its 95 % interval."""
 

@@ -1,12 +1,13 @@
 """Means, shares, differences and bounds as typed parts of figures, rounded, with intervals that keep whole clusters together."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import exp, lgamma, log, sqrt
 from typing import Literal, NotRequired, TypedDict
 
 from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, jackknife_interval, rate_interval
-from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
+from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
 from dokimasia.algorithms.statistics.refusal import ONE_CLUSTER
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Correctness, FailureKind
@@ -16,6 +17,7 @@ from dokimasia.report.fields import (
     ChangeCounts,
     CountedRate,
     Interval,
+    Lead,
     PairedDifference,
     Permutations,
     Rate,
@@ -27,6 +29,9 @@ from dokimasia.runs.figures import costs
 from dokimasia.storage.ledger import CallFigures
 
 DIGITS = 6
+
+MOST_FLIPS = 50_000_000
+"""The most signs that the test of a lead draws; above, it draws fewer patterns of them."""
 
 MOST_LEFT_OUT = 200
 """The largest number of groups that a jackknife leaves out; more clusters than this are drawn into so many groups."""
@@ -170,6 +175,55 @@ def paired_difference(
     )
 
 
+def lead_of(
+    values: Mapping[str, Mapping[str, float]],
+    clusters: Mapping[str, Hashable],
+    *,
+    widest: float,
+    seed: int,
+    unit: float = 1.0,
+) -> Lead | None:
+    """Return how the best of several compares with the next best on the samples that both have; None without two.
+
+    Args:
+        values: by name, the value of each sample; the highest mean is the best, and names break ties.
+        clusters: the cluster of each sample.
+        widest: the largest difference that can occur.
+        seed: of the bootstrap and of the permutations.
+        unit: the factor of the difference, such as 100 for percentage points.
+    """
+    means = {name: sum(by_sample.values()) / len(by_sample) for name, by_sample in values.items() if by_sample}
+    if len(means) < 2:
+        return None
+    first, second = sorted(means, key=lambda name: (-means[name], name))[:2]
+    shared = [sample for sample in values[first] if sample in values[second]]
+    if not shared:
+        return None
+    steps = [values[first][sample] - values[second][sample] for sample in shared]
+    if sum(steps) < 0:  # on the samples of one alone the order may be another
+        first, second, steps = second, first, [-step for step in steps]
+    shared_clusters = [clusters[sample] for sample in shared]
+    patterns = max(1_000, min(PERMUTATIONS, MOST_FLIPS // len(shared)))
+    ends = bootstrap_interval(steps, clusters=shared_clusters, seed=seed, bounds=(-widest, widest))
+    difference = sum(steps) / len(steps)
+    return Lead(
+        best=first,
+        next_best=second,
+        n=len(shared),
+        difference=interval_of(unit * difference, ends, unit=unit),
+        p_value=rounded(sign_flip_test(steps, clusters=shared_clusters, seed=seed, permutations=patterns).p_value),
+        samples_needed=_needed(steps, shared_clusters, difference),
+    )
+
+
+def _needed(steps: Sequence[float], clusters: Sequence[Hashable], difference: float) -> int | None:
+    """Return the number of samples that show a difference, by a pilot; None where the pilot says nothing of it."""
+    try:
+        return samples_needed(difference, pilot_design(steps, clusters=clusters))
+    except ValueError:
+        return None
+
+
 def agreement_coefficient(
     statistic: Callable[[Sequence[int]], float], n: int, clusters: Sequence[Hashable]
 ) -> AgreementCoefficient:
@@ -282,13 +336,6 @@ def spread(repeats: Iterable[Sequence[float]]) -> float | None:
 def failures_by_kind(kinds: Iterable[FailureKind]) -> dict[FailureKind, int]:
     """Return how many failed by kind of failure, in alphabetical order."""
     return dict(sorted(Counter(kinds).items()))
-
-
-def used_by_all(parts: Iterable[Used]) -> Used:
-    """Return what all parts used together; the cost is unknown where that of any part is."""
-    listed = list(parts)
-    cost = costs((part.cost for part in listed), (part.cost_known for part in listed))
-    return Used(calls=sum(part.calls for part in listed), **cost)
 
 
 def used_by_calls(calls: Iterable[CallFigures]) -> Used:

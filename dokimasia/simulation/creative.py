@@ -154,7 +154,9 @@ OBSERVE = "What each picture holds, with every number, text and position that ca
 
 def write_from_descriptions(profile: CandidateProfile, descriptions: str, draws: Draws) -> ChatReply:
     """Return an answer based on descriptions: it repeats each of their sentences at the rate of the writer's skill."""
-    lines = [line for line in descriptions.splitlines() if line.strip() and not _HEADED.fullmatch(line.strip())]
+    headed = _HEADED.search(descriptions)
+    texts = descriptions[headed.end() :] if headed else descriptions
+    lines = [line for line in texts.splitlines() if line.strip() and not _HEADED.fullmatch(line.strip())]
     paragraphs = [
         f"Of picture {number}: "
         + " ".join(

@@ -73,6 +73,23 @@ def describe_picture(profile: Profile, picture: PictureContent, draws: Draws) ->
     return ChatReply(text=whole, finish_reason="stop", native_finish_reason="stop")
 
 
+def describe_pictures(profile: Profile, pictures: Sequence[PictureContent], draws: Draws) -> ChatReply:
+    """Return the model's description of several pictures: their number, then each below a line of its own.
+
+    A refusal of one, or a text that is cut there, is the reply.
+    """
+    lines = [f"There {'is 1 image' if len(pictures) == 1 else f'are {len(pictures)} images'}."]
+    last = ChatReply(text="", finish_reason="stop", native_finish_reason="stop")
+    for number, picture in enumerate(pictures, 1):
+        last = describe_picture(profile, picture, Draws(f"{draws.key}/{number}"))
+        if last.refusal is not None:
+            return last
+        lines += [f"Image {number}:", last.text]
+        if last.finish_reason != "stop":
+            break
+    return last.model_copy(update={"text": "\n".join(lines)})
+
+
 def told_value(member: PanelProfile, point: PictureFact, number: int, draws: Draws) -> str | None:
     """Return the value that a draft states for a fact; None if it leaves the fact out. A disputed fact is always stated."""
     if point.readings:

@@ -14,7 +14,7 @@ from dokimasia.simulation.judging.judges import SceneView, judge_reply
 from dokimasia.simulation.judging.probes import DESCRIBING, JudgedImage, answers_probe_prompt, probe_reply
 from dokimasia.simulation.judging.rubrics import answers_rubric_prompt, rubric_reply
 from dokimasia.simulation.learners import ANSWER_AGAIN_PROMPTS, HINT_PROMPTS, answer_again, general_hints, hint_reply
-from dokimasia.simulation.panel import PANEL_PROMPTS, describe_picture, panel_reply
+from dokimasia.simulation.panel import PANEL_PROMPTS, describe_picture, describe_pictures, panel_reply
 from dokimasia.simulation.perturber import PERTURBATION_PROMPT, PERTURBER_PROMPTS, perturbation_reply, perturber_reply
 from dokimasia.simulation.picture import Sighting, read_scene
 from dokimasia.simulation.picture_content import PictureContent, content_of_photograph, content_of_scene
@@ -100,6 +100,11 @@ def _reply_to_prompt(
     if name in EDITING_PROMPTS:
         pictures = [images[image.sha256] for message in call.messages for image in message.images]
         return editing_reply(profile, name, inputs, pictures, draws)
+    if name == "describe_images":
+        contents = _contents_of_images(call, images)
+        if not contents:
+            return answer_without_image(as_candidate(profile), (), draws)
+        return describe_pictures(profile, contents, draws)
     if name == "describe":
         picture = _first_content(call, images)
         if picture is None:

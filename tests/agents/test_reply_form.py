@@ -59,6 +59,19 @@ def test_options_are_those_that_the_reader_takes() -> None:
     assert [value for value, _ in form.places[-1].options] == ["A>>B", "A>B", "A=B", "B>A", "B>>A"]
 
 
+def test_a_published_verdict_has_an_evaluation_of_each_response() -> None:
+    """A person fills in both evaluations and chooses the verdict."""
+    aid, form = _asked("duel_verdict_published", parse_pairwise_verdict, 1)
+    assert [one.label for one in form.places][-3:] == [
+        "Response A Evaluation",
+        "Response B Evaluation",
+        "Final Verdict is",
+    ]
+    assert dict(form.places[-1].options)["A>>B"] == "response A is clearly better in both evaluations"
+    said = {one.name: ["It is vivid."] for one in form.places[:-1]} | {form.places[-1].name: ["B>A"]}
+    assert faults_of(aid, form.compose(said)) == ""
+
+
 def test_every_rubric_has_its_verdict() -> None:
     """An assessment has a place for each rubric, which is met or not."""
     rubric = Rubric(statement="The response must name the cat.", stream="must_right", polarity="positive")

@@ -135,3 +135,30 @@ def test_mistakes_are_named(
     filled = [word.format(empty=empty, one=one) for word in arguments]
     assert run([*filled, "--home", str(tmp_path / "home")]) == 2
     assert said in capsys.readouterr().err
+
+
+def test_trees_of_other_samples_are_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """One command grows a tree for each seed, says how far every two agree, and prints the same when given again."""
+    path = tmp_path / "c.csv"
+    asked = ("count the boats", "read the printed sign", "compare two bars")
+    path.write_text(
+        "criterion,sample_id\n" + "\n".join(f"How does one {asked[n % 3]} {n}?,s{n}" for n in range(30)) + "\n"
+    )
+    home = ["--home", str(tmp_path / "home")]
+    grow = ["tree", "stability", "--criteria", str(path), "--judge", "sim/judge", *home]
+    assert run(grow) == 2
+    assert "--subsample 15" in capsys.readouterr().err
+    grow += ["--subsample", "15", "--trees", "3", "--name", "again"]
+    assert run([*grow, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert [(tree["tree"], tree["seed"]) for tree in found["trees"]] == [("again-0", 0), ("again-1", 1), ("again-2", 2)]
+    assert len(found["pairs"]) == 3
+    agreement = [pair["adjusted_rand"] for pair in found["pairs"]]
+    assert found["adjusted_rand"]["least"] == min(agreement)
+    for category, spread in found["categories"].items():
+        shares = [tree["categories"].get(category, 0) for tree in found["trees"]]
+        assert (spread["least"], spread["greatest"]) == (min(shares), max(shares))
+    assert run([*grow, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out) == found
+    assert run(grow) == 0
+    assert "adjusted Rand index of two" in capsys.readouterr().out

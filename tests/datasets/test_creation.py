@@ -166,7 +166,7 @@ def test_a_missing_image_costs_its_own_case(tmp_path: Path, change: dict[str, st
 @pytest.mark.parametrize("column", ["index", "question", "task_name", "criteria", "reference_answer_by_gpt4o"])
 def test_a_missing_column_is_named(tmp_path: Path, column: str) -> None:
     """A table that lacks one of the columns is refused at its header."""
-    columns = tuple(name for name in COLUMNS if name != column)
+    columns = tuple(name for name in COLUMNS if name not in (column, "role"))
     problem = check(table(tmp_path / "c.tsv", CASE, columns=columns)).problems[0]
     assert problem.line == 1
     assert f"no column {column!r}" in problem.message
@@ -223,3 +223,70 @@ def test_an_empty_image_of_several_is_named_by_its_number(tmp_path: Path) -> Non
     path = tmp_path / "own.jsonl"
     path.write_text(json.dumps({"id": "1", "prompt": "?", "images": ["a.png", "", "b.png"]}))
     assert "image 2 of 3 is empty" in check(path).problems[0].message
+
+
+PARTS = {
+    "role": "a museum guide.",
+    "background": "The hall opened last week.",
+    "instruction": "Write a short talk",
+    "requirement": "At most 100 words.",
+}
+
+
+def lines(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def test_a_query_is_composed_of_its_parts(tmp_path: Path) -> None:
+    """Role, background, instruction and requirement stand for a missing prompt, in this order; a prompt goes before them."""
+    whole, short, own = read(
+        lines(
+            tmp_path / "c.jsonl",
+            {"id": "whole", **PARTS},
+            {"id": "short", "meta": {"role": "a poet", "instruction": "write on the sea"}},
+            {"id": "own", "prompt": "As it is.", **PARTS},
+        )
+    )
+    assert whole.prompt == (
+        "You take the part of a museum guide.\nThe hall opened last week.\n"
+        "Keep to the requirements below and write a short talk.\nAt most 100 words."
+    )
+    assert short.prompt == "You take the part of a poet.\nYour task is to write on the sea."
+    assert own.prompt == "As it is."
+    assert whole.meta == PARTS
+
+
+def test_a_table_may_have_the_parts_in_place_of_the_question(tmp_path: Path) -> None:
+    """A table of creative cases needs a question, or a role and an instruction."""
+    case = {**CASE, "instruction": "write on the harbour"}
+    (sample,) = read(table(tmp_path / "c.tsv", case, columns=tuple(name for name in COLUMNS if name != "question")))
+    assert sample.prompt == "You take the part of poet.\nYour task is to write on the harbour."
+
+
+def test_parts_without_an_instruction_are_no_query(tmp_path: Path) -> None:
+    """A role alone asks for nothing."""
+    report = check(lines(tmp_path / "c.jsonl", {"id": "a", "role": "a poet"}))
+    assert "'prompt' is missing" in report.problems[0].message
+
+
+def test_what_a_data_set_is_made_of(tmp_path: Path) -> None:
+    """Lengths by class, and roles, instructions and types of images by frequency."""
+    rows = [
+        {"id": "a", "prompt": "word " * 30, "reference_answer": "word " * 1600, "role": "A poet", "image_type": "map"},
+        {"id": "b", "prompt": "word " * 10, "role": "a poet.", "meta": {"image_types": ["map", "photograph"]}},
+    ]
+    found = check(lines(tmp_path / "c.jsonl", *rows)).statistics
+    assert found.query_words is not None
+    assert found.query_words._asdict() == {
+        "n": 2,
+        "mean": 20.0,
+        "median": 20.0,
+        "shortest": 10,
+        "longest": 30,
+        "classes": {"0-25": 1, "26-50": 1},
+    }
+    assert found.reference_words is not None
+    assert found.reference_words.classes == {"over 1500": 1}
+    assert found.roles == {"a poet": 2}
+    assert (found.instructions, found.image_types) == ({}, {"map": 2, "photograph": 1})

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dokimasia import as_runnable
 from dokimasia.domain.call import CallKeys, ChatReply, ModelRef, ModelSpec
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.judgement import Failed
@@ -13,8 +14,8 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import ScriptedGateway
-from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
+from dokimasia.graphs.evaluation.cognitive_replay import replay_fields
 from dokimasia.prompts import recognise
 from dokimasia.storage.memory import MemoryStore
 
@@ -53,7 +54,7 @@ async def replay(
     replies: Sequence[Any], sample: Sample = SAMPLE, **options: Any
 ) -> tuple[dict[str, Any], ScriptedGateway, MemoryStore]:
     gateway, store = ScriptedGateway(replies), MemoryStore()
-    graph = drive.as_runnable("cognitive_replay", Context(gateway, store, OPTIONS.model_copy(update=options)))
+    graph = as_runnable("cognitive_replay", Context(gateway, store, OPTIONS.model_copy(update=options)))
     state = await graph.ainvoke({"sample": await store.put(sample)})
     return state, gateway, store
 
@@ -101,6 +102,15 @@ async def test_a_chain_that_contradicts_twice_fails_the_sample() -> None:
     state, gateway, _ = await replay([chain("4"), chain("5")])
     assert state["failed"] == "reference_contradicted"
     assert len(gateway.calls) == 2
+
+
+async def test_as_published_a_contradicting_chain_is_kept() -> None:
+    """The paper checks no chain: the sample is not lost, and its outcome says what the chain contradicts."""
+    state, gateway, store = await replay([chain("4"), criteria()], published=True)
+    assert asked(gateway) == [("solver", False), ("criteria_published", False)]
+    fields = await replay_fields(state, store)
+    assert (fields["outcome"], fields["criteria_id"]) == ("made", state["criteria"])
+    assert fields["reason"] == "the judge's chain contradicts the reference answer; its answer: 4"
 
 
 async def test_without_a_reference_nothing_is_compared() -> None:

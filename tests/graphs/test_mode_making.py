@@ -133,8 +133,8 @@ async def test_modes_that_overlap_become_one() -> None:
             assert "takes the row above" in inputs["modes"]
             return f"merge | 1, 2 | reads a row beside it | {DEFINITION}"
         return (
-            f"new commission | reads the row above | {DEFINITION} | 1, 2, 3\n"
-            f"new commission | reads the row below | {DEFINITION} | 4, 5, 6\nloose | 7, 8, 9, 10, 11, 12"
+            f"new commission | reads the row above | {DEFINITION} | 1, 2, 5\n"
+            f"new commission | reads the row below | {DEFINITION} | 3, 4, 6\nloose | 7, 8, 9, 10, 11, 12"
         )
 
     _, book, modes = await made(3, judge)

@@ -223,7 +223,7 @@ def test_who_did_not_see_a_correction_is_told_of_it(done: Finished) -> None:
     sample = wrong_of(done)[0]
     said(done, sample=sample, model=WEAK, answer="right", seen=0)
     with pytest.raises(DecidedMeanwhile, match="meanwhile"):
-        said(done, "ben", sample=sample, model=WEAK, criteria={1: 5}, seen=0)
+        said(done, "ben", sample=sample, model=WEAK, criteria={1: 2}, seen=0)
     back = said(done, "ben", sample=sample, model=WEAK, answer="wrong", seen=1)
     assert back["undo"]
     assert "corrections" not in figures(done)

@@ -277,3 +277,46 @@ def test_the_empty_form_is_no_answer(name: str, parse: Any) -> None:
         parse(prompt.form_for(1))
     with pytest.raises(UnparsableReply):
         parse(prompt.instructions(1))
+
+
+def test_as_published(cases: Path, settings: Settings) -> None:
+    """The judge is asked by the paper's steps and verdicts, and every model greedily, with 4,096 tokens."""
+    transport = CountingTransport(SimTransport())
+    done = run(settings, cases, transport, protocol="published")
+    names = {asked(call) for call in transport.sent}
+    assert names == {"candidate_plain", "duel_verdict_published", "duel_factuality_published"}
+    assert {(call.sampling.temperature, call.sampling.max_tokens) for call in transport.sent} == {(0.0, 4096)}
+    assert done.summary["protocol"] == "published"
+    (first, *_) = (call for call in transport.sent if asked(call) == "duel_verdict_published")
+    assert "Response B Evaluation:" in first.messages[0].text
+    assert "clearly better" in first.messages[0].text
+
+
+def test_published_factuality_goes_by_the_criteria_where_there_is_no_ground_truth(
+    cases: Path, settings: Settings
+) -> None:
+    """Figure 34 shows the judge criteria and answers alone; our protocol shows it the images."""
+
+    def without_truth(row: dict[str, Any]) -> dict[str, Any]:
+        meta = {name: value for name, value in row["meta"].items() if name != "ground_truth"}
+        return {**row, "meta": meta}
+
+    data = changed(cases, without_truth)
+    for protocol, sees in (("ours", True), ("published", False)):
+        transport = CountingTransport(SimTransport())
+        run(settings, data, transport, protocol=protocol)
+        scored = [call for call in transport.sent if asked(call).startswith("duel_factuality")]
+        assert scored
+        assert {any(message.images for message in call.messages) for call in scored} == {sees}
+
+
+def test_the_images_of_a_case_are_described_together(cases: Path, settings: Settings) -> None:
+    """One call a case shows all its images, and the description has a part for each."""
+    transport = CountingTransport(SimTransport())
+    done = run(settings, cases, transport, describer="sim/strong", descriptions="specific")
+    described = [call for call in transport.sent if asked(call) == "describe_images"]
+    assert len(described) == CASES
+    assert sum(asked(call) == "observe" for call in transport.sent) == CASES
+    texts = {item["sample"]: item["descriptions"] for item in items(settings, done) if item["descriptions"]}
+    images = {row["id"]: len(row["images"]) for row in rows(cases)}
+    assert {id: text.count("Image ") for id, text in texts.items()} == images

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dokimasia.domain.call import Chat, ModelCall
-from dokimasia.errors import ConfigError, TransportError
+from dokimasia.errors import ConfigError, DataError, TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.duel import DuelRequest, duel
 from dokimasia.methods.duel.results import duel_items
@@ -51,10 +51,15 @@ def test_models_answer_by_descriptions(cases: Path, settings: Settings) -> None:
     assert set(done.summary["models"]) == {"sim/strong", "sim/strong#blind", "sim/strong#text", "sim/weak#text"}
     assert (done.summary["describer"], done.summary["descriptions"]) == (DESCRIBER, "generic")
     described = sent_to(transport, DESCRIBER)
-    assert len(described) == len({image for call in described for image in images(call)}), "one call an image"
+    assert len(described) == CASES, "one call a case"
     assert not any(images(call) for call in sent_to(transport, "sim/weak"))
     gaps = done.summary["without_images"]
     assert set(gaps) == {"sim/strong#blind", "sim/strong#text"}
+    ((pair,),) = [done.summary["language_models"]]
+    assert (pair["language_model"], pair["model"]) == ("sim/weak", "sim/strong")
+    arms = [done.summary["models"][f"{name}#text"]["reward"]["mean"] for name in ("sim/weak", "sim/strong")]
+    assert pair["reward"]["n"] == CASES
+    assert pair["reward"]["difference"]["mean"] == pytest.approx(arms[0] - arms[1])
     blind, told = (gaps[f"sim/strong#{arm}"]["factuality"]["difference"]["mean"] for arm in ("blind", "text"))
     assert blind < told
     with Home.open(settings.home, write=False) as home:
@@ -67,7 +72,7 @@ def test_models_answer_by_descriptions(cases: Path, settings: Settings) -> None:
     }
 
 
-def test_descriptions_are_made_once_an_image(cases: Path, settings: Settings) -> None:
+def test_descriptions_are_made_once_for_the_same_images(cases: Path, settings: Settings) -> None:
     """A later run with another model and the same describer asks for no description again."""
     run(settings, cases)
     transport = CountingTransport(SimTransport())
@@ -76,14 +81,15 @@ def test_descriptions_are_made_once_an_image(cases: Path, settings: Settings) ->
 
 
 def test_specific_descriptions_follow_the_request(cases: Path, settings: Settings) -> None:
-    """The describer first says, from the request alone, what must be observed, and describes each image with an eye to it."""
+    """The describer first says, from the request alone, what must be observed, and describes the images with an eye to it."""
     transport = CountingTransport(SimTransport())
     run(settings, cases, transport, descriptions="specific")
     asked = sent_to(transport, DESCRIBER)
     assert sum(not images(call) for call in asked) <= CASES
-    described = [call for call in asked if images(call)]
+    described = [call for call in asked if isinstance(call, Chat) and images(call)]
     assert described
-    assert all("Pay special attention to this: What each picture holds" in call.messages[-1].text for call in described)
+    assert all("Pay special attention to this:\n<<<OBSERVE" in call.messages[-1].text for call in described)
+    assert all("What each picture holds" in call.messages[-1].text for call in described)
 
 
 def test_a_describer_that_fails_fails_its_arm_alone(cases: Path, settings: Settings) -> None:
@@ -117,3 +123,48 @@ def test_what_makes_no_sense_is_refused(cases: Path, settings: Settings, changes
     """Options that contradict each other are refused with a way out, before anything is sent."""
     with pytest.raises(ConfigError, match=problem):
         run(settings, cases, **changes)
+
+
+@pytest.mark.parametrize(
+    ("lines", "means"),
+    [
+        (["model,rating", "sim/strong,80", "sim/weak,40", "sim/steady,70", "other,1"], (80, 40, 70)),
+        (
+            [
+                "model,benchmark,rating",
+                *(f"sim/strong,{name},80" for name in ("MMMU", "AI2D")),
+                *(f"sim/steady,{name},70" for name in ("MMMU", "AI2D")),
+                "sim/weak,MMMU,30",
+                "sim/weak,AI2D,50",
+            ],
+            (80, 40, 70),
+        ),
+    ],
+    ids=["one score", "benchmarks"],
+)
+def test_figures_stand_beside_scores_elsewhere(
+    cases: Path, settings: Settings, tmp_path: Path, lines: list[str], means: tuple[float, ...]
+) -> None:
+    """The OC score is given or the mean of the benchmarks; every two measures have Spearman's correlation and R²."""
+    scores = tmp_path / "scores.csv"
+    scores.write_text("\n".join(lines) + "\n")
+    done = run(settings, cases, models=("sim/strong", "sim/weak"), describer=None, scores=scores)
+    found = done.summary["elsewhere"]
+    assert found["scores"]["OC score"] == dict(zip(("sim/strong", "sim/weak", "sim/steady"), means, strict=True))
+    rewards = {name: model["reward"]["mean"] for name, model in done.summary["models"].items()} | {"sim/steady": 0}
+    assert {name: figure for name, (_, figure) in found["reward"]["points"].items()} == rewards
+    pairs = {(pair["first"], pair["second"]): pair for pair in found["redundancy"]}
+    beside = pairs["reward", "OC score"]
+    assert (beside["n"], beside["spearman"]) == (3, found["reward"]["spearman"]["value"])
+    assert beside["r_squared"] == found["reward"]["r_squared"]
+    if len(lines) > 5:
+        assert pairs["MMMU", "AI2D"]["n"] == 3 if ("MMMU", "AI2D") in pairs else pairs["AI2D", "MMMU"]["n"] == 3
+    assert pairs["visual factuality", "OC score"]["spearman"] is None, "the baseline has no factuality of its own"
+
+
+def test_scores_of_nobody_are_refused(cases: Path, settings: Settings, tmp_path: Path) -> None:
+    """A file that scores none of the models is refused before anything is sent."""
+    scores = tmp_path / "scores.csv"
+    scores.write_text("model,rating\nsomebody,4\n")
+    with pytest.raises(DataError, match="scores none of the models"):
+        run(settings, cases, scores=scores)

@@ -8,10 +8,11 @@ import orjson
 import pytest
 
 from dokimasia.domain.call import ModelCall
-from dokimasia.errors import ConfigError, DataError, Interrupted, TransportError
+from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.judging import METHOD, METHODS, JudgingRequest, compare_judging
+from dokimasia.methods.tree import grow_tree_sync
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.preview import prepare
 from dokimasia.runs.services import Stop
@@ -254,3 +255,27 @@ def test_a_changed_file_of_responses_is_refused(ranked: Ranked, settings: Settin
         row = get_run(home, part.run)
     with pytest.raises(DataError, match=r"answers\.jsonl has changed since run"):
         asyncio.run(resume(row, settings=settings, changes={"max_calls": None}))
+
+
+def test_accuracy_by_capability(ranked: Ranked, settings: Settings, tmp_path: Path) -> None:
+    """With a tree the tables are by its categories, and a sample counts in each that one of its criteria is in."""
+    criteria = tmp_path / "criteria.csv"
+    samples = [question.id for _, question in ranked.planted]
+    lines = [f"How many boats lie there?,{sample}" for sample in samples]
+    lines += [f"Why does the water stand so high?,{sample}" for sample in samples[:5]]
+    criteria.write_text("criterion,sample_id\n" + "\n".join(lines) + "\n")
+    grown = grow_tree_sync(file=criteria, judge="sim/judge", settings=settings, min_support=1, name="planted")
+    categories = {leaf["leaf"].strip("<>").partition(">")[0] for leaf in grown.summary["leaves"]}
+    assert len(categories) == 2
+    asked = ranked.request(judges=("sim/judge",), methods=("pointwise",), tree="planted")
+    summary = asyncio.run(compare_judging(asked, settings=settings)).summary
+    found = summary["results"]["sim/judge"]["pointwise"]
+    assert set(found["by_category"]) == categories
+    counts = sorted(one["n"] for one in found["by_category"].values())
+    assert counts[-1] == found["accuracy"]["n"]
+    assert counts[0] < counts[-1]
+    other = tmp_path / "other.csv"
+    other.write_text("criterion,sample_id\nHow many boats lie there?,nowhere\n")
+    grow_tree_sync(file=other, judge="sim/judge", settings=settings, min_support=1, name="other")
+    with pytest.raises(InputError, match="none of its criteria is on a sample"):
+        asyncio.run(prepare(METHOD, ranked.request(tree="other"), settings=settings))

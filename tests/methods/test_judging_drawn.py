@@ -26,7 +26,7 @@ def summary():
         for who in ("eva", "max")
     ]
     places = {f"s{row}": f"i{row}" for row in range(IMAGES)}
-    categories = {name: "read" if number % 2 else "count" for number, name in enumerate(places)}
+    categories = {name: ["read" if number % 2 else "count"] for number, name in enumerate(places)}
     tables = {"atom": merit + 0.0, "pointwise": rng.integers(1, 11, size=merit.shape) + 0.0}
     scores = {
         method: {(f"s{row}", f"m{at}"): float(table[row, at]) for row in range(IMAGES) for at in range(4)}

@@ -49,10 +49,10 @@ def test_a_criterion_may_be_the_final_answer() -> None:
 
 def test_all_faults_are_named_at_once() -> None:
     """Every faulty field of every criterion stands in the reason."""
-    rows = [{**ROWS[0], "weight": 0, "final": "yes"}, {**ROWS[1], "question": " ", "anchor": 7}]
+    rows = [{**ROWS[0], "weight": 0, "final": "yes"}, {**ROWS[1], "question": " ", "ground_truth": None}]
     with pytest.raises(UnparsableReply) as refused:
         parse_criteria(json.dumps(rows), image_count=1)
-    for said in ("1: the weight 0", "1: 'final' is 'yes'", "2: the field 'question'", "2: the anchor"):
+    for said in ("1: the weight 0", "1: 'final' is 'yes'", "2: the field 'question'", "2: the field 'ground_truth'"):
         assert said in refused.value.reason
 
 
@@ -80,18 +80,47 @@ def with_field(field: str, value: Any) -> str:
         (with_field("question", " "), "criterion 1: the field 'question'"),
         (with_field("ground_truth", None), "criterion 1: the field 'ground_truth'"),
         (with_field("ground_truth", "\ud800"), "surrogate"),
-        (with_field("anchor", [0, 0, 1, 1]), "criterion 1: the anchor"),
-        (with_field("anchor", {"image": 1}), "criterion 1: the anchor's image 1"),
-        (with_field("anchor", {"box": [0, 0, 640, 480]}), "criterion 1: the box"),
-        (with_field("anchor", {"box": [0, 0, 1]}), "criterion 1: the box"),
-        (with_field("anchor", {"box": [0.5, 0, 0.5, 1]}), "x0 < x1"),
-        (with_field("anchor", {"box": [0, 0, True, 1]}), "criterion 1: the box"),
     ],
 )
 def test_criteria_are_refused(text: str, reason: str) -> None:
     """What is missing, cut off, doubtful or of the wrong kind is unparsable; the reason names criterion and field."""
     with pytest.raises(UnparsableReply, match=reason):
         parse_criteria(text, image_count=1)
+
+
+@pytest.mark.parametrize(
+    ("anchor", "box"),
+    [
+        ({"image": 0, "box": [0.1, 0.2, 0.5, 0.6]}, (0.1, 0.2, 0.5, 0.6)),
+        ({"image": 0, "box": [100, 200, 500, 600]}, (0.1, 0.2, 0.5, 0.6)),
+        ({"image": 0, "box": [100, 200, 500, 600], "unit": "0-1000"}, (0.1, 0.2, 0.5, 0.6)),
+        ({"image": 0, "bbox_2d": [64, 96, 320, 288], "unit": "pixels"}, (0.1, 0.2, 0.5, 0.6)),
+        ({"image": 1, "box": [200, 400, 1000, 1200]}, (0.1, 0.2, 0.5, 0.6)),
+        ({"image": 0, "box_2d": [200, 100, 600, 500]}, (0.1, 0.2, 0.5, 0.6)),
+        ({"image": 1, "box": [0, 0, 2100, 2000]}, (0, 0, 1, 1)),
+        ({"box": [0, 0, 1]}, None),
+        ({"box": [0.5, 0, 0.5, 1]}, None),
+        ({"box": [0, 0, True, 1]}, None),
+        ({"box": [-1, 0, 1, 1]}, None),
+        ({"image": 7, "box": [0, 0, 1, 1]}, None),
+        ({"image": 0}, None),
+        ([0, 0, 1, 1], None),
+        ("left", None),
+        (7, None),
+    ],
+)
+def test_an_anchor_never_costs_a_set(anchor: Any, box: tuple[float, ...] | None) -> None:
+    """A box is converted from its unit, named or not; what cannot be read as one is the whole image."""
+    sizes = [(640, 480), (2000, 2000)]
+    (criterion, _) = parse_criteria(with_field("anchor", anchor), image_count=2, sizes=sizes)
+    read = criterion.anchor.box
+    assert (None if read is None else pytest.approx((read.x0, read.y0, read.x1, read.y1))) == box
+
+
+def test_pixels_of_an_image_of_unknown_size_are_the_whole_image() -> None:
+    """Without the size nobody can tell which part they are."""
+    anchor = {"image": 0, "box": [0, 0, 1920, 1080]}
+    assert parse_criteria(with_field("anchor", anchor), image_count=1)[0].anchor == Anchor()
 
 
 def test_forms_without_another_value() -> None:

@@ -11,12 +11,12 @@ from dokimasia.agents.diagnosis import pick_salient
 from dokimasia.domain.density import DOMAINS
 from dokimasia.domain.failure_modes import ModeKind
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing import perturbation, rubrics
+from dokimasia.parsing import criteria, perturbation, rubrics
 from dokimasia.parsing.blindspots import edits, perturbed
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.failure_modes import lists, notes
 from dokimasia.parsing.hints import LEAK_EXAMPLE, parse_leaks
-from dokimasia.parsing.trees import merges
+from dokimasia.parsing.trees import merges, proposals
 from dokimasia.parsing.votes import parse_peer_review
 from dokimasia.prompts import default_library
 
@@ -27,6 +27,10 @@ KINDS = ["entity_substitution", "detail_omission"]
 SHOWN: dict[str, tuple[FormExample, Callable[[str], Any]]] = {
     **{f"must_right_{domain}": (rubrics.EXAMPLE, rubrics.parse_must_right) for domain in DOMAINS},
     "easy_wrong": (rubrics.MINED_EXAMPLE, partial(rubrics.parse_easy_wrong, n_responses=9)),
+    "easy_wrong_published": (
+        rubrics.PUBLISHED_EXAMPLE,
+        partial(rubrics.parse_easy_wrong, n_responses=9, published=True),
+    ),
     "rubric_repair": (
         rubrics.REPAIR_EXAMPLE,
         partial(rubrics.parse_repaired, named={21, 23, 26}, mined={23}, n_responses=9),
@@ -37,6 +41,7 @@ SHOWN: dict[str, tuple[FormExample, Callable[[str], Any]]] = {
         partial(perturbation.parse_perturbations, text=GOLD, expected=2, lenient=True),
     ),
     "edit_instruction": (edits.InstructionReply.example, edits.parse_edit_instruction),
+    "gold_image_check": (edits.GoldImageReply.example, edits.parse_gold_image_check),
     "edit_check": (edits.EditCheckReply.example, edits.parse_edit_check),
     "error_in_passages": (perturbed.PassagesReply.example, partial(perturbed.parse_passages, gold=GOLD)),
     "error_throughout": (
@@ -65,6 +70,15 @@ SHOWN: dict[str, tuple[FormExample, Callable[[str], Any]]] = {
         partial(lists.parse_changes, modes=[(COMMISSIONS[n % 9], f"{n}") for n in range(30)], strict=False),
     ),
     "leak_check": (LEAK_EXAMPLE, partial(parse_leaks, checked=GOLD)),
+    "tree_propose": (
+        proposals.EXAMPLE,
+        partial(proposals.parse_placements, expected=44, leaves=["<Perception><Counting><Counting Moored Boats>"]),
+    ),
+    **{
+        name: (criteria.CRITERIA_EXAMPLE, partial(criteria.parse_criteria, image_count=2))
+        for name in ("criteria", "criteria_no_chain")
+    },
+    "criteria_published": (criteria.PUBLISHED_EXAMPLE, partial(criteria.parse_criteria, image_count=2)),
     "tree_merge": (merges.EXAMPLE, partial(merges.parse_merges, expected=40, strict=False)),
 }
 

@@ -117,7 +117,7 @@ DEFINITION = "The answer takes a value from the row above or below the one that 
 
 
 def test_notes_are_sorted_under_modes_and_new_ones() -> None:
-    """Every note stands in one place; a new mode has a kind, a name, a definition and two notes or more."""
+    """Every note stands in one place; a new mode has a kind, a name, a definition and notes of two samples or more."""
     reply = f"mode 1 | 1, 3\nnew omission | skips the second panel | {DEFINITION} | 2 and 5\nloose | 4"
     kinds: list[ModeKind] = ["commission", "omission", "commission", "commission", "omission"]
     found = parse_sorting(reply, KNOWN, kinds)
@@ -138,7 +138,7 @@ def test_notes_are_sorted_under_modes_and_new_ones() -> None:
             f"new commission | reads the neighbouring row | {DEFINITION} | 1, 2",
             "there is a mode 'reads the neighbouring row' already",
         ),
-        (f"new commission | skips the panel | {DEFINITION} | 1\nloose | 2", "two notes or more"),
+        (f"new commission | skips the panel | {DEFINITION} | 1\nloose | 2", "two samples or more"),
         (f"new commission | hallucination | {DEFINITION} | 1, 2", "two to eight words"),
         (
             f"new commission | hallucinated details of charts | {DEFINITION} | 1, 2",

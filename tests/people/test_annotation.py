@@ -10,11 +10,20 @@ import pytest
 
 from dokimasia.algorithms.pairwise import to_category
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
-from dokimasia.datasets.annotations import read_annotations
+from dokimasia.datasets.annotations import read_annotations, read_rankings
 from dokimasia.domain.annotation import Annotation, AnnotationUnit
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, InputError
-from dokimasia.people.annotation import adjudicate, disagreements, hand_out, read_forms, read_key, responses_of, written
+from dokimasia.people.annotation import (
+    adjudicate,
+    disagreements,
+    hand_out,
+    rankings_of,
+    read_forms,
+    read_key,
+    responses_of,
+    written,
+)
 from dokimasia.people.annotation.agreement import ONE_PERSON, agreement_figures
 from dokimasia.people.annotation.rated import put_together
 from dokimasia.people.annotation.subjects import draw
@@ -205,6 +214,56 @@ def test_forms_are_blind_and_come_back_as_whose_they_are(tmp_path: Path) -> None
         better = row["left"] if left > 0 else row["right"]
         assert (one.value > 0) == (better == blind[one.unit.id, one.unit.model])
         assert abs(one.value) == abs(left)
+
+
+def test_responses_are_ranked_blind_and_read_as_rankings(tmp_path: Path) -> None:
+    """Letters are drawn for each annotator, and the file that is read back is one of rankings, with ties and decisions."""
+    blind = {pair: f"answer {number}" for number, pair in enumerate(ANSWERS)}
+    drawn = hand_out(
+        rankings_of(SAMPLES, blind),
+        source="answers.jsonl",
+        annotators=("anna", "ben"),
+        folder=tmp_path / "forms",
+        key=None,
+        blobs=MemoryBlobs(),
+        per=2,
+        seed=1,
+    )
+    assert (drawn.cases, drawn.items) == (4, 4)
+    head, items = read_key(drawn.key)
+    assert len({one.models for one in items.values()}) > 1
+    assert '"kind":"ranking"' in (tmp_path / "forms/anna/annotate.html").read_text().replace(" ", "")
+    forms: list[Path] = []
+    for who in ("anna", "ben"):
+        rows = [json.loads(line) for line in (tmp_path / f"forms/{who}/items.jsonl").read_text().splitlines()]
+        form = tmp_path / f"{who}.jsonl"
+        lines: list[dict[str, str]] = []
+        for row in rows:
+            numbers = [int(text.removeprefix("answer ")) for text in row["responses"]]
+            places = {f"place_{'abc'[at]}": str(1 + (number % 3 > 0)) for at, number in enumerate(numbers)}
+            lines.append({"item": row["item"], **places})
+        form.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        forms.append(form)
+    found = read_forms(head, items, forms)
+    assert (len(found.annotations), found.waiting) == (4 * 2 * 3, 0)
+    said = tmp_path / "said.jsonl"
+    said.write_bytes(written(found.annotations, said))
+    rankings = read_rankings(said)
+    assert len(rankings) == 8
+    assert all(one.scores == {"m1": -1, "m2": -2, "base": -2} for one in rankings)
+    decision = json.loads(said.read_text().splitlines()[0])
+    decided = {**decision, "model": "m2", "annotator": "carla", "value": 1, "adjudicates": True}
+    said.write_text(said.read_text() + json.dumps(decided) + "\n")
+    changed = [one.scores for one in read_rankings(said) if one.sample_id == decision["id"]]
+    assert changed == [{"m1": -1, "m2": -1, "base": -2}] * 2
+
+
+def test_a_ranking_needs_several_responses(tmp_path: Path) -> None:
+    """One response cannot be ranked, nor can those of a model without any."""
+    with pytest.raises(InputError, match="2 to 8 models"):
+        rankings_of(SAMPLES, ANSWERS, models=["m1"])
+    with pytest.raises(InputError, match="no response of 'm9'"):
+        rankings_of(SAMPLES, ANSWERS, models=["m1", "m9"])
 
 
 def test_wrong_forms_are_refused(tmp_path: Path) -> None:

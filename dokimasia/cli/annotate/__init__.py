@@ -108,6 +108,7 @@ class DrawOptions(NamedTuple):
     models: tuple[str, ...]
     baseline: str | None
     criteria: bool
+    ranking: bool
     by: "Grouping"
     tree: str | None
     per: int | None
@@ -126,18 +127,24 @@ class DrawOptions(NamedTuple):
 @click.option("--models", callback=_names, help="Only these models' responses, separated by commas.")
 @click.option("--baseline", help="Show each response beside this model's, in drawn sides.")
 @click.option("--criteria", is_flag=True, help="Have the criteria of an evaluation rated: accuracy and necessity.")
+@click.option("--ranking", is_flag=True, help="Have all responses of a case ranked together; equal places are ties.")
 @click.option(
     "--by", type=click.Choice(["category", "capability", "leaf"]), default="category", show_default=True,
     help="--criteria: draw evenly over the data's categories, or a tree's categories or leaves.",
 )  # fmt: skip
 @click.option("--tree", help="--by: which tree (default: the newest that fits).")
 @click.option("--per", type=click.IntRange(1), help="Draw so many cases of each category (default: all).")
-@click.option("--cases", type=click.IntRange(1), help="Draw so many cases of all, whatever their category.")
+@click.option(
+    "--cases",
+    type=click.IntRange(1),
+    help="Draw so many cases of all, whatever their category; with --scale 0-1 so many answers of each model.",
+)
 @click.option(
     "--scale",
     callback=_scale,
     metavar="LOW-HIGH",
-    help="The scale of single responses (default: 1-5); 0-1 asks whether each is right, for `correct --human`.",
+    help="The scale of single responses (default: 1-5); 0-1 asks whether each is right, of those that no rule decided, for "
+    "`correct --human`.",
 )
 @click.option("--only", type=EXISTING_FILE, help="Only what this file of disagreements names.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of cases, order and sides.")
@@ -156,6 +163,8 @@ def draw(settings: "Settings", source: Path, **values: Any) -> None:
     options = DrawOptions(**values)
     if options.criteria and (options.baseline or options.models):
         raise click.UsageError("--criteria are rated by themselves: leave --models and --baseline out")
+    if options.ranking and (options.criteria or options.baseline or options.scale):
+        raise click.UsageError("--ranking ranks whole responses: leave --criteria, --baseline and --scale out")
     if options.by != "category" and not options.criteria:
         raise click.UsageError("--by goes with --criteria; responses are drawn by the data's categories")
     if options.cases is not None and options.per is not None:
@@ -182,13 +191,16 @@ def draw(settings: "Settings", source: Path, **values: Any) -> None:
         f"{options.output}/NAME/annotate.html, or fill in NAME/form.csv",
         err=True,
     )
+    if summary.by_model:
+        counts = ", ".join(f"{name} {drawn} of {total}" for name, (drawn, total) in summary.by_model.items())
+        click.echo(f"answers that no rule decided, spread over the judge's verdicts: {counts}", err=True)
     click.echo(f"the key is {summary.key}: keep it from those who annotate", err=True)
     for name, count in summary.naming.items():
         click.echo(f"{count} responses contain {name.rpartition('/')[2]!r}, the name of a model", err=True)
 
 
 def _of_file(path: Path, options: DrawOptions, blobs: "MemoryBlobs") -> "list[Subject]":
-    from dokimasia.people.annotation import answers_of_file, responses_of, samples_of_file
+    from dokimasia.people.annotation import answers_of_file, rankings_of, responses_of, samples_of_file
 
     if options.criteria:
         raise click.UsageError("--criteria are those of a run: name the run")
@@ -196,23 +208,38 @@ def _of_file(path: Path, options: DrawOptions, blobs: "MemoryBlobs") -> "list[Su
         raise click.UsageError("a file of responses needs its questions and images: --data DATA")
     samples = samples_of_file(options.data, blobs)
     answers = answers_of_file(path, {sample.id for sample in samples})
+    if options.ranking:
+        return _only(rankings_of(samples, answers, models=options.models), options)
     return _only(responses_of(samples, answers, models=options.models, baseline=options.baseline or ""), options)
 
 
 def _of_run(home: "Home", text: str, options: DrawOptions) -> "tuple[str, list[Subject]]":
     from dokimasia.methods.tree import criteria_groups
-    from dokimasia.people.annotation import answers_of_run, criteria_of, pairs_of_run, responses_of
+    from dokimasia.people.annotation import (
+        answers_of_run,
+        criteria_of,
+        open_answers,
+        pairs_of_run,
+        rankings_of,
+        responses_of,
+    )
+    from dokimasia.people.annotation.agreement import RIGHT_OR_WRONG
     from dokimasia.storage.naming import resolve_run
     from dokimasia.storage.runs import load_samples
 
     run = resolve_run(home, text)
     if options.criteria:
         return run.id, _only(criteria_of(home, run, criteria_groups(home, run, options.by, options.tree)), options)
+    if options.ranking:
+        answers, samples = answers_of_run(home, run), load_samples(home, run.id)
+        return run.id, _only(rankings_of(samples, answers, models=options.models), options)
     pairs = None if options.baseline else pairs_of_run(home, run, models=options.models)
     if pairs is not None:
         return run.id, _only(pairs, options)
     answers, samples = answers_of_run(home, run), load_samples(home, run.id)
     subjects = responses_of(samples, answers, models=options.models, baseline=options.baseline or "")
+    if options.scale == RIGHT_OR_WRONG and not options.baseline:
+        subjects = open_answers(home, run, subjects)
     return run.id, _only(subjects, options)
 
 
@@ -223,7 +250,10 @@ def _only(subjects: "list[Subject]", options: DrawOptions) -> "list[Subject]":
     if options.only is None:
         return subjects
     things = things_of(options.only)
-    selected = [subject for subject in subjects if subject.unit in things]
+    samples = {thing.id for thing in things}
+    selected = [
+        subject for subject in subjects if subject.unit in things or (subject.models and subject.unit.id in samples)
+    ]
     if not selected:
         raise DataError(f"{options.only}: nothing that it names is among what can be shown")
     return selected
@@ -302,7 +332,8 @@ def agreement(
     """Print how far people agree with each other and judges with them: MAE, consistency, kappa, alpha.
 
     A judge is held against the mean of people, or what was adjudicated; a person against the mean of the others. Consistent
-    is a rating at most 1 away. Intervals are clustered by image.
+    is a rating at most 1 away. With --scale 0-1 labels of right and wrong are held against the judge's verdicts, with
+    sensitivity and specificity, and what rules decided stands apart. Intervals are clustered by image.
     """
     from dokimasia.people.annotation import compare
     from dokimasia.storage.home import Home

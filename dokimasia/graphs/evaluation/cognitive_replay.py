@@ -5,11 +5,12 @@
         └───────────────┴───────────────┘
 
 A chain whose answer contradicts the reference is requested once more; then the sample fails as
-`reference_contradicted`. A criteria set that breaks a rule is sent back once with the broken rules named; then weights
-are rescaled, and criteria that still break a rule are left out. A judge then examines the set once more (an addition to
-the paper: with `published`, only weights are repaired and nothing is examined). The state holds ids and short strings
-only. A chain from an earlier attempt enters at `check_chain`, or at `extract_criteria` if its answer already agreed with
-the reference; criteria to be examined again enter at `judge_criteria`.
+`reference_contradicted` (with `published` the chain is kept at once, and the outcome says so). A criteria set that breaks
+a rule is sent back once with the broken rules named; then weights are rescaled, and criteria that still break a rule are
+left out. A judge then examines the set once more (an addition to the paper: with `published`, only weights are repaired
+and nothing is examined). The state holds ids and short strings only. A chain from an earlier attempt enters at
+`check_chain`, or at `extract_criteria` if its answer already agreed with the reference; criteria to be examined again
+enter at `judge_criteria`.
 """
 
 import operator
@@ -39,7 +40,7 @@ from dokimasia.algorithms.second_look import (
 )
 from dokimasia.algorithms.text.answers import accepted_answer
 from dokimasia.domain.call import CallKeys
-from dokimasia.domain.criterion import PUBLISHED_COUNT, CriteriaSet, Criterion, ReferenceChain
+from dokimasia.domain.criterion import CONTRADICTED, PUBLISHED_COUNT, CriteriaSet, Criterion, ReferenceChain
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.ports import ValueStore
 from dokimasia.domain.sample import Sample
@@ -55,7 +56,8 @@ class State(TypedDict, total=False):
     """Ids of values in the store, and the progress of the work.
 
     `contradicted`: a chain contradicted the reference; `rejected` is the id of that chain while it is sent back. `agreed`
-    says what settled that the chain's answer agrees with the reference (a rule's name, `judge`, or `no reference`). `chain_at`
+    says what settled that the chain's answer agrees with the reference (a rule's name, `judge`, or `no reference`), or that it
+    is kept although it contradicts it (`CONTRADICTED`). `chain_at`
     is the place in `calls`, from 1, of the call that wrote the chain. `criteria` is the id of the set, replaced after the
     second look; `drawing` is the id of the `CallKeys` of both steps, whose calls are too many for the state.
     `attempt` counts how often the item failed and was retried; each attempt is a draw of its own. `looks` are ids of what
@@ -89,7 +91,11 @@ async def replay_fields(state: Mapping[str, Any], store: ValueStore) -> dict[str
     if state.get("failed"):
         failed = await store.get(Failed, state["why"])
         return {**fields, "outcome": "failed", "failure": failed.kind, "reason": failed.reason}
-    return {**fields, "outcome": "made", "criteria_id": state.get("criteria")}
+    fields |= {"outcome": "made", "criteria_id": state.get("criteria")}
+    if state.get("agreed") == CONTRADICTED:
+        chain = await store.get(ReferenceChain, state["chain"])
+        fields["reason"] = f"the judge's chain contradicts the reference answer; its answer: {chain.answer}"[:500]
+    return fields
 
 
 async def write_chain(state: State, runtime: Runtime[Context]) -> State:
@@ -228,6 +234,8 @@ async def _failed(failed: Failed, context: Context) -> State:
 
 
 async def _contradicted(state: State, context: Context, chain: ReferenceChain) -> State:
+    if context.options.published:
+        return {"agreed": CONTRADICTED}
     if state.get("contradicted"):
         reason = f"the judge's chain contradicts the reference answer twice; its answer: {chain.answer}"
         return await _failed(failure("reference_contradicted", reason), context)

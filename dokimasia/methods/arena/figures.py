@@ -17,32 +17,31 @@ from dokimasia.domain.duel import ArenaRound
 from dokimasia.domain.identity import Value
 from dokimasia.methods.arena.request import ArenaPlan, Pair
 from dokimasia.methods.duel import (
+    BesideScores,
     DuelPlaces,
     DuelRow,
     VerdictFigures,
+    beside_scores,
     complete,
     duel_rows,
     interval_of,
     judgements,
+    means_of,
     place_figures,
     unasked,
     verdict_figures,
     whole_number,
 )
 from dokimasia.report.blocks import Cell
-from dokimasia.report.fields import Count, Display, Failures, Fraction, Interval, NoInterval, Used
+from dokimasia.report.fields import Count, Display, Failures, Fraction, Interval, Used
 from dokimasia.report.figures import NOTHING, measured, p_value
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading
 from dokimasia.runs.measures import failures_by_kind, mean, rounded
-from dokimasia.runs.reading.correlations import correlations
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run, run_samples
-
-FEWEST_CORRELATED = 3
-"""A correlation over fewer models is meaningless."""
 
 DRAW = "arena_draw"
 """The kind of a row that stores a drawn round."""
@@ -114,26 +113,6 @@ class ArenaPair(VerdictFigures):
     adjusted: Annotated[
         Fraction | None, Display("adjusted p", "Benjamini and Hochberg, over all pairs", write=p_value)
     ] = Field(description="p corrected for all pairs")
-
-
-class ArenaCorrelation(Value):
-    """A correlation over models."""
-
-    value: float = Field(ge=-1, le=1)
-    low: float | None = Field(description="lower end of the 95 % interval; null where there is none")
-    high: float | None = Field(description="upper end of the 95 % interval; null where there is none")
-    no_interval: NoInterval = None
-
-
-class BesideScores(Value):
-    """A figure of this arena beside scores elsewhere, over the models that have both."""
-
-    points: dict[str, tuple[float, ...]] = Field(description="by model: the score elsewhere, and the figure")
-    spearman: ArenaCorrelation | None = Field(
-        description="null with fewer than three models, or where one side does not vary"
-    )
-    pearson: ArenaCorrelation | None
-    r_squared: Fraction | None = Field(description="Pearson's correlation squared")
 
 
 class ScoresElsewhere(Value):
@@ -365,29 +344,9 @@ def _elsewhere(models: Mapping[str, ArenaModel], scores: Mapping[str, float]) ->
     groups = {models[name].group for name in scores if name in models and ratings[name] is not None}
     return ScoresElsewhere(
         scores=dict(scores),
-        reward=_beside_scores(rewards, scores),
-        rating=_beside_scores(ratings, scores, comparable=len(groups) <= 1),
+        reward=beside_scores(means_of(rewards), scores),
+        rating=beside_scores(means_of(ratings), scores, comparable=len(groups) <= 1),
     )
-
-
-def _beside_scores(
-    figures: Mapping[str, Interval | None], scores: Mapping[str, float], *, comparable: bool = True
-) -> BesideScores:
-    points: dict[str, tuple[float, float]] = {}
-    for model, figure in figures.items():
-        if model in scores and figure is not None:
-            points[model] = (scores[model], figure.mean)
-    spearman = pearson = r_squared = None
-    if len(points) >= FEWEST_CORRELATED and comparable:
-        arena_figures = [figure for _, figure in points.values()]
-        elsewhere = [score for score, _ in points.values()]
-        by_method = correlations(arena_figures, elsewhere, list(points))
-        if by_method["spearman"] is not None:
-            spearman = ArenaCorrelation.model_validate(by_method["spearman"])
-        if by_method["pearson"] is not None:
-            pearson = ArenaCorrelation.model_validate(by_method["pearson"])
-            r_squared = rounded(pearson.value**2)
-    return BesideScores(points=points, spearman=spearman, pearson=pearson, r_squared=r_squared)
 
 
 def drawn_rounds(home: Home, run_id: str) -> list[ArenaRound]:

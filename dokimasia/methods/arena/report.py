@@ -3,20 +3,23 @@
 from collections.abc import Iterator, Sequence
 from functools import partial
 
-from dokimasia.methods.arena.figures import ArenaCorrelation, ArenaFigures, ArenaModel, ArenaPair, BesideScores
+from dokimasia.methods.arena.figures import ArenaFigures, ArenaModel, ArenaPair
 from dokimasia.methods.duel import (
     VERDICTS,
+    BesideScores,
     DuelPlaces,
     case_section,
     failed_verdicts,
     judged_in_one_order,
     missing_columns,
     sample_blocks,
+    score_correlation,
     verdict_chart,
 )
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import heat_chart, interval_chart, intervals_said, scatter_chart
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.sections import provenance, skipped
@@ -48,6 +51,24 @@ def ratings(data: ReportData) -> Section:
     blocks.append(table(ArenaModel, rows, columns, "Models by rating"))
     blocks += [Paragraph(text, "note") for text in _notes(run)]
     return Section("ratings", "Ratings", blocks, menu="Ratings")
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return which model is rated highest, whether the next is rated apart from it, and what was spent."""
+    run = data.figures_as(ArenaFigures)
+    rated = {name: model.rating for name, model in run.models.items() if model.rating is not None}
+    if not rated:
+        return ["No model has a rating."]
+    first, *others = sorted(rated, key=lambda name: (-rated[name].mean, name))
+    rating = figures.measured(rated[first], f"{pointer('models', first)}/rating", digits=0)
+    sentences: list[Cell] = [(Span(first, "strong"), " is rated highest: ", *spans(rating), ".")]
+    for pair in run.pairs:
+        if others and {pair.first, pair.second} == {first, others[0]} and pair.difference is not None:
+            sure = pair.adjusted is not None and pair.adjusted <= figures.SURE
+            relation = "apart from" if sure else "not apart beyond chance from"
+            gap = figures.measured(pair.difference, digits=0, signed=True)
+            sentences.append(("It is rated ", relation, " ", Span(others[0], "strong"), ": ", *spans(gap), "."))
+    return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
 
 
 def _group_warnings(run: ArenaFigures) -> Iterator[str]:
@@ -191,21 +212,12 @@ def elsewhere(data: ReportData) -> Section | None:
             blocks.append(Chart(chart, f"{name.capitalize()} beside the score elsewhere, one dot a model"))
     columns: list[TableColumn[BesideScores]] = [
         computed_column("figure", lambda row: row.name, numeric=False),
-        column("spearman", title="Spearman", write=_correlation),
+        column("spearman", title="Spearman", write=score_correlation),
         column("r_squared", title="R²", linked=False, write=partial(figures.number, digits=3)),
         computed_column("models", lambda row: str(len(row.figures.points))),
     ]
     blocks.append(table(BesideScores, rows_of(by_figure), columns, "Rewards and ratings beside scores elsewhere"))
     return Section("elsewhere", "Beside scores elsewhere", blocks, menu="Elsewhere")
-
-
-def _correlation(correlation: ArenaCorrelation | None, pointer: str) -> Cell:
-    if correlation is None:
-        return figures.NOTHING
-    return (
-        f"{correlation.value:.3f}".replace("-", figures.MINUS),
-        Span(figures.bracketed(correlation, lambda end: f"{end:.2f}"), "muted"),
-    )
 
 
 DRAWING = Drawing(
@@ -214,4 +226,5 @@ DRAWING = Drawing(
     sample=partial(sample_blocks, baseline=False),
     asks=True,
     figures=ArenaFigures,
+    conclusion=conclusion,
 )

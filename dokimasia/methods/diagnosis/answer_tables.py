@@ -25,6 +25,7 @@ CONTRAST_MARKS: dict[str, Mark] = {"more often": "worse", "less often": "better"
 MODE = name_column("mode")
 KIND = name_column("kind")
 FAILED_ATOMS = count_column("failed atoms")
+SAMPLES = count_column("samples")
 FAILED_SHARE = share_column("share of failed atoms")
 
 
@@ -207,6 +208,7 @@ def _all_modes(coded: Coded) -> Asset:
             "" if mode is None else mode.kind,
             "" if mode is None else mode.definition,
             len(atoms),
+            len(_atom_samples(atoms)),
             _share(failed, name),
             _share(met, name),
             right,
@@ -232,6 +234,7 @@ def _all_modes(coded: Coded) -> Asset:
             KIND,
             name_column("definition"),
             FAILED_ATOMS,
+            SAMPLES,
             FAILED_SHARE,
             share_column("share of met atoms"),
             share_column("share of right answers"),
@@ -253,7 +256,8 @@ def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapp
         contrast = contrasts_by_mode.get(mode.name)
         if not atoms and (contrast is None or contrast.verdict in ("", "unclear")):
             continue
-        cells = cells_of(mode.name, mode.kind, len(atoms), _share(model_atoms, mode.name))
+        samples = _atom_samples(atoms)
+        cells = cells_of(mode.name, mode.kind, len(atoms), len(samples), _share(model_atoms, mode.name))
         mark: Mark = ""
         if contrast is not None:
             cells += _contrast_cells(other_atoms, contrast)
@@ -266,11 +270,11 @@ def _modes_of_model(coded: Coded, model: str, slug: str, contrasts_by_mode: Mapp
                 held=len(model_atoms),
                 mark=mark,
                 model=model,
-                samples=_atom_samples(atoms),
+                samples=samples,
             )
         )
     rows.sort(key=lambda row: (-int(row.cells[2].value or 0), row.key))
-    columns = [MODE, KIND, FAILED_ATOMS, FAILED_SHARE]
+    columns = [MODE, KIND, FAILED_ATOMS, SAMPLES, FAILED_SHARE]
     comparison = ""
     if contrasts_by_mode:
         columns += [

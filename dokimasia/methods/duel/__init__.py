@@ -1,8 +1,7 @@
 """Duels: models' answers are compared with a baseline's, in both orders, with visual factuality (Creation-MMBench)."""
 
-from functools import partial
-
 from dokimasia.graphs.versions import versions_of
+from dokimasia.methods.duel.elsewhere import BesideScores, beside_scores, means_of
 from dokimasia.methods.duel.figures import (
     VERDICTS,
     DuelFigures,
@@ -27,8 +26,8 @@ from dokimasia.methods.duel.results import (
     judgements,
     pairs,
 )
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 
 with_cases = lazy_function("dokimasia.methods.duel.report", "with_cases")
 """Adds the cases that a page shows to its data."""
@@ -59,7 +58,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     score_called="reward",
 )
 
-duel = partial(run_method, METHOD)
+duel = verb(METHOD, "duel")
 """Compare models with a baseline: `await duel(DuelRequest(...), settings=..., observer=..., stop=...)`."""
 
 compare_with = lazy_function("dokimasia.methods.duel.work", "compare_with")
@@ -69,6 +68,7 @@ case_section = lazy_function("dokimasia.methods.duel.report", "cases")
 failed_verdicts = lazy_function("dokimasia.methods.duel.report", "failed_verdicts")
 judged_in_one_order = lazy_function("dokimasia.methods.duel.report", "judged_in_one_order")
 missing_columns = lazy_function("dokimasia.methods.duel.report", "missing_columns")
+score_correlation = lazy_function("dokimasia.methods.duel.report", "score_correlation")
 sample_blocks = lazy_function("dokimasia.methods.duel.report", "sample")
 verdict_chart = lazy_function("dokimasia.methods.duel.report", "verdict_chart")
 
@@ -78,12 +78,14 @@ __all__ = [
     "JUDGED_TOKENS",
     "METHOD",
     "VERDICTS",
+    "BesideScores",
     "DuelPlaces",
     "DuelPlan",
     "DuelRequest",
     "DuelRow",
     "VerdictFigures",
     "accept",
+    "beside_scores",
     "case_section",
     "cells",
     "compare_with",
@@ -95,10 +97,12 @@ __all__ = [
     "interval_of",
     "judged_in_one_order",
     "judgements",
+    "means_of",
     "missing_columns",
     "place_figures",
     "previews",
     "sample_blocks",
+    "score_correlation",
     "unasked",
     "verdict_chart",
     "verdict_figures",

@@ -25,6 +25,8 @@ from dokimasia.algorithms.statistics.paired import sign_flip_test
 from dokimasia.domain.duel import HIGHEST, LOWEST, PLACES, REWARD, TEXT, FactualityBy, Instruction, Place
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
+from dokimasia.domain.options import Protocol
+from dokimasia.methods.duel.elsewhere import Elsewhere
 from dokimasia.report.blocks import Cell
 from dokimasia.report.fields import (
     Bounds,
@@ -34,6 +36,7 @@ from dokimasia.report.fields import (
     Fraction,
     Interval,
     IntervalMethod,
+    Lead,
     NoInterval,
     Used,
 )
@@ -41,6 +44,7 @@ from dokimasia.report.figures import NOTHING, interval, measured, p_value, signe
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.measures import (
     failures_by_kind,
+    lead_of,
     limits,
     mean,
     mean_bounds,
@@ -241,16 +245,25 @@ class LengthBias(Value):
 
 
 class ImageGap(Value):
-    """How far an arm without images is from the same model's answers by the images, in one measure."""
+    """How far one arm's answers are from another's, in one measure."""
 
     n: Count = Field(description="answers that were judged in both")
     difference: Annotated[Interval | None, Display("difference", write=signed_reward)] = Field(
-        description="the arm less the answers by the images; null without a pair"
+        description="the first arm less the second; null without a pair"
     )
     p: Fraction | None = Field(description="sign flips of whole cases, two-sided; null without a pair")
     adjusted: Annotated[Fraction | None, Display("adjusted p", write=p_value)] = Field(
-        description="p corrected over all arms and both measures"
+        description="p corrected over all pairs of arms and both measures"
     )
+
+
+class LanguageModelGap(Value):
+    """A language model less a model that sees, both by the same descriptions (Creation-MMBench, table 3)."""
+
+    language_model: str
+    model: str
+    reward: ImageGap
+    factuality: ImageGap
 
 
 class WithoutImages(Value):
@@ -288,17 +301,44 @@ class DuelFigures(Used, DataFigures):
     repeats: int = Field(ge=1, description="answers and judgements a case")
     orders: Literal[1, 2] = Field(description="orders of places that the judge was asked in")
     judge_sees: Literal["image", "text"] = Field(description="whether the judge of the duels was shown the images")
+    protocol: Protocol = Field(description="ours, or as in the paper")
     factuality: FactualityBy = Field(description="what visual factuality was judged by")
     describer: str | None = Field(description="who described the images; null where nobody did")
     descriptions: Instruction | None = Field(description="whether descriptions were made with an eye to the request")
-    without_images: dict[str, WithoutImages] = Field(description="by the name of the arm, NAME#blind or NAME#text")
+    without_images: dict[str, WithoutImages] = Field(
+        description="the arm less the answers by the images, by the name of the arm, NAME#blind or NAME#text"
+    )
+    language_models: tuple[LanguageModelGap, ...] = Field(
+        description="every language model less every model that sees, by the same descriptions"
+    )
+    elsewhere: Elsewhere | None = Field(description="only where scores were given")
     cases: Cases
+    lead: Lead | None = Field(
+        default=None,
+        description="model with the highest reward against the next, in points of reward; left out without two models, "
+        "arms not counted",
+    )
     models: dict[str, DuelledModel] = Field(
         description="by name; NAME#blind answered without images, NAME#text by a description of them, NAME#again is the "
         "baseline's second answer"
     )
     places: DuelPlaces | None = Field(description="over all models")
     length_bias: dict[str, LengthBias] = Field(description="by model")
+
+
+def lead_in_reward(rows: "Iterable[DuelRow]", *, seed: int) -> Lead | None:
+    """Return how the model with the highest reward compares with the next; None without two, arms not counted."""
+    rewards: dict[str, dict[str, list[float]]] = {}
+    clusters: dict[str, str] = {}
+    for row in rows:
+        if "#" not in row.model and row.reward is not None:
+            rewards.setdefault(row.model, {}).setdefault(row.sample_id, []).append(row.reward)
+            clusters[row.sample_id] = row.cluster
+    means = {
+        model: {id: sum(values) / len(values) for id, values in by_sample.items()}
+        for model, by_sample in rewards.items()
+    }
+    return lead_of(means, clusters, widest=4.0 * REWARD, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -361,6 +401,7 @@ class DuelTables(Value):
     places: DuelPlaces | None
     length_bias: dict[str, LengthBias]
     without_images: dict[str, WithoutImages]
+    language_models: tuple[LanguageModelGap, ...]
 
 
 def duel_tables(
@@ -382,6 +423,7 @@ def duel_tables(
         places=place_figures(listed, seed=seed),
         length_bias=_length_biases(by_model, seed=seed, sees_images=sees_images),
         without_images=_image_ablation(by_model, seed=seed),
+        language_models=_language_models(by_model, seed=seed),
     )
 
 
@@ -575,12 +617,7 @@ def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> di
     for name, arm in models.items():
         full_name = name.removesuffix(f"#{BLIND}").removesuffix(f"#{TEXT}")
         if full_name != name and full_name in models:
-            full = {(row.sample_id, row.repeat): row for row in models[full_name]}
-            pairs = [(row, full[key]) for row in arm if (key := (row.sample_id, row.repeat)) in full]
-            gaps[name] = (
-                _gap(pairs, lambda row: row.reward, widest=4 * REWARD, seed=seed),
-                _gap(pairs, lambda row: row.factuality_score, widest=HIGHEST, seed=seed),
-            )
+            gaps[name] = _gaps(arm, models[full_name], seed=seed)
     adjusted_p = iter(adjusted([gap.p for arm_gaps in gaps.values() for gap in arm_gaps]))
     ablation: dict[str, WithoutImages] = {}
     for name, (reward, factuality) in gaps.items():
@@ -590,6 +627,35 @@ def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> di
     return ablation
 
 
+def _language_models(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> tuple[LanguageModelGap, ...]:
+    """Return how far each language model is from each model that sees, both answering by descriptions."""
+    by_text = [name.removesuffix(f"#{TEXT}") for name in models if name.endswith(f"#{TEXT}")]
+    pairs = [(first, second) for first in by_text if first not in models for second in by_text if second in models]
+    gaps = [_gaps(models[f"{first}#{TEXT}"], models[f"{second}#{TEXT}"], seed=seed) for first, second in pairs]
+    adjusted_p = iter(adjusted([gap.p for pair_gaps in gaps for gap in pair_gaps]))
+    compared: list[LanguageModelGap] = []
+    for (first, second), (reward, factuality) in zip(pairs, gaps, strict=True):
+        compared.append(
+            LanguageModelGap(
+                language_model=first,
+                model=second,
+                reward=_with_adjusted(reward, next(adjusted_p)),
+                factuality=_with_adjusted(factuality, next(adjusted_p)),
+            )
+        )
+    return tuple(compared)
+
+
+def _gaps(first: Sequence[DuelRow], second: Sequence[DuelRow], *, seed: int) -> tuple[ImageGap, ImageGap]:
+    """Return how far one arm's answers are from another's in reward and visual factuality, on the same cases and repeats."""
+    others = {(row.sample_id, row.repeat): row for row in second}
+    pairs = [(row, others[key]) for row in first if (key := (row.sample_id, row.repeat)) in others]
+    return (
+        _gap(pairs, lambda row: row.reward, widest=4 * REWARD, seed=seed),
+        _gap(pairs, lambda row: row.factuality_score, widest=HIGHEST, seed=seed),
+    )
+
+
 def _gap(
     pairs: Sequence[tuple[DuelRow, DuelRow]],
     measure: Callable[[DuelRow], float | None],
@@ -597,14 +663,14 @@ def _gap(
     widest: float,
     seed: int,
 ) -> ImageGap:
-    """Return the mean difference between an arm and the answers with images, over pairs where both have the measure."""
+    """Return the mean difference between two arms, over pairs where both have the measure."""
     differences: list[float] = []
     clusters: list[str] = []
-    for arm, full in pairs:
-        without, by_images = measure(arm), measure(full)
-        if without is not None and by_images is not None:
-            differences.append(without - by_images)
-            clusters.append(arm.cluster)
+    for row, other in pairs:
+        value, other_value = measure(row), measure(other)
+        if value is not None and other_value is not None:
+            differences.append(value - other_value)
+            clusters.append(row.cluster)
     comparison = paired_difference(differences, clusters, widest=widest, seed=seed)
     return ImageGap(n=len(differences), difference=comparison.difference, p=comparison.p_value, adjusted=None)
 

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from dokimasia.agents.candidate import BLIND
 from dokimasia.domain.duel import AGAIN, TEXT
+from dokimasia.methods.duel.elsewhere import OC_SCORE, BesideScores, Elsewhere, ScoreCorrelation
 from dokimasia.methods.duel.figures import (
     VERDICTS,
     Cases,
@@ -15,6 +17,7 @@ from dokimasia.methods.duel.figures import (
     LengthBias,
     VerdictFigures,
     Verdicts,
+    signed_reward,
 )
 from dokimasia.methods.duel.results import DuelItem, JudgementItem, duel_items
 from dokimasia.report import figures
@@ -33,10 +36,12 @@ from dokimasia.report.blocks import (
     Table,
     Texts,
     Tone,
+    spans,
 )
-from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure, Point, interval_chart, intervals_said
+from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure, Point, interval_chart, intervals_said, scatter_chart
+from dokimasia.report.conclusions import lead_sentences, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
-from dokimasia.report.fields import TableRow, rows_of
+from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.labels import label, ticks
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, table
@@ -96,7 +101,7 @@ def duels(data: ReportData) -> Section:
         column("reward"),
         column("win_rate"),
         *(
-            column("verdicts", key, title=title, meaning=f"verdicts in both orders: {title}")
+            column("verdicts", key, title=title, meaning=f"verdicts in both orders: {title}", detail=True)
             for key, title in VERDICTS.items()
         ),
         *missing_columns(models),
@@ -106,6 +111,37 @@ def duels(data: ReportData) -> Section:
     blocks.append(table(DuelledModel, rows, columns, f"Models against {run.baseline}"))
     blocks += [Paragraph(text, "note") for text in _notes(run)]
     return Section("duels", f"Duels with {run.baseline}", blocks, menu="Duels")
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return which model does best against the baseline, how sure that is, what failed, and what was spent."""
+    run = data.figures_as(DuelFigures)
+    rewards = {name: model.reward for name, model in run.models.items() if model.reward is not None and "#" not in name}
+    if not rewards:
+        return ["No answer was judged in both orders: there is no reward."]
+    best = min(rewards, key=lambda name: (-rewards[name].mean, name))
+    reward = rewards[best]
+    against = "is about as good as"
+    if reward.low is not None and reward.low > 0:
+        against = "is better than"
+    elif reward.high is not None and reward.high < 0:
+        against = "is worse than"
+    elif reward.mean != 0:
+        against = f"cannot be told {'better' if reward.mean > 0 else 'worse'} than"
+    highest = "has the highest reward and " if len(rewards) > 1 else ""
+    sentences: list[Cell] = [
+        (
+            Span(best, "strong"),
+            f" {highest}{against} {run.baseline}: ",
+            *spans(signed_reward(reward, f"{pointer('models', best)}/reward")),
+            f" on {figures.several(run.models[best].n, 'case')}.",
+        ),
+        *lead_sentences(run.lead, unit="points of reward", things="cases"),
+    ]
+    failed = sum(model.verdicts.failed for model in run.models.values())
+    if failed:
+        sentences.append(f"{figures.several(failed, 'verdict')} failed and leave the denominators.")
+    return [*sentences, used_sentence(run)]
 
 
 def _mean_reward(model: DuelledModel) -> float:
@@ -370,6 +406,11 @@ def images(data: ReportData) -> Section | None:
         if run.descriptions == "specific":
             instruction = " with an eye to each request"
         blocks.append(Paragraph(f"{run.describer} described the images{instruction}.", "note"))
+    if run.language_models:
+        blocks += [
+            _language_table(run, ("reward",), "reward", "Reward"),
+            _language_table(run, ("factuality", "model"), "VFS", "VFS"),
+        ]
     blocks.append(
         Paragraph("A model that loses nothing without the images shows that the cases do not need them.", "note")
     )
@@ -401,6 +442,89 @@ def _ablation_table(run: DuelFigures, arms: Sequence[str], measure: tuple[str, .
         Column("adjusted p", meaning="sign flips of whole cases; Benjamini and Hochberg over both tables"),
     ]
     return Table(columns, rows, f"{about} with the images and without")
+
+
+def _language_table(run: DuelFigures, measure: tuple[str, ...], title: str, about: str) -> Table:
+    """Return the table of a measure of language models beside models that see, by the same descriptions."""
+    table_row = TableRow("", run, "")
+    rows: list[Sequence[Cell]] = []
+    for number, pair in enumerate(run.language_models):
+        pair_row = TableRow("", pair, pointer("language_models", str(number)))
+        rows.append(
+            [
+                Span(pair.language_model, "strong"),
+                Span(pair.model, "strong"),
+                cell(table_row, "models", f"{pair.language_model}#{TEXT}", *measure),
+                cell(table_row, "models", f"{pair.model}#{TEXT}", *measure),
+                cell(table_row, "models", pair.model, *measure),
+                cell(pair_row, measure[0], "difference"),
+                cell(pair_row, measure[0], "adjusted", write=_unlinked_p),
+            ]
+        )
+    columns = [
+        Column("language model", numeric=False),
+        Column("model that sees", numeric=False),
+        Column(f"{title} of the first", meaning="by descriptions"),
+        Column(f"{title} of the second", meaning="by the same descriptions"),
+        Column("by the images", meaning="of the second, with the images shown"),
+        Column("difference", meaning="first less second, by the same descriptions, with its 95 % interval"),
+        Column("adjusted p", meaning="sign flips of whole cases; Benjamini and Hochberg over both tables"),
+    ]
+    return Table(columns, rows, f"{about} of language models and of models that see, by the same descriptions")
+
+
+def elsewhere(data: ReportData) -> Section | None:
+    """Return the section that holds rewards and visual factuality against scores elsewhere, and benchmarks to each other."""
+    comparison = data.figures_as(DuelFigures).elsewhere
+    if comparison is None:
+        return None
+    blocks: list[Block] = []
+    by_figure = {"reward": comparison.reward, "visual factuality": comparison.factuality}
+    by_figure = {name: beside for name, beside in by_figure.items() if beside.points}
+    for name, beside in by_figure.items():
+        points = {model: (score, figure) for model, (score, figure) in beside.points.items()}
+        chart = scatter_chart(points, x=OC_SCORE, y=name, line=beside.r_squared is not None)
+        blocks.append(Chart(chart, f"{name.capitalize()} beside the OC score, one dot a model"))
+    columns: list[TableColumn[BesideScores]] = [
+        computed_column("figure", lambda row: row.name, numeric=False),
+        column("spearman", title="Spearman", write=score_correlation),
+        column("r_squared", title="R²", linked=False, write=partial(figures.number, digits=3)),
+        computed_column("models", lambda row: str(len(row.figures.points))),
+    ]
+    blocks.append(table(BesideScores, rows_of(by_figure), columns, "Figures beside the OC score"))
+    blocks += _redundancy(comparison)
+    note = "A benchmark is redundant with another where both rank the models alike; few models show little of that."
+    blocks.append(Paragraph(note, "note"))
+    return Section("elsewhere", "Beside scores elsewhere", blocks, menu="Elsewhere")
+
+
+def _redundancy(comparison: Elsewhere) -> Iterator[Block]:
+    """Yield the matrix of every two measures: Spearman's correlation above the diagonal, R² below."""
+    values: dict[tuple[str, str], float | None] = {}
+    for pair in comparison.redundancy:
+        values |= {(pair.first, pair.second): pair.spearman, (pair.second, pair.first): pair.r_squared}
+    names = list(dict.fromkeys(name for pair in comparison.redundancy for name in (pair.first, pair.second)))
+    rows: list[Sequence[Cell]] = []
+    for row in names:
+        others = [values.get((row, column)) for column in names]
+        rows.append(
+            [
+                Span(row, "strong"),
+                *(figures.NOTHING if one is None else figures.number(one, digits=3) for one in others),
+            ]
+        )
+    about = "Redundancy: Spearman's correlation over models above the diagonal, R² below"
+    yield Table([Column("measure", numeric=False), *map(Column, names)], rows, about)
+
+
+def score_correlation(correlation: ScoreCorrelation | None, pointer: str) -> Cell:
+    """Return a correlation with its interval."""
+    if correlation is None:
+        return figures.NOTHING
+    return (
+        f"{correlation.value:.3f}".replace("-", figures.MINUS),
+        Span(figures.bracketed(correlation, lambda end: f"{end:.2f}"), "muted"),
+    )
 
 
 def _unlinked_p(value: float | None, pointer: str) -> Cell:
@@ -583,8 +707,9 @@ def _judgement(judgement: JudgementItem, item: DuelItem, cut: Cut) -> tuple[Cell
 
 DRAWING = Drawing(
     "duels",
-    (duels, categories, places, images, lengths, cases, skipped.section, provenance.section),
+    (duels, categories, places, images, elsewhere, lengths, cases, skipped.section, provenance.section),
     sample=sample,
     asks=True,
     figures=DuelFigures,
+    conclusion=conclusion,
 )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Collection, Iterator, Sequence
+from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import Field
@@ -11,9 +12,11 @@ from dokimasia.agents.duel import (
     answer_described,
     answer_request,
     compare_responses,
-    describe_one,
+    describe_images,
+    factuality_prompt,
     say_what_to_observe,
     score_factuality,
+    verdict_prompt,
 )
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.duel import (
@@ -34,8 +37,10 @@ from dokimasia.domain.duel import (
 )
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import Response
+from dokimasia.domain.options import Protocol
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
+from dokimasia.methods.duel.elsewhere import Scores, read_scores
 from dokimasia.people.passports import (
     BLIND_BELOW,
     PAIRWISE,
@@ -64,6 +69,9 @@ from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.results import ResultRow
 
 ANSWER_TOKENS, JUDGED_TOKENS, OBSERVED_TOKENS = 700, 500, 60
+PUBLISHED_TEMPERATURE, PUBLISHED_TOKENS = 0.0, 4096
+"""Greedy decoding, and the tokens of an answer at most (Creation-MMBench, section 4)."""
+
 MOST_NAMED = 5
 PLACEHOLDER_RESPONSES = ("(one answer)", "(the other answer)")
 
@@ -97,6 +105,10 @@ class DuelRequest(DataRequest):
         "without a ground truth is judged by its images.",
     )
     judge_sees: Sees = Field(default="image", description="Whether the judge of the duels is shown the images.")
+    protocol: Protocol = Field(
+        default="ours",
+        description="published: as in the paper, without this project's departures (see docs/departures.md).",
+    )
     repeats: Repeats = 1
     no_image: bool = Field(default=False, description="Also ask every model without the image (arm NAME#blind).")
     describer: Annotated[str | None, Option(models=True)] = Field(
@@ -111,6 +123,10 @@ class DuelRequest(DataRequest):
         default=(), description="Language models that answer by the descriptions alone, separated by commas."
     )
     responses: ResponsesFiles = Field(default=(), description=f"Judge {RESPONSES_HELP}")
+    scores: Annotated[Path | None, Option(exists=True, file=True)] = Field(
+        default=None,
+        description="Scores of the models elsewhere, to hold theirs against: model, rating and perhaps benchmark a line.",
+    )
     passports: Passports = ()
     blind_below: BlindBelow = BLIND_BELOW
     choose_judge: JudgeChoice = ()
@@ -120,8 +136,8 @@ class DuelPlan(AnswersPlan, JudgedPlan):
     """The plan of duels; `baseline` is None if existing answers take its place, under `baseline_name`.
 
     `text_models` are language models that answer from the `describer`'s descriptions alone; the candidates then answer
-    from them, too. `given` are the ids of existing answers by model and sample, one per repeat; `given_hash` is their
-    hash. Models with existing answers are not asked.
+    from them, too. `elsewhere` are scores of the models in other benchmarks. `given` are the ids of existing answers by
+    model and sample, one per repeat; `given_hash` is their hash. Models with existing answers are not asked.
     """
 
     KIND: ClassVar[str] = "duel"
@@ -132,11 +148,18 @@ class DuelPlan(AnswersPlan, JudgedPlan):
     noise_floor: bool = False
     factuality: FactualityBy = "text"
     judge_sees: Sees = "image"
+    protocol: Protocol = "ours"
     describer: ModelSpec | None = None
     descriptions: Instruction = "generic"
     text_models: Annotated[tuple[ModelSpec, ...], AnyOrder] = ()
     given_hash: str | None = None
+    elsewhere: Scores | None = None
     given: Annotated[dict[str, dict[str, tuple[str, ...]]], OutsideIdentity] = Field(default_factory=dict)
+
+    @property
+    def published(self) -> bool:
+        """Whether the judge is asked and models are sampled as in the paper."""
+        return self.protocol == "published"
 
     @property
     def places(self) -> tuple[Place, ...]:
@@ -182,6 +205,7 @@ class DuelPlan(AnswersPlan, JudgedPlan):
             places=self.places,
             judge_sees=self.judge_sees,
             factuality=self.factuality,
+            published=self.published,
             describer="" if self.describer is None else self.describer.ref.name,
             descriptions=self.descriptions,
         )
@@ -248,7 +272,8 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         InputError: data, answers, configuration or options cannot be used.
     """
     check_request(request)
-    judge_use = JudgeUse("comparison in pairs", PAIRWISE, "duel_verdict", one_order=request.single)
+    prompt = verdict_prompt(published=request.protocol == "published")
+    judge_use = JudgeUse("comparison in pairs", PAIRWISE, prompt, one_order=request.single)
     chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, judge_use)
     if chosen.judge is None:
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
@@ -263,6 +288,9 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
     candidates = _candidates(request, session, existing.responses)
     _check_images(request, samples)
     plan = _plan(request, session, samples, candidates, existing)
+    if request.scores is not None:
+        names = sorted({spec.ref.name for spec in (*plan.candidates, *plan.text_models)} | {plan.baseline_name})
+        plan = plan.model_copy(update={"elsewhere": await asyncio.to_thread(read_scores, request.scores, names)})
     plan = plan.model_copy(update={"prompts": prompts_used(session.library, _prompt_names(plan, samples))})
     accepted = Accepted(
         plan=plan,
@@ -313,9 +341,9 @@ def _plan(
         data=hash_of([(sample.id, value_id(sample)) for sample in samples]),
         limit=request.limit,
         seed=request.seed,
-        judge=session.model(request.judge or ""),
+        judge=_sampled(request, session.model(request.judge or "")),
         candidates=candidates,
-        baseline=None if request.baseline in ids else session.model(request.baseline),
+        baseline=None if request.baseline in ids else _sampled(request, session.model(request.baseline)),
         baseline_name=request.baseline,
         repeats=existing.repeats,
         no_image=request.no_image,
@@ -323,23 +351,34 @@ def _plan(
         noise_floor=request.noise_floor,
         factuality=request.factuality,
         judge_sees=request.judge_sees,
-        describer=None if request.describer is None else session.model(request.describer),
+        protocol=request.protocol,
+        describer=None if request.describer is None else _sampled(request, session.model(request.describer)),
         descriptions=request.descriptions,
-        text_models=session.models(request.text_models, "--text-models") if request.text_models else (),
+        text_models=tuple(_sampled(request, spec) for spec in session.models(request.text_models, "--text-models")),
         given_hash=digest("given", [[model, by_sample] for model, by_sample in sorted(ids.items())]) if ids else None,
         given=ids,
         prompts={},
     )
 
 
+def _sampled(request: DuelRequest, spec: ModelSpec) -> ModelSpec:
+    """Return a model as it is asked: as published greedily and with 4,096 tokens, unless it is configured otherwise."""
+    if request.protocol != "published":
+        return spec
+    configured = spec.sampling
+    temperature = PUBLISHED_TEMPERATURE if configured.temperature is None else configured.temperature
+    sampling = {"temperature": temperature, "max_tokens": configured.max_tokens or PUBLISHED_TOKENS}
+    return spec.model_copy(update={"sampling": configured.model_copy(update=sampling)})
+
+
 def _prompt_names(plan: DuelPlan, samples: Sequence[Sample]) -> list[str]:
-    names = ["duel_verdict", "repair"]
-    if any(factuality_by(sample, plan.factuality) != "none" for sample in samples):
-        names.append("duel_factuality")
+    names = [verdict_prompt(published=plan.published), "repair"]
+    if any(factuality_by(sample, plan.factuality, published=plan.published) != "none" for sample in samples):
+        names.append(factuality_prompt(published=plan.published))
     if plan.answering:
         names.append("candidate_plain")
     if plan.answering_described:
-        names += ["describe", "candidate_described"]
+        names += ["describe_images", "candidate_described"]
         if plan.descriptions == "specific":
             names.append("observe")
     return names
@@ -360,7 +399,7 @@ def _candidates(request: DuelRequest, session: Session, existing: ResponsesByMod
         if name in existing:
             candidates.append(ModelSpec(ref=ModelRef(name=name, model=name, endpoint="file")))
         else:
-            candidates += session.models([name], "--models")
+            candidates += [_sampled(request, spec) for spec in session.models([name], "--models")]
     return tuple(candidates)
 
 
@@ -492,18 +531,22 @@ def expected_calls(
                 images = 0 if arm else size.images_for(spec)
                 calls.append(ExpectedCalls(spec, plan.repeats, size.text + images, ANSWER_TOKENS))
         if plan.describer is not None:
-            images = len(sample.images)
-            described = frames["describe"] + size.images_for(plan.describer) // images
-            calls.append(ExpectedCalls(plan.describer, images, described, ANSWER_TOKENS))
+            described_tokens = len(sample.images) * ANSWER_TOKENS
+            described = frames["describe_images"] + size.images_for(plan.describer)
+            calls.append(ExpectedCalls(plan.describer, 1, described, described_tokens))
             if plan.descriptions == "specific":
                 calls.append(ExpectedCalls(plan.describer, 1, frames["observe"] + size.text, OBSERVED_TOKENS))
-            described_case = frames["candidate_described"] + size.text + images * ANSWER_TOKENS
+            described_case = frames["candidate_described"] + size.text + described_tokens
             for spec in plan.answering_described:
                 calls.append(ExpectedCalls(spec, plan.repeats, described_case, ANSWER_TOKENS))
         judgements = plan.per_sample * len(plan.places)
         for name, text, sees in (
-            ("duel_verdict", case_criteria.subjective, plan.judge_sees),
-            ("duel_factuality", case_criteria.factuality, factuality_by(sample, plan.factuality)),
+            (verdict_prompt(published=plan.published), case_criteria.subjective, plan.judge_sees),
+            (
+                factuality_prompt(published=plan.published),
+                case_criteria.factuality,
+                factuality_by(sample, plan.factuality, published=plan.published),
+            ),
         ):
             if sees == "none":
                 continue
@@ -523,10 +566,13 @@ def previews(plan: DuelPlan, sample: Sample, library: PromptLibrary) -> Sequence
     if plan.answering_described and sample.images:
         if plan.descriptions == "specific":
             asks.append(say_what_to_observe(sample))
-        described = Described(describer="", texts=("(what an image shows)",) * len(sample.images))
-        asks += [describe_one(sample, sample.images[0]), answer_described(sample, described)]
-    asks.append(compare_responses(sample, criteria, PLACEHOLDER_RESPONSES, sees=plan.judge_sees == "image"))
-    scored_by = factuality_by(sample, plan.factuality)
+        described = Described(describer="", texts=("(what the images show)",))
+        asks += [describe_images(sample), answer_described(sample, described)]
+    published = plan.published
+    sees = plan.judge_sees == "image"
+    asks.append(compare_responses(sample, criteria, PLACEHOLDER_RESPONSES, sees=sees, published=published))
+    scored_by = factuality_by(sample, plan.factuality, published=published)
     if scored_by != "none":
-        asks.append(score_factuality(sample, criteria, PLACEHOLDER_RESPONSES, sees=scored_by == "image"))
+        sees = scored_by == "image"
+        asks.append(score_factuality(sample, criteria, PLACEHOLDER_RESPONSES, sees=sees, published=published))
     return [render(ask.prompt, ask.inputs, images=ask.images, library=library) for ask in asks]

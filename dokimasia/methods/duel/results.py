@@ -20,12 +20,14 @@ from dokimasia.domain.duel import (
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind, Response
 from dokimasia.domain.sample import ImageRef, Sample
+from dokimasia.methods.duel.elsewhere import Elsewhere, elsewhere, means_of
 from dokimasia.methods.duel.figures import (
     Cases,
     DuelFigures,
     DuelledModel,
     DuelRow,
     duel_tables,
+    lead_in_reward,
 )
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.runs.catalogue import method_of
@@ -115,15 +117,31 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
         repeats=plan.repeats,
         orders=2 if len(plan.places) > 1 else 1,
         judge_sees=plan.judge_sees,
+        protocol=plan.protocol,
         factuality=plan.factuality,
         describer=None if plan.describer is None else plan.describer.ref.name,
         descriptions=None if plan.describer is None else plan.descriptions,
         cases=_cases(samples, rows, plan),
+        lead=lead_in_reward(rows, seed=run.seed),
         models=models,
         places=tables.places,
         length_bias=tables.length_bias,
         without_images=tables.without_images,
+        language_models=tables.language_models,
+        elsewhere=_elsewhere(plan, models),
     )
+
+
+def _elsewhere(plan: DuelPlan, models: Mapping[str, DuelledModel]) -> Elsewhere | None:
+    """Return the models' figures beside their scores elsewhere; the baseline's reward is 0."""
+    if plan.elsewhere is None:
+        return None
+    seen = {name: model for name, model in models.items() if "#" not in name}
+    by_text = {name.removesuffix(f"#{TEXT}"): model for name, model in models.items() if name.endswith(f"#{TEXT}")}
+    answered = {**by_text, **seen}
+    rewards = means_of({name: model.reward for name, model in answered.items()})
+    factuality = {name: model.factuality.model for name, model in answered.items() if model.factuality is not None}
+    return elsewhere({plan.baseline_name: 0.0, **rewards}, means_of(factuality), plan.elsewhere)
 
 
 def _sees_images(model: str) -> bool:
@@ -139,9 +157,9 @@ def _cases(samples: Mapping[str, Sample], rows: Sequence[DuelRow], plan: DuelPla
     by_image = unknown = 0
     for id, sample in samples.items():
         if criteria[id].factuality and not ground_truth_of(sample):
-            if id in unscored or factuality_not_applicable(sample):
+            if id in unscored or factuality_not_applicable(sample, published=plan.published):
                 unknown += 1
-            else:
+            elif not plan.published:
                 by_image += 1
     return Cases(
         general_criteria=sum(case.general for case in criteria.values()),
@@ -252,7 +270,7 @@ def read_items(home: Home, run: Run, sample: str | None = None) -> Iterator[Duel
             failure=row.failure,
             reason=row.reason,
             response=_text(responses, row.response_id),
-            factuality_not_applicable=_not_applicable(case, answer_judgements) or None,
+            factuality_not_applicable=_not_applicable(case, answer_judgements, published=plan.published) or None,
             descriptions=described[row.item].shown if row.item in described else None,
             baseline_response=_text(responses, opponent_response),
             judgements=tuple(
@@ -284,7 +302,9 @@ async def cells(home: Home, run: Run, rows: Sequence[ResultRow]) -> list[dict[st
     for row in rows:
         answer_judgements = judged[row.item]
         sample = samples[row.sample_id]
-        not_applicable = _not_applicable(sample, answer_judgements) if plan.factuality != "none" else ""
+        not_applicable = ""
+        if plan.factuality != "none":
+            not_applicable = _not_applicable(sample, answer_judgements, published=plan.published)
         export: dict[str, Any] = dict.fromkeys(COLUMNS)
         export |= {
             "task": task_of(sample),
@@ -352,7 +372,10 @@ def _verdicts(plan: DuelPlan, judged: Sequence[DuelJudgement]) -> dict[Place, in
 def _factuality_scores(
     plan: DuelPlan, sample: Sample, judged: Sequence[DuelJudgement]
 ) -> dict[Place, tuple[float, float] | None]:
-    if factuality_by(sample, plan.factuality) == "none" or _not_applicable(sample, judged):
+    published = plan.published
+    if factuality_by(sample, plan.factuality, published=published) == "none":
+        return {}
+    if _not_applicable(sample, judged, published=published):
         return {}
     scores: dict[Place, tuple[float, float]] = {}
     for judgement in judged:
@@ -361,11 +384,13 @@ def _factuality_scores(
     return {place: scores.get(place) for place in plan.places}
 
 
-def _not_applicable(sample: Sample, judged: Sequence[DuelJudgement]) -> str:
+def _not_applicable(sample: Sample, judged: Sequence[DuelJudgement], *, published: bool) -> str:
     """Return why visual factuality does not apply to an answer; empty if it does.
 
-    Runs of earlier versions have scores by a judge that saw no evidence for them.
+    Runs of earlier versions have scores by a judge that saw no evidence for them, which only the paper's protocol allows.
     """
+    if published:
+        return factuality_not_applicable(sample, published=True)
     for judgement in judged:
         if judgement.asked != "factuality" or judgement.provenance is None:
             continue

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from dokimasia.agents.schemas import takes_schema
 from dokimasia.domain.call import ChatReply, ModelSpec
+from dokimasia.domain.criterion import CONTRADICTED
 from dokimasia.domain.identity import digest
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.errors import ConfigError, InputError, UnparsableReply
@@ -301,14 +302,15 @@ def _replay_point(row: ResultRow, rerun: Collection[str], calls: list[str], ledg
     inputs: dict[str, object] = {"chain": row.chain_id, "calls": calls}
     if row.value_ids:
         inputs |= {"looks": list(row.value_ids)}
+    agreed = CONTRADICTED if row.outcome == "made" and row.reason else "before"
     if "extract_criteria" not in rerun:
-        return ResumePoint(inputs={**inputs, "agreed": "before", "criteria": row.criteria_id})
+        return ResumePoint(inputs={**inputs, "agreed": agreed, "criteria": row.criteria_id})
     if "judge_chain" in rerun:
         return ResumePoint(inputs=inputs)
     if row.failure == "reference_contradicted":
         return ResumePoint(row=row)
     if row.outcome == "made" or judge_agreed(row.calls, ledger):
-        inputs |= {"agreed": "before"}
+        inputs |= {"agreed": agreed}
     return ResumePoint(inputs=inputs)
 
 

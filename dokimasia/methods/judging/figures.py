@@ -3,7 +3,7 @@
 Shares are 0 to 1, differences in points of 100.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from math import floor, log10
@@ -18,6 +18,7 @@ from dokimasia.algorithms.orders import beaten, earlier_preferred
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.domain.capability import ROOT, CapabilityPath
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, FailureKind
 from dokimasia.domain.judging.judgements import BatchRanking, HumanRanking, HumanRankings
@@ -31,6 +32,7 @@ from dokimasia.methods.judging.request import (
     ranked_models,
     source_of,
 )
+from dokimasia.methods.tree import load_tree, mapping_of
 from dokimasia.report.blocks import Cell, Span
 from dokimasia.report.fields import Count, Coverage, Display, Failures, Fraction, Interval, Share, Used
 from dokimasia.report.figures import NOTHING, bracketed, count, measured, share
@@ -185,6 +187,9 @@ class JudgingFigures(Used, DataFigures):
     methods: tuple[str, ...]
     protocol: Protocol
     show_image: bool
+    tree: str | None = Field(
+        description="the version of the capability tree whose categories are those of the tables; null: the data's categories"
+    )
     repeats: int = Field(ge=1, description="judgements of a response by every method but batch")
     rankings: Rankings
     people: PeopleAgreement | None = Field(description="null where no two people ranked the same pair")
@@ -202,7 +207,7 @@ class Comparisons:
         annotators: the annotator of each pair.
         human: the annotator's preference: 1 for the first, -1 for the second, 0 for neither.
         clusters: cluster of each pair; samples that share an image share a cluster.
-        categories: category of each pair's sample.
+        categories: categories of each pair's sample; by a capability tree a sample may be in several.
         folds: fold of each pair, for fitting the margin of ties; all pairs of an image are in one fold.
     """
 
@@ -210,7 +215,7 @@ class Comparisons:
     annotators: Sequence[str]
     human: Sides
     clusters: Sequence[str]
-    categories: Sequence[str]
+    categories: Sequence[Collection[str]]
     folds: NDArray[np.intp]
 
     def __len__(self) -> int:
@@ -218,12 +223,12 @@ class Comparisons:
 
     def at(self, category: str) -> NDArray[np.bool_]:
         """Return a mask of the pairs of a category; all for the empty name."""
-        return np.array([not category or name == category for name in self.categories], dtype=bool)
+        return np.array([not category or category in names for names in self.categories], dtype=bool)
 
     @property
     def category_names(self) -> list[str]:
-        """The named categories of the pairs, in alphabetical order."""
-        return sorted({name for name in self.categories if name})
+        """The categories of the pairs, in alphabetical order."""
+        return sorted({name for names in self.categories for name in names})
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,14 +262,18 @@ class ShownRanking(NamedTuple):
 
 
 def comparisons_of(
-    rankings: Iterable[HumanRanking], clusters: Mapping[str, str], categories: Mapping[str, str], *, seed: int
+    rankings: Iterable[HumanRanking],
+    clusters: Mapping[str, str],
+    categories: Mapping[str, Collection[str]],
+    *,
+    seed: int,
 ) -> Comparisons:
     """Return the pairs that people ranked.
 
     Args:
         rankings: the rankings.
         clusters: cluster by sample.
-        categories: category by sample; empty for none.
+        categories: categories by sample.
         seed: seed of the draw of folds.
     """
     pairs: list[tuple[str, str, str]] = []
@@ -282,7 +291,7 @@ def comparisons_of(
         annotators=annotators,
         human=sides(scores[:, 0], scores[:, 1]),
         clusters=pair_clusters,
-        categories=[categories.get(sample, "") for sample, _, _ in pairs],
+        categories=[categories.get(sample, ()) for sample, _, _ in pairs],
         folds=fold_of(pair_clusters, seed=seed),
     )
 
@@ -357,7 +366,7 @@ def _people_agreement(comparisons: Comparisons) -> PeopleAgreement | None:
         by_pair.setdefault(pair, []).append(position)
     agreed: list[bool] = []
     clusters: list[str] = []
-    categories: list[str] = []
+    categories: list[Collection[str]] = []
     for positions in by_pair.values():
         for first, second in combinations(positions, 2):
             agreed.append(bool(comparisons.human[first] == comparisons.human[second]))
@@ -367,7 +376,7 @@ def _people_agreement(comparisons: Comparisons) -> PeopleAgreement | None:
         return None
     by_category: dict[str, Share] = {}
     for category in comparisons.category_names:
-        inside = [position for position, name in enumerate(categories) if name == category]
+        inside = [position for position, names in enumerate(categories) if category in names]
         by_category[category] = share_of_hits(
             [agreed[position] for position in inside], [clusters[position] for position in inside]
         )
@@ -490,7 +499,7 @@ def figures_of_run(home: Home, run: Run) -> JudgingFigures:
         if name in rows:
             method_rows.append((unit, rows[name]))
     clusters = {sample.sample_id: sample.cluster for sample in run_samples(home, run.id)}
-    categories = {sample.id: sample.category or "" for sample in load_samples(home, run.id)}
+    categories = _categories(home, run, plan)
     comparisons = comparisons_of(rankings.rankings, clusters, categories, seed=run.seed)
     batches = _batches(home, judged, clusters)
     judges = [spec.ref.name for spec in plan.judges]
@@ -515,6 +524,7 @@ def figures_of_run(home: Home, run: Run) -> JudgingFigures:
         methods=plan.methods,
         protocol=plan.protocol,
         show_image=plan.show_image,
+        tree=plan.tree,
         repeats=plan.repeats,
         open_items=items - len(rows),
         rankings=Rankings(
@@ -535,6 +545,20 @@ def figures_of_run(home: Home, run: Run) -> JudgingFigures:
             for judge, samples in batches.items()
         },
     )
+
+
+def _categories(home: Home, run: Run, plan: JudgingPlan) -> dict[str, Collection[str]]:
+    """Return the category of each sample, or the categories of its criteria in the plan's capability tree."""
+    if plan.tree is None:
+        return {sample.id: {sample.category} for sample in load_samples(home, run.id) if sample.category}
+    tree = load_tree(home, plan.tree)
+    categories: dict[str, Collection[str]] = {}
+    for key, node in mapping_of(tree.tree).items():
+        criterion = tree.criteria.get(key)
+        if criterion is not None and node != ROOT:
+            names = categories.get(criterion.sample_id, ())
+            categories[criterion.sample_id] = {*names, CapabilityPath.parse(node).category}
+    return categories
 
 
 def _without_rankings(run: Run) -> int:

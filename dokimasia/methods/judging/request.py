@@ -1,7 +1,7 @@
 """The request of a comparison of judging methods, its plan, its judgements, and its acceptance."""
 
 import asyncio
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
@@ -33,7 +33,8 @@ from dokimasia.domain.judgement import Provenance
 from dokimasia.domain.judging.judgements import ComparedCriteria, ComparedCriterion, HumanRanking, HumanRankings
 from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, DataError
+from dokimasia.errors import ConfigError, DataError, InputError
+from dokimasia.methods.tree import load_tree
 from dokimasia.prompts import PromptLibrary, Rendered, render
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, SampleSize, total_estimate
 from dokimasia.runs.plans import AnyOrder, DataPlan, prompts_used
@@ -126,6 +127,11 @@ class JudgingRequest(DataRequest):
     show_image: bool = Field(
         default=False, description="Show the judge the image, too, where atom's methods score a response."
     )
+    tree: Annotated[str | None, Option(metavar="TREE")] = Field(
+        default=None,
+        description="Group the tables by the categories of this capability tree in place of the data's: a sample is in each "
+        "category that one of its criteria is in.",
+    )
 
 
 class JudgingPlan(DataPlan):
@@ -143,6 +149,7 @@ class JudgingPlan(DataPlan):
     repeats: int
     protocol: Protocol
     show_image: bool
+    tree: str | None = None
 
     @property
     def judge_name(self) -> str:
@@ -281,6 +288,7 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         repeats=request.repeats,
         protocol=request.protocol,
         show_image=request.show_image,
+        tree=None if request.tree is None else _tree(request.tree, session, ranked),
         prompts=prompts_used(session.library, _prompt_names(methods, request.protocol, judges)),
     )
     sizes = {entry.sample.sample_id: entry.size for entry in stored.entries}
@@ -295,6 +303,21 @@ async def accept(request: JudgingRequest, session: Session) -> Accepted[JudgingP
         values=(rankings,),
         notes={"without_rankings": sum(place.sample_id not in ranked for place in stored.places)},
     )
+
+
+def _tree(name: str, session: Session, ranked: Collection[str]) -> str:
+    """Return the id of the named tree version, which has criteria on ranked samples.
+
+    Raises:
+        InputError: there is no such tree, or it knows none of the samples.
+    """
+    tree = load_tree(session.opened, name)
+    if not any(criterion.sample_id in ranked for criterion in tree.criteria.values()):
+        raise InputError(
+            f"--tree {name}: none of its criteria is on a sample that people ranked: grow one from an evaluation of the same "
+            "data"
+        )
+    return tree.stored.id
 
 
 def resumable(session: Session, run: Run, plan: JudgingPlan, request: JudgingRequest) -> None:

@@ -14,8 +14,8 @@ from dokimasia.parsing.reply import listed, refuse, short
 NAME_WORDS, DEFINITION_WORDS = (2, 12), (6, 90)
 """Accepted numbers of words, somewhat wider than the prompt's, so that a word too many does not cost a re-ask."""
 
-FEWEST_NOTES = 2
-"""Notes of a new mode, at least."""
+FEWEST_SAMPLES = 2
+"""Samples that the notes of a new mode are of, at least: what is seen in one may lie in its question."""
 
 SORTING_EXAMPLE = FormExample(
     """mode 2 | 3, 8
@@ -68,9 +68,16 @@ class Sorting(NamedTuple):
 
 
 def parse_sorting(
-    text: str, modes: Sequence[tuple[ModeKind, str]], notes: Sequence[ModeKind], *, strict: bool = True
+    text: str,
+    modes: Sequence[tuple[ModeKind, str]],
+    notes: Sequence[ModeKind],
+    samples: Sequence[int] = (),
+    *,
+    strict: bool = True,
 ) -> Sorting:
     """Return how a judge sorts notes under modes: existing ones (`modes`, kind and name of each) and new ones.
+
+    `samples` says which sample each note is of; without it every note is of another.
 
     Raises:
         UnparsableReply: no line can be used, or (strict) a note is missing, repeated, or under a mode of another kind, or a
@@ -101,8 +108,8 @@ def parse_sorting(
                 *_wording(name, definition),
                 *([f"there is a mode '{name}' already"] if name.casefold() in names else []),
             ]
-            if len(numbers) < FEWEST_NOTES:
-                mode_faults.append("a new mode is made of two notes or more; a note that nothing goes with is loose")
+            if len({samples[number - 1] if samples else number for number in numbers}) < FEWEST_SAMPLES:
+                mode_faults.append("a new mode is made of notes of two samples or more; notes of one alone are loose")
             faults.add(*(f"'{short(name)}': {fault}" for fault in mode_faults))
             if not mode_faults:
                 names.add(name.casefold())

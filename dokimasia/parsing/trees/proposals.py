@@ -5,10 +5,26 @@ from collections.abc import Collection, Iterator
 
 from dokimasia.domain.capability import CapabilityPath, Proposal, plain_name
 from dokimasia.errors import UnparsableReply
+from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.grammar import form
 from dokimasia.parsing.own import own
 from dokimasia.parsing.reply import DECORATION, NAMED, lines_with, listed, matches, path_key, refuse, short
 from dokimasia.parsing.tags import without
+
+EXAMPLE = FormExample(
+    """<analysis>
+Criterion 41 asks to read a tide gauge. No parent of the tree covers instruments at sea, so a new one is needed, and 42 \
+belongs to the same capability. Counting covers 43. Criterion 44 only repeats the question.
+</analysis>
+<ADD,<Perception>,Nautical Instruments>
+41 | <ADD,<Perception><Nautical Instruments>,Reading Tide Gauges>
+42 | <ADD,<Perception><Nautical Instruments>,Reading Tide Gauges>
+43 | <Perception><Counting><Counting Moored Boats>
+44 | none"""
+)
+"""The reply that the prompt shows; its proposals are never taken up."""
+
+_EXAMPLE_PARENT = "<perception><nautical instruments>"
 
 MAX_PROPOSALS = 50
 """Different proposals in one reply, at most."""
@@ -55,9 +71,14 @@ def parse_proposals(text: str, *, strict: bool = True) -> tuple[Proposal, ...]:
     problems: dict[str, None] = {}
     for start in matches(_ADD, reply):
         try:
-            proposals[_proposal(reply, start.start())] = None
+            proposal = _proposal(reply, start.start())
         except ValueError as problem:
             problems[str(problem)] = None
+            continue
+        if proposal.path.key.startswith(_EXAMPLE_PARENT):
+            problems[f"{short(str(proposal), 120)} is that of the example, which is about another matter"] = None
+        else:
+            proposals[proposal] = None
     if len(proposals) > MAX_PROPOSALS:
         raise UnparsableReply(f"there are {len(proposals)} different proposals, more than {MAX_PROPOSALS}")
     if strict:

@@ -2,8 +2,10 @@
 
 import base64
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -11,7 +13,7 @@ from pydantic import JsonValue
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.datasets.lines import Problem, location, refuse
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit, kind_of
+from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit, FormKind, kind_of
 from dokimasia.domain.ports import BlobStore
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import ConfigError, DataError, InputError
@@ -43,12 +45,16 @@ COLUMNS: dict[str, ColumnType] = {
 
 
 class AnnotationDraw(NamedTuple):
-    """A draw: the numbers of cases and of items for each annotator, the key's path, and responses that name a model."""
+    """A draw: the numbers of cases and of items for each annotator, the key's path, and responses that name a model.
+
+    `by_model` has how many answers that no rule decided were drawn, of how many, where labels are for a correction.
+    """
 
     cases: int
     items: int
     key: Path
     naming: Mapping[str, int]
+    by_model: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
 
 def hand_out(
@@ -76,7 +82,9 @@ def hand_out(
         raise ConfigError(f"--key {key}: the key says who is whom and cannot lie in the folder that annotators see")
     if key.exists():
         raise InputError(f"{key} is there already, and with it answers could be read: name another folder, or --key")
-    kind = kind_of(subjects[0].unit)
+    kind: FormKind = "ranking" if subjects[0].models else kind_of(subjects[0].unit)
+    if kind == "ranking":
+        scale = (1, len(subjects[0].models))
     drawn = draw_subjects(subjects, kind, per=per, cases=cases, seed=seed)
     head = KeyHead(format=FORMAT, kind=kind, source=source, seed=seed, scale=scale, annotators=tuple(annotators))
     placed = place_items(drawn, annotators, seed=seed)
@@ -91,7 +99,13 @@ def hand_out(
     make_folder(key.parent)
     write_whole(key, b"".join(key_lines(head, placed)))
     shown = {(subject.unit.id, subject.unit.criterion) for subject in drawn}
-    return AnnotationDraw(len(shown), len(drawn), key, _naming(drawn))
+    return AnnotationDraw(len(shown), len(drawn), key, _naming(drawn), _by_model(drawn, subjects))
+
+
+def _by_model(drawn: Sequence[Subject], subjects: Sequence[Subject]) -> dict[str, tuple[int, int]]:
+    """Return how many answers with a verdict were drawn of each model, and of how many."""
+    numbers, totals = (Counter(one.unit.model for one in several if one.verdict) for several in (drawn, subjects))
+    return {model: (numbers[model], total) for model, total in sorted(totals.items())}
 
 
 def check_names(annotators: Sequence[str]) -> None:
@@ -110,10 +124,13 @@ def _uri(blobs: BlobStore, ref: ImageRef) -> str:
 def _naming(subjects: Sequence[Subject]) -> dict[str, int]:
     """Return the number of responses that mention each compared model, by the last part of its name."""
     counts: dict[str, int] = {}
-    names = {model for subject in subjects for model in (subject.unit.model, subject.unit.baseline) if model}
+    shown = [subject for subject in subjects if subject.unit.model or subject.models]
+    names = {
+        model for subject in shown for model in (subject.unit.model, subject.unit.baseline, *subject.models) if model
+    }
     for name in sorted(names):
         bare = name.rpartition("/")[2].casefold()
-        count = sum(bare in text.casefold() for subject in subjects if subject.unit.model for text in subject.texts)
+        count = sum(bare in text.casefold() for subject in shown for text in subject.texts)
         if count:
             counts[name] = count
     return counts

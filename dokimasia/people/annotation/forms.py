@@ -4,13 +4,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from importlib import resources
 from pathlib import Path
+from string import ascii_lowercase
 from typing import Any, NamedTuple
 
 import orjson
 
 from dokimasia.datasets.lines import Problem, location, refuse
 from dokimasia.datasets.tables import read_records
-from dokimasia.domain.annotation import ACCURACY, MEASURES, NECESSITY, SCORE, VERDICT, Annotation
+from dokimasia.domain.annotation import ACCURACY, MEASURES, NECESSITY, PLACE, SCORE, VERDICT, Annotation, AnnotationUnit
 from dokimasia.domain.identity import digest
 from dokimasia.domain.sample import ImageRef
 from dokimasia.errors import DataError
@@ -43,6 +44,9 @@ _LABELS: dict[str, tuple[str, str, str]] = {
     ACCURACY: ("1 · wrong", "2 · partly right, or not to be told", "3 · right"),
     NECESSITY: ("1 · no, it is beside the point", "2 · it helps", "3 · yes, it is needed"),
 }
+LETTERS = ascii_lowercase
+"""The letters of the responses of a ranking, in order."""
+
 PAGE, TABLE, LINES = "annotate.html", "form.csv", "items.jsonl"
 
 
@@ -53,10 +57,19 @@ class FormRatings(NamedTuple):
     waiting: int
 
 
+def measures_of(head: KeyHead) -> tuple[str, ...]:
+    """Return the fields of a form: the measures of its kind, or of a ranking the place of each response, by its letter."""
+    if head.kind != "ranking":
+        return MEASURES[head.kind]
+    return tuple(f"{PLACE}_{letter}" for letter in LETTERS[: head.scale[1]])
+
+
 def options_of(measure: str, scale: tuple[int, int]) -> dict[str, str]:
     """Return the options of a measure, as written into a form, with their labels."""
     if measure == VERDICT:
         return {side: side[0].upper() + side[1:] for side in SIDES}
+    if measure.startswith(PLACE):
+        return {str(place): f"{place}{' · best' if place == 1 else ''}" for place in range(1, scale[1] + 1)}
     if measure in _LABELS:
         return {str(value): label for value, label in enumerate(_LABELS[measure], start=1)}
     if scale == YES_OR_NO:
@@ -77,7 +90,7 @@ def form_files(
         placed: the annotator's items, in order.
         image: returns the data URI of an image.
     """
-    measures = MEASURES[head.kind]
+    measures = measures_of(head)
     rows = [shown_of(head, item) for item in placed]
     refs = {ref.sha256: ref for item in placed for ref in item.subject.sample.images}
     yield PAGE, _page(head, who, rows, {sha: image(ref) for sha, ref in sorted(refs.items())}).encode()
@@ -122,12 +135,12 @@ def read_forms(head: KeyHead, items: Mapping[str, KeyItem], paths: Sequence[Path
                 problems.append(f"{where}: item {name} stands in {seen[name]} already")
             else:
                 seen[name] = where
-                wrong = [_chosen(head, item, measure, row.fields, row.line, ratings) for measure in MEASURES[head.kind]]
+                wrong = [_chosen(head, item, measure, row.fields, row.line, ratings) for measure in measures_of(head)]
                 problems += [f"{where}, item {name}: {fault}" for fault in wrong if fault]
     refuse(problems)
     if not ratings:
-        raise DataError(f"{', '.join(map(str, paths))}: no choice in it: fill in {', '.join(MEASURES[head.kind])}")
-    return FormRatings(ratings, len(items) * len(MEASURES[head.kind]) - len(ratings))
+        raise DataError(f"{', '.join(map(str, paths))}: no choice in it: fill in {', '.join(measures_of(head))}")
+    return FormRatings(ratings, len(items) * len(measures_of(head)) - len(ratings))
 
 
 def _chosen(
@@ -147,8 +160,11 @@ def _chosen(
 
 def rating_of(item: KeyItem, measure: str, text: str, comment: str = "", *, line: int = 0) -> Annotation:
     """Return the choice for an item as a rating of its unit; a verdict is converted to one for the model."""
+    unit = item.unit(measure)
+    if item.models:
+        unit = AnnotationUnit(item.id, PLACE, item.models[LETTERS.index(measure[-1])])
     return Annotation(
-        item.unit(measure),
+        unit,
         item.annotator,
         SIDES[text] * (-1 if item.swapped else 1) if measure == VERDICT else int(text),
         category=item.category,
@@ -173,6 +189,9 @@ def shown_of(head: KeyHead, placed: KeyedItem) -> dict[str, Any]:
     if head.kind == "pair":
         left, right = reversed(texts) if item.swapped else texts
         return shown | {"left": left, "right": right}
+    if head.kind == "ranking":
+        text_of = dict(zip(subject.models, texts, strict=True))
+        return shown | {"responses": [text_of[model] for model in item.models]}
     if head.kind == "criterion":
         return shown | {"criterion": texts[0], "ground_truth": texts[1]}
     if head.scale == YES_OR_NO and sample.accepted:
@@ -182,6 +201,8 @@ def shown_of(head: KeyHead, placed: KeyedItem) -> dict[str, Any]:
 
 def question_of(head: KeyHead, measure: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """Return the question of a measure."""
+    if measure.startswith(PLACE):
+        return f"The place of response {measure[-1].upper()} (equal places are ties)"
     if measure != SCORE or head.scale != YES_OR_NO:
         return ASKED[measure]
     return RIGHT_ANSWER if all("reference" in row for row in rows) else RIGHT
@@ -189,7 +210,7 @@ def question_of(head: KeyHead, measure: str, rows: Sequence[Mapping[str, Any]]) 
 
 def _page(head: KeyHead, who: str, rows: Sequence[Mapping[str, Any]], images: Mapping[str, str]) -> str:
     measures = [
-        (measure, question_of(head, measure, rows), options_of(measure, head.scale)) for measure in MEASURES[head.kind]
+        (measure, question_of(head, measure, rows), options_of(measure, head.scale)) for measure in measures_of(head)
     ]
     return form_page(who, head.kind, measures, rows, images)
 
@@ -207,7 +228,7 @@ def form_page(
 
     Args:
         who: the person.
-        kind: the layout of items: pair, response, criterion or perturbation.
+        kind: the layout of items: pair, response, criterion, ranking or perturbation.
         measures: for each question about an item, its field in the saved line, the text, and the answers with their labels.
         rows: the items, each with its name as `item`.
         images: data URIs by the names that items refer to.

@@ -9,7 +9,7 @@ import orjson
 from pydantic import Field, ValidationError
 
 from dokimasia.datasets.lines import Problem, location, read_rows
-from dokimasia.domain.annotation import AnnotationUnit, Kind, kind_of
+from dokimasia.domain.annotation import AnnotationUnit, FormKind
 from dokimasia.domain.identity import Value, digest, unit_interval
 from dokimasia.errors import DataError
 from dokimasia.people.annotation.subjects import Subject
@@ -22,7 +22,7 @@ class KeyHead(Value):
     """What was drawn: of which kind, from what, on which scale (of scores), with which seed, and for whom."""
 
     format: str = Field(pattern=f"^{FORMAT}$")
-    kind: Kind
+    kind: FormKind
     source: str
     seed: int
     scale: tuple[int, int]
@@ -30,7 +30,10 @@ class KeyHead(Value):
 
 
 class KeyItem(Value):
-    """An item of one annotator; `swapped`: the baseline's response stands on the left; `response_sha256`: of a single one."""
+    """An item of one annotator; `swapped`: the baseline's response stands on the left; `response_sha256`: of a single one.
+
+    `models` are the authors of the responses of a ranking, in the order of their letters.
+    """
 
     item: str = Field(min_length=1)
     annotator: str = Field(min_length=1)
@@ -42,6 +45,7 @@ class KeyItem(Value):
     category: str = ""
     cluster: str = ""
     response_sha256: str = ""
+    models: tuple[str, ...] = ()
 
     def unit(self, measure: str) -> AnnotationUnit:
         """Return the unit of the item, with a measure."""
@@ -82,7 +86,8 @@ def _placed(subject: Subject, who: str, seed: int) -> KeyedItem:
         swapped=bool(unit.baseline) and unit_interval("side", seed, who, *unit) < 0.5,
         category=subject.place.category,
         cluster=subject.place.cluster,
-        response_sha256=sha256(subject.texts[0].encode()).hexdigest() if kind_of(unit) == "response" else "",
+        response_sha256=sha256(subject.texts[0].encode()).hexdigest() if unit.model and not unit.baseline else "",
+        models=tuple(sorted(subject.models, key=lambda model: unit_interval("letter", seed, who, unit.id, model))),
     )
     return KeyedItem(item, subject)
 
@@ -109,7 +114,7 @@ def read_key(path: Path) -> tuple[KeyHead, dict[str, KeyItem]]:
             if head is None:
                 head = KeyHead.model_validate(_tuples(row.fields))
             else:
-                item = KeyItem.model_validate(row.fields)
+                item = KeyItem.model_validate(_tuples(row.fields))
                 items[item.item] = item
         except ValidationError as error:
             first = error.errors()[0]

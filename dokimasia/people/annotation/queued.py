@@ -9,13 +9,23 @@ from dokimasia.domain.decision import RATED, CheckItem, Standing
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.people.annotation.collecting import check_names
-from dokimasia.people.annotation.forms import ASKED, RIGHT, RIGHT_ANSWER, YES_OR_NO, options_of, rating_of, shown_of
+from dokimasia.people.annotation.forms import (
+    ASKED,
+    RIGHT,
+    RIGHT_ANSWER,
+    YES_OR_NO,
+    measures_of,
+    options_of,
+    rating_of,
+    shown_of,
+)
 from dokimasia.people.annotation.key import FORMAT, KeyHead, KeyItem, place_items
 from dokimasia.people.annotation.subjects import (
     Subject,
     answers_of_run,
     criteria_of,
     draw_subjects,
+    open_answers,
     pairs_of_run,
     responses_of,
 )
@@ -96,6 +106,8 @@ async def hand_out_here(
     if chosen is None:
         raise InputError(f"{kind[:40]!r} is not handed out; {', '.join(MEASURES)} are")
     subjects = subjects_of(home, run, chosen, models=models, baseline=baseline)
+    if chosen == "response" and scale == YES_OR_NO:
+        subjects = open_answers(home, run, subjects)
     drawn = draw_subjects(subjects, chosen, per=per, cases=cases, seed=seed)
     head = KeyHead(format=FORMAT, kind=chosen, source=run.id, seed=seed, scale=scale, annotators=tuple(annotators))
     known = {(one.item.person, one.item.subject) for one in queued(home, run.id)}
@@ -132,7 +144,7 @@ def asked_of(item: CheckItem) -> list[dict[str, object]]:
             "question": right if measure == SCORE and head.scale == YES_OR_NO else ASKED[measure],
             "options": options_of(measure, head.scale),
         }
-        for measure in MEASURES[head.kind]
+        for measure in measures_of(head)
     ]
 
 
@@ -147,7 +159,7 @@ def rating_text(item: CheckItem, said: Mapping[str, str]) -> str:
         InputError: choices are missing or invalid, each of which is named.
     """
     key, choices, faults = behind(item), dict[str, str](), list[str]()
-    for measure in MEASURES[key.head.kind]:
+    for measure in measures_of(key.head):
         options = options_of(measure, key.head.scale)
         text = " ".join(said.get(measure, "").split()).casefold()
         if text in options:
@@ -169,7 +181,7 @@ def ratings_of(items: Sequence[Standing]) -> list[Annotation]:
         said = {} if last is None else orjson.loads(last.text)
         ratings += [
             rating_of(key.item, measure, said[measure], said.get("comment", ""))
-            for measure in MEASURES[key.head.kind]
+            for measure in measures_of(key.head)
             if measure in said
         ]
     return ratings

@@ -634,7 +634,8 @@ def compare_runs(
         read: returns each model's answers of a run; by default `sides_of`.
 
     Raises:
-        InputError: there is nothing to pair, the runs are of different methods, or the method cannot be compared.
+        InputError: there is nothing to pair, no sample is in both, the runs are of different methods, or the method cannot
+            be compared.
     """
     method = method_of(first)
     if isinstance(method.diff, str):
@@ -667,12 +668,18 @@ def compare_runs(
         if first.id == second.id:
             comparison = comparison.model_copy(update={"agreement": None})
         pairs.append(comparison)
+    if not any(pair.n_shared for pair in pairs):
+        raise InputError(
+            f"runs {first.id} and {second.id} have no sample in common: samples are paired by images, question, options and "
+            "reference; compare runs over the same data"
+        )
     return RunComparison(
         first=SideRun(run=first.id, status=first.status, judge=plans[0].judge_name),
         second=SideRun(run=second.id, status=second.status, judge=plans[1].judge_name),
         corrected=_corrected(home, first, second),
         simulated=tuple(simulated_names(spec for plan in plans for spec in plan.models.values())),
         seed=seed,
+        direction="second minus first",
         scored_by=None if scale is None else "criteria" if method.rubrics is None else "rubrics",
         scale=scale,
         differs=tuple(_differences(*identities)),

@@ -34,6 +34,8 @@ ASKED = {
     "checkpoints": "score a response by its criteria",
     "batch_ranking": "rank {n} responses",
     "duel_verdict": "say which of two responses is better",
+    "duel_verdict_published": "say which of two responses is better",
+    "describe_images": "describe the images",
     "rubric_assessment": "say which rubrics a response meets",
 }
 """Short descriptions of what prompts ask for; for other prompts, the last sentence of the material."""

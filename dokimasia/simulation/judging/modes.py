@@ -160,6 +160,7 @@ class ListedNote(BaseModel):
 
     n: int
     note: str
+    sample: int = 0
 
 
 class ListedMode(BaseModel):
@@ -227,7 +228,7 @@ def _note_line(profile: JudgeProfile, number: int, failure: AnswerFailure | None
 
 
 def _sorted_notes(profile: JudgeProfile, modes: Sequence[ListedMode], notes: Sequence[ListedNote], draws: Draws) -> str:
-    """Sort notes under the modes they match by name, and make a new mode of two or more notes that describe the same one."""
+    """Sort notes under the modes they match by name; notes of several samples that describe the same one make a new mode."""
     numbers_by_key: dict[str, int] = {}
     for mode in modes:
         key = mode_by_name(mode.name)
@@ -235,6 +236,7 @@ def _sorted_notes(profile: JudgeProfile, modes: Sequence[ListedMode], notes: Seq
             numbers_by_key.setdefault(key, mode.n)
     names_in_use = {mode.name.casefold() for mode in modes}
     groups: dict[str, list[int]] = {}
+    samples_by_key: dict[str, set[int]] = {}
     loose: list[int] = []
     for note in notes:
         key = mode_by_note(note.note)
@@ -242,13 +244,14 @@ def _sorted_notes(profile: JudgeProfile, modes: Sequence[ListedMode], notes: Seq
             loose.append(note.n)
         else:
             groups.setdefault(key, []).append(note.n)
+            samples_by_key.setdefault(key, set()).add(note.sample)
     lines: list[str] = []
     for key, numbers in groups.items():
         planted, listed = MODES[key], ", ".join(map(str, numbers))
         free = [name for name in planted.names if name not in names_in_use]
         if key in numbers_by_key:
             lines.append(f"mode {numbers_by_key[key]} | {listed}")
-        elif len(numbers) > 1 and free:
+        elif len(samples_by_key[key]) > 1 and free:
             lines.append(f"new {planted.kind} | {draws.pick(free, 'name', key)} | {planted.definition} | {listed}")
         else:
             loose += numbers

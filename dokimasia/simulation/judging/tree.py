@@ -104,7 +104,9 @@ def _proposals(tree: str, criteria: Iterable[ListedCriterion], draws: Draws) -> 
         capability = all_capabilities().get(wanted)
         name = draws.pick(capability.names, "name", wanted) if capability else last_of(wanted)
         lines.append(f"{criterion.n} | <ADD,{parent},{name}>")
-    return "\n".join([*new_parents, *lines])
+    reused = sum("ADD" not in line and not line.endswith("none") for line in lines)
+    analysis = f"The tree covers {reused} of {len(lines)} criteria; the others call for capabilities that it lacks."
+    return "\n".join(["<analysis>", analysis, "</analysis>", *new_parents, *lines])
 
 
 def _parent(wanted: str, parents: set[str], draws: Draws) -> str:

@@ -158,7 +158,7 @@ def _worth_beside_chain(profile: JudgeProfile, inputs: Inputs, draws: Draws) -> 
     return sum(score - 1 for score in scores) / (4 * len(scores))
 
 
-DUEL_PROMPTS = ("duel_verdict", "duel_factuality")
+DUEL_PROMPTS = ("duel_verdict", "duel_verdict_published", "duel_factuality", "duel_factuality_published")
 MUCH_BETTER = 4
 """So many vivid lines more make an answer much better."""
 
@@ -171,11 +171,16 @@ _ORDER = re.compile(
 def duel_reply(profile: JudgeProfile, name: str, inputs: Inputs, order: str, draws: Draws) -> str:
     """Return the judge's reply to a prompt of duels; a gullible one does as an `order` outside of the fences says."""
     texts = inputs.response_a, inputs.response_b
-    if name == "duel_factuality":
+    if name.startswith("duel_factuality"):
         return _factuality(profile, inputs.criteria, texts, draws)
     ordered = _ORDER.search(order)
     value = (2 if ordered[1].upper() == "A" else -2) if ordered else duel_verdict(profile, texts, draws)
     reasoning = "Both were read against the criteria, first each by itself and then side by side."
+    if name == "duel_verdict_published":
+        evaluations = [
+            f"Response {letter} Evaluation: It was read by itself, criterion by criterion." for letter in "AB"
+        ]
+        reasoning = "\n".join([f"{reasoning}\n", *evaluations])
     return f"{reasoning}\n\nFinal Verdict is: [[{DUEL_VERDICTS[value]}]]"
 
 

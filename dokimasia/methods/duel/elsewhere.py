@@ -1,0 +1,161 @@
+"""Figures of models beside their scores elsewhere: correlations, and redundancy with other benchmarks.
+
+Creation-MMBench, figure 6 (the mean score of objective benchmarks, "OC score") and figure 9 (redundancy).
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from pydantic import Field
+
+from dokimasia.datasets.annotations import read_ratings
+from dokimasia.domain.identity import Value
+from dokimasia.errors import DataError
+from dokimasia.report.fields import Count, Fraction, Interval, NoInterval
+from dokimasia.runs.measures import rounded
+from dokimasia.runs.reading.correlations import correlations
+
+FEWEST_CORRELATED = 3
+"""A correlation over fewer models is meaningless."""
+
+OC_SCORE = "OC score"
+"""The mean score of a model over all benchmarks of a file, or the scores of a file that names no benchmark."""
+
+REWARD, FACTUALITY = "reward", "visual factuality"
+
+Scores = dict[str, dict[str, float]]
+"""Scores of models by benchmark, then by model; higher is better."""
+
+
+class ScoreCorrelation(Value):
+    """A correlation over models."""
+
+    value: float = Field(ge=-1, le=1)
+    low: float | None = Field(description="lower end of the 95 % interval; null where there is none")
+    high: float | None = Field(description="upper end of the 95 % interval; null where there is none")
+    no_interval: NoInterval = None
+
+
+class BesideScores(Value):
+    """A figure of this run beside scores elsewhere, over the models that have both."""
+
+    points: dict[str, tuple[float, ...]] = Field(description="by model: the score elsewhere, and the figure")
+    spearman: ScoreCorrelation | None = Field(
+        description="null with fewer than three models, or where one side does not vary"
+    )
+    pearson: ScoreCorrelation | None
+    r_squared: Fraction | None = Field(description="Pearson's correlation squared")
+
+
+class MeasurePair(Value):
+    """How far two measures of the models say the same: figures of this run, or benchmarks."""
+
+    first: str
+    second: str
+    n: Count = Field(description="models that have both")
+    spearman: float | None = Field(
+        ge=-1, le=1, description="null with fewer than three models, or where one side does not vary"
+    )
+    r_squared: Fraction | None = Field(description="Pearson's correlation squared")
+
+
+class Elsewhere(Value):
+    """The models' scores elsewhere, and how this run's figures go with them."""
+
+    scores: Scores = Field(description="by benchmark and model; `OC score` is the mean over all benchmarks")
+    reward: BesideScores = Field(description="beside the OC score")
+    factuality: BesideScores = Field(description="beside the OC score")
+    redundancy: tuple[MeasurePair, ...] = Field(
+        description="every two of reward, visual factuality, OC score and benchmarks"
+    )
+
+
+def read_scores(path: Path, models: Sequence[str]) -> Scores:
+    """Return the scores of some models from a file of ratings, by benchmark and model.
+
+    A row has `model`, `rating` and, if the file is of several benchmarks, `benchmark`; without it the score is the OC score.
+
+    Raises:
+        DataError: the file cannot be used, or scores none of the models.
+    """
+    ratings = read_ratings(path, benchmarks=True)
+    if any(rating.sample_id is not None for rating in ratings):
+        raise DataError(f"{path}: scores of models have model and rating, and no id")
+    scores: Scores = {}
+    for rating in ratings:
+        if rating.model in models:
+            scores.setdefault(rating.benchmark or OC_SCORE, {})[rating.model] = rating.rating
+    if not scores:
+        raise DataError(f"{path}: scores none of the models that meet: {', '.join(models)}")
+    return {benchmark: dict(sorted(scores[benchmark].items())) for benchmark in sorted(scores)}
+
+
+def with_mean(scores: Scores) -> Scores:
+    """Return scores with the OC score first: as it is given, else the mean of the models that have every benchmark."""
+    if OC_SCORE in scores:
+        given = {OC_SCORE: scores[OC_SCORE]}
+    else:
+        complete = set.intersection(*(set(by_model) for by_model in scores.values()))
+        means = {
+            model: rounded(sum(by_model[model] for by_model in scores.values()) / len(scores))
+            for model in sorted(complete)
+        }
+        given = {OC_SCORE: means}
+    return {**given, **scores}
+
+
+def elsewhere(rewards: Mapping[str, float], factuality: Mapping[str, float], scores: Scores) -> Elsewhere:
+    """Return rewards and visual factuality scores of models beside their scores elsewhere.
+
+    Args:
+        rewards: the reward of each model, -100 to 100.
+        factuality: the visual factuality score of each model that has one, 0 to 10.
+        scores: scores by benchmark and model.
+    """
+    all_scores = with_mean(scores)
+    measures: dict[str, Mapping[str, float]] = {REWARD: rewards}
+    if factuality:
+        measures[FACTUALITY] = factuality
+    listed = all_scores if len(scores) > 1 or OC_SCORE in scores else scores
+    measures |= listed
+    return Elsewhere(
+        scores=all_scores,
+        reward=beside_scores(rewards, all_scores[OC_SCORE]),
+        factuality=beside_scores(factuality, all_scores[OC_SCORE]),
+        redundancy=tuple(_measure_pair(first, second, measures) for first, second in combinations(measures, 2)),
+    )
+
+
+def beside_scores(
+    figures: Mapping[str, float], scores: Mapping[str, float], *, comparable: bool = True
+) -> BesideScores:
+    """Return a figure of models beside scores; without correlations where figures are not `comparable`, or of few models."""
+    points = {model: (scores[model], figure) for model, figure in figures.items() if model in scores}
+    spearman = pearson = r_squared = None
+    if len(points) >= FEWEST_CORRELATED and comparable:
+        by_method = correlations(
+            [figure for _, figure in points.values()], [score for score, _ in points.values()], list(points)
+        )
+        if by_method["spearman"] is not None:
+            spearman = ScoreCorrelation.model_validate(by_method["spearman"])
+        if by_method["pearson"] is not None:
+            pearson = ScoreCorrelation.model_validate(by_method["pearson"])
+            r_squared = rounded(pearson.value**2)
+    return BesideScores(points=points, spearman=spearman, pearson=pearson, r_squared=r_squared)
+
+
+def _measure_pair(first: str, second: str, measures: Mapping[str, Mapping[str, float]]) -> MeasurePair:
+    compared = beside_scores(measures[first], measures[second])
+    return MeasurePair(
+        first=first,
+        second=second,
+        n=len(compared.points),
+        spearman=None if compared.spearman is None else compared.spearman.value,
+        r_squared=compared.r_squared,
+    )
+
+
+def means_of(figures: Mapping[str, Interval | None]) -> dict[str, float]:
+    """Return the means of figures that there are."""
+    return {model: figure.mean for model, figure in figures.items() if figure is not None}
