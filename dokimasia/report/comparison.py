@@ -6,7 +6,8 @@ from typing import Literal, NamedTuple
 from pydantic import Field, JsonValue
 
 from dokimasia.domain.identity import Value
-from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
+from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, plain, spans
+from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Bounds, ChangeCounts, Count, Counts, Fraction, Interval, Permutations, Rate
 from dokimasia.report.figures import (
@@ -273,6 +274,12 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         first, second = shortened_names([_plain(setting.first), _plain(setting.second)], SHORT)
         yield Paragraph(f"differs: {setting.what}: {first} → {second}", "note")
     if comparison.scale is not None:
+        conclusion = [_conclusion(pair, own=same_run) for pair in pairs[: MOST_SENTENCES - 1]]
+        if len(pairs) > len(conclusion):
+            conclusion.append(
+                f"{several(len(pairs) - len(conclusion), 'more pair is', 'more pairs are')} in the table."
+            )
+        yield Paragraph(as_paragraph(conclusion), "lead")
         yield from (
             Paragraph(text, "warning") for text in (*_scoreless(comparison), *filter(None, map(_silence, pairs)))
         )
@@ -413,24 +420,42 @@ def _of(compared: ShareComparison, pair: ScoreComparison) -> str:
     return f"{compared.n}/{pair.n_shared}" if compared.lost else f"{compared.n}"
 
 
+def _conclusion(pair: ScoreComparison, *, own: bool) -> Cell:
+    """Return by how much a pair differs, and whether that may be chance: in strict accuracy, else in the score."""
+    row = next(_rows(pair))
+    name = Span(pair_name(pair, own=own), "strong")
+    measured = row.compared.measured
+    if measured is None:
+        return (name, ": no sample has a figure on both sides.")
+    first, second, difference, limits, p_value = difference_cells(row.compared, row.percent)
+    unit = "points" if row.percent else "points of the score"
+    chance = "is beyond chance" if measured.p_value <= SURE else "may be chance"
+    p_text = plain(p_value)
+    return (
+        *(name, f": {row.name} {plain(first)} → {plain(second)}, a difference of ", *spans(difference)),
+        f" {unit} [{plain(limits)}] on {row.n.partition('/')[0]} samples, which {chance} ",
+        f"(p {p_text})." if p_text.startswith("<") else f"(p = {p_text}).",
+    )
+
+
 def _table(pairs: Sequence[ScoreComparison], *, own: bool) -> Table:
     rows: list[list[Cell]] = []
     for pair in pairs:
         for index, row in enumerate(_rows(pair)):
-            changed = [
-                f"{count}"
-                for count in (row.compared.changed.higher, row.compared.changed.equal, row.compared.changed.lower)
-            ]
+            first, second, difference, limits, p_value = difference_cells(row.compared, row.percent)
+            changed = row.compared.changed
             rows.append(
                 [
                     "" if index else pair_name(pair, own=own),
                     row.name,
                     row.n,
-                    *difference_cells(row.compared, row.percent),
-                    *changed,
+                    (*spans(first), " → ", *spans(second)),
+                    (*spans(difference), Span(f"  [{plain(limits)}]", "muted")),
+                    p_value,
+                    f"{changed.higher} / {changed.equal} / {changed.lower}",
                 ]
             )
-    figures = ("paired", "first", "second", "difference", "95 % interval", "p", "↑", "=", "↓")
+    figures = ("paired", "first → second", "difference", "p", "↑ / = / ↓")
     table = Table(
         [Column("model", numeric=False), Column("what", numeric=False), *map(Column, figures)], rows, "Differences"
     )

@@ -54,7 +54,7 @@ from dokimasia.report.charts import (
     paired_chart,
     repeats_chart,
 )
-from dokimasia.report.conclusions import MOST_SENTENCES, lead_sentences
+from dokimasia.report.conclusions import MOST_SENTENCES, lead_sentences, used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import Interval, StrictShare, TableRow, pointer, rows_of
 from dokimasia.report.sample_view import SampleView
@@ -168,7 +168,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     incomplete = _coverage_line(data) if data.judged else ""
     if incomplete:
         lines.append(incomplete)
-    return lines[:MOST_SENTENCES]
+    return [*lines[: MOST_SENTENCES - 1], used_sentence(evaluation.together)]
 
 
 def _highest_scores(data: ReportData) -> list[Cell]:
@@ -410,7 +410,7 @@ def scores(data: ReportData) -> Section:
     title = "Scores" if judged else "Strict accuracy"
     if not models:
         return Section("scores", title, [_nothing_yet(evaluation)], menu="Scores")
-    failing = any(without_undecided(model.failed_answers) for model in models.values())
+    failing = any(without_undecided(model.failed_answers) or model.left_open for model in models.values())
     blocks: list[Block] = []
     silence = _silence(models) if judged else ""
     if silence:
@@ -491,6 +491,8 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
         columns += _judged_columns(data, failing=failing)
     if failing:
         columns.append(computed_column("failed", _failed, meaning="answers", numeric=False, only="terminal"))
+    if any(model.left_open for model in evaluation_of(data).models.values()):
+        columns.append(column("left_open", title="open", meaning="answers still to be made or judged", numeric=False))
     columns += [
         column("calls", title="calls", only="terminal", detail=True),
         computed_column("cost", _cost, only="terminal"),
@@ -540,9 +542,7 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
         computed_column("scored", _scored, meaning="answers that were scored, and all answers", detail=True),
     ]
     if failing:
-        columns.append(
-            column("bounds", title="bounds", meaning="if every failed answer had scored 1, or 5", only="page")
-        )
+        columns.append(column("bounds", title="bounds", meaning="if every failed answer had scored 1, or 5"))
     return columns
 
 

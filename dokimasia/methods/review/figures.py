@@ -11,7 +11,7 @@ from dokimasia.algorithms import self_preference as preferences
 from dokimasia.algorithms.self_preference import OwnVotes, Round, SelfPreference
 from dokimasia.algorithms.text.similarity import substance
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import OPEN_KINDS
+from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.options import Protocol
 from dokimasia.domain.review import (
     MIN_VOTES,
@@ -34,6 +34,7 @@ from dokimasia.report.fields import (
     Failures,
     Fraction,
     IntervalMethod,
+    LeftOpen,
     NoInterval,
     Share,
     Used,
@@ -41,7 +42,7 @@ from dokimasia.report.fields import (
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import calls_and_costs, counts_by_name, heading, ordered_rows
-from dokimasia.runs.measures import failures_by_kind, limits, rounded, share_of_hits
+from dokimasia.runs.measures import failure_fields, limits, rounded, share_of_hits
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
@@ -189,6 +190,7 @@ class ReviewFigures(Used, DataFigures):
     agreement: dict[Rule, Count] = Field(description="golden captions by how they were agreed on")
     accepted_by_cycle: Counts = Field(description="golden captions by the cycle after which they were agreed on")
     failures: Failures
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     failed_members: Counts = Field(description="incomplete reviews by the member that failed")
     kept: Share = Field(
         description="comparisons that kept a candidate as it is, or wrote it down once more; clustered by image"
@@ -268,7 +270,7 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
         ),
         agreement=dict(sorted(agreement.items())),
         accepted_by_cycle=counts_by_name(caption.cycle for caption in golden),
-        failures=failures_by_kind(record.failure for record in incomplete if record.failure),
+        **failure_fields(record.failure for record in incomplete if record.failure),
         failed_members=counts_by_name(record.failed_member for record in incomplete if record.failed_member),
         kept=share_of_hits([review.kept for _, review in reviews], [source.cluster for source, _ in reviews]),
         turns=_turns(home, run.id, plan.names),
