@@ -9,7 +9,8 @@ Final answer: <the answer itself, short>"""
 """The empty form of an answer whose prompt asks for a last line with the final answer."""
 
 _FINAL = re.compile(
-    r"^[ \t*_#>`\-]{0,20}(?:\(?[0-9]{1,2}[.):][ \t*_]{0,9})?(?:the )?final answer(?: is)?[ \t*_]{0,9}:(.*)$",
+    r"^[ \t*_#>`\-]{0,20}(?:\(?[0-9]{1,2}[.):][ \t*_]{0,9})?"
+    r"(?:the )?final answer(?: is)?[ \t*_]{0,9}:(.*)$",
     re.IGNORECASE | re.ASCII | re.MULTILINE,
 )
 _SPACE = (
@@ -23,8 +24,9 @@ _TAIL = 100_000
 def parse_final_answer(text: str) -> str | None:
     """Return the answer on the last line of the form `Final answer: ...`, or None if there is no such line.
 
-    Bold type, headings and the number of a list (`3. Final answer: ...`) are ignored; if nothing follows the colon, the next line that is not blank is the answer. Nothing
-    is guessed from a text without such a line. Only the last 100,000 characters are read.
+    Bold type, headings and the number of a list (`3. Final answer: ...`) are ignored; if nothing follows the colon, the next
+    line that is not blank is the answer. Nothing is guessed from a text without such a line. Only the last 100,000 characters
+    are read.
     """
     tail = text[-_TAIL:]
     last = None
