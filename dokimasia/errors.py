@@ -179,3 +179,9 @@ class Interrupted(DokimasiaError):
     """Stopped by the user; all finished calls are kept and the message says how to go on."""
 
     exit_code = 130
+
+
+class LoopRunning(DokimasiaError, RuntimeError):
+    """A function for callers without an event loop was called inside one; the message says what to write instead."""
+
+    exit_code = 2

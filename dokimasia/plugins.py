@@ -1,4 +1,4 @@
-"""Plug-ins by entry point: methods, graphs, folders of prompts, data readers and transports of other distributions.
+"""Plug-ins by entry point: methods, graphs, prompts, data readers, transports and chat models of other distributions.
 
 Plug-ins are found and loaded only when requested by name: a broken plug-in breaks only what uses it, with an error that
 names its distribution.
@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, cast
 
 from dokimasia.errors import ConfigError
 
-Kind = Literal["methods", "graphs", "prompts", "datasets", "transports"]
+Kind = Literal["methods", "graphs", "prompts", "datasets", "transports", "chat_models"]
 
 GROUPS: dict[Kind, str] = {
     "methods": "dokimasia.methods",
@@ -25,6 +25,7 @@ GROUPS: dict[Kind, str] = {
     "prompts": "dokimasia.prompts",
     "datasets": "dokimasia.datasets",
     "transports": "dokimasia.transports",
+    "chat_models": "dokimasia.chat_models",
 }
 """Kind of plug-in to the group of entry points that announces it."""
 
@@ -108,12 +109,25 @@ def transports_for(names: Collection[str]) -> Iterator[tuple[str, Any]]:
     """
     points_by_name = entry_points_of("transports") if names else {}
     for name in sorted(set(names) & set(points_by_name)):
-        factory = load("transports", name)
-        try:
-            yield name, factory()
-        except Exception as error:  # a plug-in's factory may raise anything
-            place = _place("transports", points_by_name[name][0])
-            raise ConfigError(f"{place}: the factory failed: {describe_error(error)}") from error
+        yield name, _call_factory("transports", name)
+
+
+def make_chat_model(name: str) -> Any:
+    """Return what the factory of a plug-in's chat model makes.
+
+    Raises:
+        ConfigError: there is no such plug-in, or it cannot be loaded, or its factory failed.
+    """
+    return _call_factory("chat_models", name)
+
+
+def _call_factory(kind: Kind, name: str) -> Any:
+    factory = load(kind, name)
+    try:
+        return factory()
+    except Exception as error:  # a plug-in's factory may raise anything
+        place = _place(kind, entry_points_of(kind)[name][0])
+        raise ConfigError(f"{place}: the factory failed: {describe_error(error)}") from error
 
 
 def listing() -> list[Plugin]:
@@ -173,6 +187,7 @@ _CHECKS = {
     "prompts": _check_prompts,
     "datasets": _check_callable,
     "transports": _check_callable,
+    "chat_models": _check_callable,
 }
 
 

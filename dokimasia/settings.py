@@ -8,16 +8,20 @@ import secrets
 import sys
 import tomllib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
 from pydantic import ValidationError
 
+from dokimasia.chat_models import LANGCHAIN, chat_model_spec, check_chat_model, resolved_chat_model
 from dokimasia.domain.call import PEOPLE, ModelRef, ModelSpec, Sampling
 from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 V = TypeVar("V", bound=Value)
 
@@ -50,6 +54,7 @@ class Settings:
         worker_keys: the source of workers' keys: their own `environment`, or `sent` by the driver.
         server: the address of the service that commands use, empty if this process does the work itself.
         server_token: the token for the service.
+        chat_models: LangChain chat models that this process asks, by name (see `with_chat_models`).
     """
 
     home: Path
@@ -61,6 +66,32 @@ class Settings:
     worker_keys: str = "environment"
     server: str = ""
     server_token: str = field(default="", repr=False)
+    chat_models: Mapping[str, "BaseChatModel"] = field(default_factory=dict, repr=False)
+
+    def with_chat_models(self, chat_models: "Mapping[str, BaseChatModel] | None") -> "Settings":
+        """Return the settings with LangChain chat models as further models.
+
+        A model of that name in the configuration lends its limits, prices and sampling.
+
+        Args:
+            chat_models: chat models by the names under which they are asked, such as `{"mine": ChatOpenAI(...)}`.
+
+        Raises:
+            ConfigError: a name is invalid, or an object is no chat model.
+        """
+        if not chat_models:
+            return self
+        models = dict(self.models)
+        for name, model in chat_models.items():
+            if not _NAME.fullmatch(name):
+                raise ConfigError(f"chat_models: {name!r}: a model's name has no spaces, commas, # or =")
+            check_chat_model(f"chat_models: {name!r}", model)
+            place = f"chat_models: {name!r}"
+            configured = self.models.get(name) or _spec(
+                {"ref": ModelRef(name=name, model=name), **self.defaults}, place
+            )
+            models[name] = chat_model_spec(model, configured, name)
+        return replace(self, models=models, chat_models={**self.chat_models, **chat_models})
 
 
 def load_settings(
@@ -139,20 +170,22 @@ def _keys(env: Mapping[str, str], variables: Collection[str]) -> tuple[dict[str,
 
 
 def resolve_model(settings: Settings, name: str) -> ModelSpec:
-    """Return the specification of a model: a configured name, `sim/...`, `human/NAME`, or a LiteLLM name (`provider/model`).
+    """Return the specification of a model: a configured name, `sim/...`, `human/NAME`, `langchain/NAME`, or a LiteLLM name.
 
     Raises:
         ConfigError: the name is none of these; the message suggests similar configured names.
     """
-    if name in settings.models:
-        return settings.models[name]
-    if "/" in name.strip("/") and _NAME.fullmatch(name):
-        return _spec({"ref": _ref(name, name, None, None), **settings.defaults}, f"model {name}")
+    spec = settings.models.get(name)
+    if spec is None and "/" in name.strip("/") and _NAME.fullmatch(name):
+        spec = _spec({"ref": _ref(name, name, None, None), **settings.defaults}, f"model {name}")
+    if spec is not None:
+        plugged = spec.transport == "auto" and spec.ref.model.startswith(LANGCHAIN)
+        return resolved_chat_model(spec) if plugged else spec
     close = nearest(name, settings.models)
     configured = f"; configured are {', '.join(sorted(settings.models))}" if settings.models and not close else ""
     raise ConfigError(
         f"there is no model {name!r}{close}{configured}. Use a name from {CONFIG_NAME}, sim/..., human/NAME for a person, "
-        "or a LiteLLM name such as openai/gpt-5"
+        "langchain/NAME for a plug-in's chat model, or a LiteLLM name such as openai/gpt-5"
     )
 
 

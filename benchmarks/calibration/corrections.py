@@ -10,6 +10,8 @@ from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.algorithms.correction import (
     Corrected,
     DecidedLabel,
+    LabelledAnswers,
+    Powered,
     ShareEstimate,
     corrected_difference,
     corrected_rate,
@@ -176,25 +178,99 @@ def _by_labels(generator: Generator, seed: int) -> Mapping[str, Trial]:
             if each == 1 and rate == 0.7:  # near the end of the scale Student's t does not keep its level
                 said = [float(one) for one in labels if one is not None]
                 intervals[f"{called}, labels alone by t"] = trial(_student(said), rate)
-        intervals |= _differences(generator, name, judge, seed)
-    return intervals
+        intervals |= _differences(generator, name, judge)
+    return {**intervals, **_ruled(seed)}
 
 
-def _differences(generator: Generator, name: str, judge: tuple[float, float], seed: int) -> Mapping[str, Trial]:
+def _differences(generator: Generator, name: str, judge: tuple[float, float]) -> Mapping[str, Trial]:
     """Return the difference of two models from labels of both: the second mends two fifths of what the first gets wrong."""
     place, hard = np.repeat(np.arange(100), 3), _per_image(generator, 0.6, 100)
     sides = (np.full(100, judge[0]), np.full(100, judge[1]))
     first = _judged(generator, place, hard, sides)
     second = _judged(generator, place, hard + (1 - hard) * 0.4, sides)
-    decided = (second.said.astype(int) - first.said.astype(int)).tolist()
-    labels = _labelled(generator, (second.right.astype(int) - first.right.astype(int)).tolist())
-    found = powered_difference(decided, labels, clusters=place.tolist(), seed=seed)
+    drawn = set(generator.choice(len(place), LABELS, replace=False).tolist())
+    answers = [
+        LabelledAnswers(
+            one.said.tolist(), [right if at in drawn else None for at, right in enumerate(one.right.tolist())]
+        )
+        for one in (first, second)
+    ]
+    found = powered_difference(*answers, clusters=place.tolist())
     called = f"by labels, {name} judge, difference of two models on 100 images"
     alone = found.alone
     return {
         called: Trial(None, None, 0.16) if found.interval is None else trial(found.interval, 0.16),
         f"{called}, labels alone": Trial(None, None, 0.16) if alone is None else trial(alone.interval, 0.16),
     }
+
+
+class RuledWorld(NamedTuple):
+    """Two models' answers, most of which a rule decided, with labels of some that the judge decided, and the true rates."""
+
+    sides: tuple[LabelledAnswers, LabelledAnswers]
+    images: list[int]
+    truths: tuple[float, float]
+
+
+RULED, RIGHT_BY_RULE, RIGHT_BY_JUDGE = 0.7, (0.85, 0.9), (0.45, 0.6)
+"""The share that a rule decides, and the shares of right answers among these and among the others, by model."""
+
+
+def ruled_world(seed: int, *, labels: int, images: int = 150, each: int = 2) -> RuledWorld:
+    """Return answers on images; labels are drawn evenly among those of a model that were judged right and wrong.
+
+    Args:
+        seed: seed of the world.
+        labels: labels of each model.
+        images: number of images.
+        each: samples of an image.
+    """
+    generator = np.random.default_rng([seed, 123])
+    place = np.repeat(np.arange(images), each)
+    known = generator.random(images * each) < RULED
+    sides: list[LabelledAnswers] = []
+    for by_rule, by_judge in zip(RIGHT_BY_RULE, RIGHT_BY_JUDGE, strict=True):
+        right = generator.random(len(place)) < np.where(known, by_rule, by_judge)
+        wrong_verdict = generator.random(len(place)) < np.where(right, 1 - SPECIFICITY, 1 - SENSITIVITY)
+        said = np.where(~known & wrong_verdict, ~right, right)
+        drawn: set[int] = set()
+        for verdict in (True, False):
+            stratum = np.flatnonzero(~known & (said == verdict))
+            size = round(labels * len(stratum) / max(1, int((~known).sum())))
+            drawn |= set(generator.choice(stratum, min(size, len(stratum)), replace=False).tolist())
+        told = [value if at in drawn else None for at, value in enumerate(right.tolist())]
+        sides.append(LabelledAnswers(said.tolist(), told, known.tolist()))
+    first, second = (
+        RULED * by_rule + (1 - RULED) * by_judge
+        for by_rule, by_judge in zip(RIGHT_BY_RULE, RIGHT_BY_JUDGE, strict=True)
+    )
+    return RuledWorld((sides[0], sides[1]), place.tolist(), (first, second))
+
+
+def certain(answers: LabelledAnswers) -> tuple[float, float]:
+    """Return the least and the most of a model's rate that rules and labels leave open."""
+    settled = [
+        decided if known else label
+        for decided, label, known in zip(answers.decided, answers.labels, answers.known or (), strict=True)
+    ]
+    n = len(settled)
+    return settled.count(True) / n, 1 - settled.count(False) / n
+
+
+def _ruled(seed: int) -> Mapping[str, Trial]:
+    world = ruled_world(seed, labels=LABELS)
+    intervals: dict[str, Trial] = {}
+    for name, side, truth in zip(("first", "second"), world.sides, world.truths, strict=True):
+        found = powered_rate(*side[:2], known=side.known, clusters=world.images, seed=seed)
+        intervals[f"by labels, seven tenths by rule, {name} model"] = _of_powered(found, truth)
+    difference = powered_difference(*world.sides, clusters=world.images)
+    apart = world.truths[1] - world.truths[0]
+    intervals["by labels, seven tenths by rule, difference"] = _of_powered(difference, apart)
+    return intervals
+
+
+def _of_powered(found: Powered, truth: float) -> Trial:
+    return Trial(None, None, truth) if found.interval is None else trial(found.interval, truth)
 
 
 def _labelled(generator: Generator, truth: list[T]) -> list[T | None]:

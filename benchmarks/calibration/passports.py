@@ -1,7 +1,7 @@
 """Passports of a judge that is alike under every evaluator: what the half that did not choose says of the chosen one.
 
 Where nothing tells evaluators apart the best of them on one half of the images is the luckiest there; its rates in the
-passport are those of the other half, and are held to the truth here.
+passport are those of the other half, and are held to the truth here. So it is with the best of ten judges that are alike.
 """
 
 from collections.abc import Iterator, Mapping
@@ -14,7 +14,8 @@ from numpy.typing import NDArray
 from benchmarks.calibration.trials import Seed, Trial, trial
 from dokimasia.domain.blindspots import NEUTRAL, Detection, Evaluator
 from dokimasia.domain.passport import MeasuredDifference, MeasuredShare, PassportModel
-from dokimasia.people.passports import PassportMaterial, passport_of
+from dokimasia.people.passports import JudgeUse, PassportMaterial, passport_of
+from dokimasia.people.passports.picking import best_of, halves_for
 
 WAYS: tuple[Evaluator, ...] = ("single-vanilla", "single-rubric", "single-axes", "reference", "right-or-wrong")
 DIMENSIONS = {"a": "VG", "b": "VG", "c": "VR", "d": "VR"}
@@ -63,7 +64,46 @@ def passports(seed: int) -> Seed:
         name = f"recommended for {one.group or 'all errors'}"
         intervals[f"passport, detection of the {name}"] = _trial(one.estimated.detection, detected)
         intervals[f"passport, false alarms of the {name}"] = _trial(one.estimated.false_alarms, alarms)
+    chosen, _ = best_of_ten(seed)
+    intervals["passport, detection of the judge chosen of ten"] = _trial(chosen, EQUAL)
     return Seed(intervals, {})
+
+
+JUDGES, EQUAL, EQUAL_ALARMS = 10, 0.8, 0.1
+"""How many judges there are to choose from, all with the same rates."""
+
+
+def best_of_ten(seed: int, *, images: int = 80) -> tuple[MeasuredShare, MeasuredShare]:
+    """Return the detection rate of the chosen one of ten equal judges: on the half that did not choose, and of the best on all.
+
+    Args:
+        seed: seed of what the judges detect.
+        images: images of each judge's passport, with an error and a harmless change each.
+    """
+    generator = np.random.default_rng([seed, 122])
+    judge = PassportModel(name="judge", model="judge", endpoint="default", version=None)
+    passports = [passport_of(PassportMaterial(judge, {}, (), list(_equal(generator, images)))) for _ in range(JUDGES)]
+    way = JudgeUse("deciding", ("right-or-wrong",), "")
+    both = halves_for(passports[best_of(passports, [way])], way)
+    assert both is not None  # Every judge was asked so.
+    rates = [(passport.errors[0].detection, passport.neutral[0].false_alarms) for passport in passports]
+    luckiest, _ = max(rates, key=lambda one: (one[0].share or 0.0) - (one[1].share or 0.0))
+    return both.estimating.detection, luckiest
+
+
+def _equal(generator: np.random.Generator, images: int) -> Iterator[Detection]:
+    for image in range(images):
+        asked: dict[str, Any] = {
+            "judge": "judge",
+            "task": "image-to-text",
+            "evaluator": "right-or-wrong",
+            "cluster": str(image),
+        }
+        missed = float(generator.random() >= EQUAL)
+        equal = float(generator.random() >= EQUAL_ALARMS)
+        error = {"dimension": "a", "group": "VG", "item": f"{image}-a", "undetected": missed, "strict": missed}
+        yield Detection(**asked, case="error", **error)
+        yield Detection(**asked, case="neutral", dimension=NEUTRAL, group="", item=f"{image}-n", equal=equal)
 
 
 def _drawn(generator: np.random.Generator, own: Mapping[str, bool]) -> Iterator[Detection]:

@@ -138,7 +138,7 @@ RULES = (
     Rule(rf"{PROBE}undetected", RATE, "probes", "probe, undetected"),
     Rule(rf"{PROBE}strict", RATE, "probes", "probe, strict"),
     Rule(rf"{PROBE}(either|both)", RATE, "probes", "probe, in either order"),
-    Rule(rf"{PROBE}overall", RATE, "probes", "probe, undetected by overall"),
+    Rule(rf"{PROBE}(overall|majority)", RATE, "probes", "probe, undetected by overall"),
     Rule(rf"{PROBE}worse", RATE, "probes", "probe, judged better"),
     Rule(rf"{PROBE}named", RATE, "probes", "probe, named although undetected"),
     Rule(rf"{PROBE}unnoticed", RATE, "probes", "probe, unnoticed"),

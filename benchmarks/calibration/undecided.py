@@ -43,9 +43,7 @@ def rules_alone(seed: int) -> Seed:
     for who in candidates:
         found, true = models[who.name]["strict_accuracy"], _accuracy(who, pairs)
         intervals[f"strict accuracy, {who.name}"] = trial(found, true * EXACT.right)
-        intervals[f"accuracy between strict and upper, {who.name}"] = Trial(
-            found["low"], _upper_limit(pairs, drawn[who.name]), true
-        )
+        intervals[f"accuracy between strict and upper, {who.name}"] = trial(found["outer"], true)
         intervals[f"accuracy of decided answers, {who.name}, misled"] = trial(_of_decided(pairs, drawn[who.name]), true)
     sides = [_side(pairs, drawn[who.name]) for who in candidates]
     difference = as_json(compare(sides[0], sides[1], seed=seed))["strict_accuracy"]["difference"]
@@ -91,12 +89,6 @@ def _side(pairs: Pairs, answers: Sequence[Correctness]) -> ComparisonSide:
         ],
         scored=False,
     )
-
-
-def _upper_limit(pairs: Pairs, answers: Sequence[Correctness]) -> float:
-    """Return the upper limit of the interval that the share has if all undecided answers are right."""
-    known = [(one != "wrong", scene.id) for (scene, _), one in zip(pairs, answers, strict=True) if one != "failed"]
-    return rate_interval([right for right, _ in known], clusters=[cluster for _, cluster in known]).high
 
 
 def _of_decided(pairs: Pairs, answers: Sequence[Correctness]) -> Any:

@@ -1,6 +1,6 @@
 """How roles ask models: one `Ask`, one repair of an unusable reply, and a fresh draw on a retry; also embeddings."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Generic, TypeVar
@@ -73,6 +73,11 @@ class Ask(Generic[T_co]):
     count: int = 1
     repeat: int = 0
     form: str = ""
+
+
+def rendered_asks(asks: Iterable[Ask[object]], library: PromptLibrary) -> list[Rendered]:
+    """Return the messages of asks, as a library's prompts put them."""
+    return [render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,16 +13,26 @@ from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed
 from dokimasia.parsing.blindspots.edits import (
     EditCheckReply,
+    GoldImageReply,
     InstructionReply,
     UnsuitedReply,
     parse_edit_check,
     parse_edit_instruction,
+    parse_gold_image_check,
 )
 from dokimasia.parsing.declared import blank
 from dokimasia.prompts import lines_text
 from dokimasia.tools.comparing import changed_share
 
-__all__ = ["Edited", "changed_share", "check_edit", "edit_image", "write_edit_instruction"]
+__all__ = [
+    "Edited",
+    "changed_share",
+    "check_edit",
+    "check_gold_image",
+    "edit_image",
+    "make_image",
+    "write_edit_instruction",
+]
 
 LABEL = "image_edit"
 
@@ -33,10 +43,12 @@ ANOTHER = (
 """What an image model is told that makes a new reference of a gold image."""
 
 
-def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[EditInstruction]:
-    """Ask a model how to edit a sample's image so that it has a fault in a dimension, or why that is impossible.
+def write_edit_instruction(
+    sample: Sample, dimension: ErrorDimension, image: ImageRef | None = None
+) -> Ask[EditInstruction]:
+    """Ask a model how to edit the gold image so that it has a fault in a dimension, or why that is impossible.
 
-    It sees the prompt, the image, and the dimension with its definition and example.
+    It sees the prompt, the image (without one, the sample's), and the dimension with its definition and example.
     """
     described = {
         "kind": dimension.name,
@@ -49,8 +61,20 @@ def write_edit_instruction(sample: Sample, dimension: ErrorDimension) -> Ask[Edi
         {"prompt": sample.prompt, "dimension": lines_text([described])},
         shown=("prompt", "image", "dimension"),
         parse=partial(parse_edit_instruction, unnamed=(dimension.name, dimension.title)),
-        images=sample.images[:1],
+        images=sample.images[:1] if image is None else (image,),
         form=blank(InstructionReply, UnsuitedReply),
+    )
+
+
+def check_gold_image(prompt: str, image: ImageRef) -> Ask[str]:
+    """Ask a model what is wrong with an image that was made by a prompt; empty if it is right. It sees prompt and image."""
+    return Ask(
+        "gold_image_check",
+        {"prompt": prompt},
+        shown=("prompt", "image"),
+        parse=parse_gold_image_check,
+        images=(image,),
+        form=blank(GoldImageReply),
     )
 
 
@@ -74,13 +98,18 @@ class Edited(NamedTuple):
     calls: tuple[str, ...]
 
 
+async def make_image(prompt: str, *, gateway: Gateway, model: ModelSpec, attempt: int = 0) -> Edited:
+    """Return a new image that an image model makes by a prompt, or the failure of the call; see `edit_image`."""
+    return await edit_image(None, prompt, gateway=gateway, model=model, attempt=attempt)
+
+
 async def edit_image(
-    image: ImageRef, instruction: str, *, gateway: Gateway, model: ModelSpec, attempt: int = 0
+    image: ImageRef | None, instruction: str, *, gateway: Gateway, model: ModelSpec, attempt: int = 0
 ) -> Edited:
     """Return an image edited by an image model, or the failure of the call.
 
     Args:
-        image: what is edited.
+        image: what is edited; None for a new image.
         instruction: what the model is told.
         gateway: the way to the model.
         model: the image model; what its `sampling.extra` holds goes along.
@@ -93,7 +122,7 @@ async def edit_image(
         model=model.ref, image=image, instruction=instruction, extra=model.sampling.extra, repeat=draw(0, attempt)
     )
     try:
-        answer = await gateway.ask(call, label=LABEL)
+        answer = await gateway.ask(call, label="image_generation" if image is None else LABEL)
     except CallFailed as failed:
         return Edited(None, failure(failed.kind, failed.reason), ())
     reply, calls = answer.reply, (answer.key,)

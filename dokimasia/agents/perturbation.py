@@ -10,10 +10,10 @@ from dokimasia.domain.perturbation import Dimension, PerturbationTarget, Rewritt
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.parsing.blindspots.perturbed import (
     ChangeCheckReply,
+    ErrorReply,
     HarmlessReply,
     NoneReply,
     PassagesReply,
-    RewriteReply,
     WrongGoldReply,
     parse_change_check,
     parse_gold,
@@ -81,7 +81,7 @@ def check_gold(sample: Sample, answer: str) -> Ask[tuple[str, str]]:
     """
     inputs = {**question_inputs(sample), "answer": answer}
     shown = ["image", "question", "answer"]
-    if sample.reference_text is not None:
+    if sample.reference_text not in (None, answer):
         inputs["reference_answer"] = sample.reference_text
         shown.append("reference_answer")
     read = partial(parse_gold_check, gold=answer)
@@ -102,7 +102,7 @@ def perturb_answer(sample: Sample, gold: str, dimension: ErrorDimension) -> Ask[
             partial(parse_rewrite, gold=gold, neutral=True),
         )
     elif dimension.whole:
-        prompt, form, parse = "error_throughout", blank(RewriteReply, NoneReply), partial(parse_rewrite, gold=gold)
+        prompt, form, parse = "error_throughout", blank(ErrorReply, NoneReply), partial(parse_rewrite, gold=gold)
     else:
         prompt, form, parse = "error_in_passages", blank(PassagesReply, NoneReply), partial(parse_passages, gold=gold)
     inputs = {**question_inputs(sample), "answer": gold, "dimension": dimensions_text([dimension])}

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from dokimasia.agents.asking import Ask
+from dokimasia.domain.options import prompt_of_protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST, Ballot, CandidateComparison
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review
@@ -25,7 +26,7 @@ def review_candidates(
     inputs, shown = _shown(texts, request)
     parse = partial(parse_peer_review, n=len(texts), shown=tuple(texts), may_keep=not published)
     return Ask(
-        "peer_review_published" if published else "peer_review",
+        prompt_of_protocol("peer_review", published=published),
         inputs,
         shown,
         parse,
@@ -43,7 +44,7 @@ def vote_for_best(
     """
     inputs, shown = _shown(texts, request)
     return Ask(
-        "peer_vote_published" if published else "peer_vote",
+        prompt_of_protocol("peer_vote", published=published),
         inputs,
         shown,
         partial(parse_ballot, n=len(texts)),

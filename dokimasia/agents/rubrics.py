@@ -9,6 +9,7 @@ from functools import partial
 from dokimasia.agents.answers import answer_inputs, shown_as
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.density import Domain
+from dokimasia.domain.options import prompt_of_protocol
 from dokimasia.domain.rubric import CheckedRubric, Rubric, RubricAssessment, RubricSet, WrittenRubric
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.assessment import parse_rubric_assessment
@@ -52,13 +53,22 @@ def write_must_right(sample: Sample, caption: str, domain: Domain) -> Ask[Sequen
     )
 
 
-def mine_easy_wrong(caption: str, responses: Sequence[str]) -> Ask[Sequence[WrittenRubric]]:
-    """Ask a judge for rubrics of the errors of a pool, perhaps none; it sees golden caption and responses alone."""
+def mine_easy_wrong(
+    caption: str, responses: Sequence[str], gate: Sequence[Rubric] = (), *, published: bool = False
+) -> Ask[Sequence[WrittenRubric]]:
+    """Ask a judge for rubrics on the errors of a pool, and on those that a careless describer would make.
+
+    It sees the golden caption, the responses, and the rubrics that are there already (`gate`), but no image. With
+    `published` it is asked for the errors of the pool alone, and is not shown other rubrics.
+    """
+    inputs, shown = {"caption": caption, "responses": responses_text(responses)}, ("caption", "responses")
+    if gate and not published:
+        inputs["rubrics"], shown = rubrics_text(gate), ("caption", "rubrics", "responses")
     return Ask(
-        "easy_wrong",
-        {"caption": caption, "responses": responses_text(responses)},
-        shown=("caption", "responses"),
-        parse=partial(parse_easy_wrong, n_responses=len(responses)),
+        prompt_of_protocol("easy_wrong", published=published),
+        inputs,
+        shown=shown,
+        parse=partial(parse_easy_wrong, n_responses=len(responses), published=published),
         form=EASY_WRONG_FORM,
     )
 
@@ -117,15 +127,22 @@ def cross_check(rubrics: Sequence[Rubric], caption: str) -> Ask[Sequence[Checked
 
 
 def assess_response(
-    sample: Sample, rubrics: RubricSet, response: str, *, show_image: bool = False, repeat: int = 0
+    sample: Sample,
+    rubrics: RubricSet,
+    response: str,
+    *,
+    show_image: bool = False,
+    published: bool = False,
+    repeat: int = 0,
 ) -> Ask[RubricAssessment]:
     """Ask a judge whether a response keeps each rubric; must-right rubrics are group A, easy-wrong group B.
 
-    It is shown the response and the rubrics, and with `show_image` the image, never the golden caption.
+    It is shown the response and the rubrics, and with `show_image` the image, never the golden caption. With `published`
+    it is asked as in the paper (C.4), which demands no exact wording of quoted text.
     """
     group_a, group_b = rubrics.must_right, rubrics.easy_wrong
     return Ask(
-        "rubric_assessment",
+        prompt_of_protocol("rubric_assessment", published=published),
         {"group_a": rubrics_text(group_a), "group_b": rubrics_text(group_b), **answer_inputs("response", response)},
         shown=("rubrics", shown_as("response", response), *(("image",) if show_image and sample.images else ())),
         parse=partial(parse_rubric_assessment, n_a=len(group_a), n_b=len(group_b)),

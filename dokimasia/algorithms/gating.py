@@ -13,7 +13,8 @@ class GatedSummary(NamedTuple):
     `n` samples, of which `n_scored` have a judgement; `coverage` is their share. `overall` is the mean gated score,
     `gate_pass` the share of open gates and `easy_wrong_mean` the mean over samples of the share of easy-wrong rubrics
     that hold; `must_right_item` and `easy_wrong_item` are shares of all rubrics of their stream, samples pooled;
-    `reliability_gap` is must_right_item minus gate_pass. A figure without data is None.
+    `atomic_accuracy` is that of both streams together. `reliability_gap` is must_right_item minus gate_pass, `atomic_gap`
+    atomic_accuracy minus gate_pass. A figure without data is None.
     """
 
     n: int
@@ -25,6 +26,8 @@ class GatedSummary(NamedTuple):
     gate_pass: float | None
     easy_wrong_mean: float | None
     reliability_gap: float | None
+    atomic_accuracy: float | None
+    atomic_gap: float | None
 
 
 def gate(must_right: Sequence[bool]) -> int:
@@ -75,20 +78,23 @@ def summarise(samples: Iterable[Assessment | None]) -> GatedSummary:
 
     References
     ----------
-    PerceptionRubrics, section 4.3 and table 4. Taking the gap's accuracy over must-right rubrics alone is this project's
-    choice: the paper's atomic accuracy is over all rubrics.
+    PerceptionRubrics, section 4.3 and table 4. The paper's atomic accuracy, and so its gap, is over all rubrics; the gap over
+    must-right rubrics alone is this project's.
 
     Examples
     --------
     >>> summary = summarise([([True, True], [True, False]), ([True, False], [True, True]), None])
     >>> summary.n_scored, summary.overall, summary.must_right_item, summary.gate_pass, summary.reliability_gap
     (2, 25.0, 75.0, 50.0, 25.0)
+    >>> summary.atomic_accuracy, summary.atomic_gap
+    (75.0, 25.0)
     """
     everything = list(samples)
     scored = [sample for sample in everything if sample is not None]
     must_right = [hit for sample in scored for hit in sample[0]]
     easy_wrong = [hit for sample in scored for hit in sample[1]]
     item, passed = _percent(must_right), _percent([gate(sample[0]) for sample in scored])
+    atomic = _percent([*must_right, *easy_wrong])
     return GatedSummary(
         n=len(everything),
         n_scored=len(scored),
@@ -98,12 +104,20 @@ def summarise(samples: Iterable[Assessment | None]) -> GatedSummary:
         easy_wrong_item=_percent(easy_wrong),
         gate_pass=passed,
         easy_wrong_mean=_percent([_share(sample[1]) for sample in scored if sample[1]]),
-        reliability_gap=item - passed if item is not None and passed is not None else None,
+        reliability_gap=_gap(item, passed),
+        atomic_accuracy=atomic,
+        atomic_gap=_gap(atomic, passed),
     )
 
 
 def _share(hits: Sequence[bool]) -> float:
     return sum(hits) / len(hits) if hits else 1.0
+
+
+def _gap(item: float | None, passed: float | None) -> float | None:
+    if item is None or passed is None:
+        return None
+    return item - passed
 
 
 def _percent(values: Sequence[float]) -> float | None:

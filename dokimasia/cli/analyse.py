@@ -66,7 +66,7 @@ def command(
         )
         if output is not None:
             asyncio.run(write_report(home, row, output=output, redact=redact, figures=figures))
-    print_run(LocalBackend(settings), row.id, as_json=as_json, figures=figures)
+    print_run(LocalBackend(settings), row.id, as_json=as_json, figures=figures, full=True)
     if output is not None:
         click.echo(f"wrote {output}", err=True)
 

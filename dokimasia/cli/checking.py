@@ -118,6 +118,7 @@ def _show_perturbation(perturbation: "PerturbationOnScreen") -> None:
         ("changed", difference(perturbation.difference)),
         ("edit", perturbation.instruction),
         ("said to be", perturbation.description),
+        ("rationale", perturbation.rationale),
         ("checker", perturbation.doubt),
         ("meant as", f"{perturbation.title}: {perturbation.definition}"),
     ]

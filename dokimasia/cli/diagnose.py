@@ -127,7 +127,7 @@ def _import_matches(settings: "Settings", run: str, path: Path, *, export: Path 
     with Home.open(settings.home, write=True, create=False, command="diagnose") as home:
         matches, new = asyncio.run(take_matches(home, run, path))
     click.echo(f"took in {new} new decisions of {path.name} for {matches.id}", err=True)
-    print_run(LocalBackend(settings), matches.id, as_json=as_json)
+    print_run(LocalBackend(settings), matches.id, as_json=as_json, full=True)
     if export is not None:
         with Home.open(settings.home, write=False) as home:
             for line in write_all(home, matches, export.absolute()):

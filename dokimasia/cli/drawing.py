@@ -24,10 +24,11 @@ def print_run(
     as_json: bool,
     sample: str | None = None,
     raw: bool = False,
+    full: bool = False,
     figures: RunFigures | None = None,
     planted: Mapping[str, object] | None = None,
 ) -> None:
-    """Print the results of a run: as JSON, or as the sections of its report that a terminal shows.
+    """Print the results of a run: as JSON, or its conclusion and its first table.
 
     Args:
         backend: where the run is.
@@ -35,6 +36,7 @@ def print_run(
         as_json: print JSON.
         sample: print all results of this sample instead.
         raw: with `sample`, also the calls as they were sent.
+        full: print all sections and all columns.
         figures: the run's figures, if the caller has them.
         planted: expected figures, computed from planted parameters.
 
@@ -49,7 +51,7 @@ def print_run(
     elif as_json:
         view = backend.view(run, figures=figures)
     else:
-        backend.draw(run, figures=figures, planted=planted)
+        backend.draw(run, full=full, figures=figures, planted=planted)
         return
     if as_json:
         print_json(view)

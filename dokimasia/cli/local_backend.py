@@ -206,14 +206,21 @@ class LocalBackend:
                 view["items"] = list(method.items(home, row, None))
             return view
 
-    def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, object] | None = None) -> None:
-        """Print the sections of a run's report that a terminal shows."""
+    def draw(
+        self,
+        run: str,
+        *,
+        full: bool = False,
+        figures: RunFigures | None = None,
+        planted: Mapping[str, object] | None = None,
+    ) -> None:
+        """Print a run's conclusion and its first table; with `full`, all sections that a terminal shows."""
         from dokimasia.report.terminal import draw_run
         from dokimasia.runs.reading.reporting import run_data
 
         with reading(self.settings, run) as (home, row):
             data = replace(run_data(home, row, figures), planted=planted)
-            draw_run(console(), data, redact=lambda text: with_target_flags(redact(text)))
+            draw_run(console(), data, redact=lambda text: with_target_flags(redact(text)), full=full)
 
     def models(self, names: Sequence[str], *, simulated: bool) -> "list[ModelListed]":
         """Return the configured or named models, with the environment variables of their keys."""

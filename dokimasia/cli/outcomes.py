@@ -64,6 +64,7 @@ class PerturbationOnScreen(BaseModel):
     difference: list[DifferencePiece]
     instruction: str
     description: str
+    rationale: str = ""
     doubt: str
     title: str
     definition: str

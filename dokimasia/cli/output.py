@@ -24,15 +24,18 @@ FORMS = ("vlmevalkit", "perturbations")
 @click.argument("run")
 @click.option("--sample", help="Show this sample whole.")
 @click.option("--raw", is_flag=True, help="With --sample: also every request and reply as it was sent.")
+@click.option(
+    "--full", is_flag=True, help="All tables with all columns; by default the conclusion and the first table."
+)
 @json_option
 @with_backend
-def show(backend: Backend, run: str, sample: str | None, raw: bool, as_json: bool) -> None:
+def show(backend: Backend, run: str, sample: str | None, raw: bool, full: bool, as_json: bool) -> None:
     """Show the results of RUN (the beginning of its id, or `last`, will do)."""
     from dokimasia.cli.drawing import print_run
 
     if raw and sample is None:
         raise click.UsageError("--raw goes with --sample ID")
-    print_run(backend, run, as_json=as_json, sample=sample, raw=raw)
+    print_run(backend, run, as_json=as_json, sample=sample, raw=raw, full=full)
 
 
 @click.command()
@@ -200,7 +203,7 @@ def diff(
     """Compare the runs FIRST and SECOND on the samples that both have: SECOND minus FIRST.
 
     Samples are paired by their content. Two judges on the same answers: two runs of the same data. Two models of one
-    run: dokimasia diff RUN RUN --models A,B, which is drawn as A minus B, as on the run's page (--json: B minus A).
+    run: dokimasia diff RUN RUN --models A,B, which is B minus A.
 
     Without --models, FIRST as last is the newest run that can be compared, and SECOND as last the newest of its kind
     beside FIRST; `diff last last` compares the two newest of a kind, the older one first.

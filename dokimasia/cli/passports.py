@@ -147,6 +147,10 @@ def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
             f"{several(human.labels, 'label')} on {several(human.samples, 'sample')} by "
             f"{several(human.people, 'person', 'people')}{draw_text}"
         )
+        if human.by_majority:
+            yield f"{several(human.by_majority, 'answer')} on which people differ settled by the majority of three or more"
+        if human.ruled:
+            yield f"{several(human.ruled, 'label')} of answers that rules decided, which change nothing"
     for measure in figures.measures.values():
         yield _rates(measure, figures)
         if measure.pairs:
@@ -156,6 +160,10 @@ def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
         yield f"[yellow]warning: {escape(line)}[/yellow]"
 
 
+BY_LABELS = ("by labels", "labels alone", "weight of the judge", "certain", "labels", "missing")
+"""The columns of a correction by labels; `labels` are those of answers that no rule decided."""
+
+
 def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table":
     table = grid(
         measure.what,
@@ -163,7 +171,7 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
         "by rule",
         "as judged",
         *(("by passport", "over mixes") if figures.passport is not None else ()),
-        *(("by labels", "labels alone", "power") if figures.human is not None else ()),
+        *(BY_LABELS if figures.human is not None else ()),
     )
     for name, rates in measure.models.items():
         raw = rates.raw
@@ -185,7 +193,10 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
             cells += [
                 _percent(labelled.rate, labelled),
                 _percent(labelled.alone.rate, labelled.alone),
-                NOTHING if labelled.power is None else f"{labelled.power:.2f}",
+                NOTHING if labelled.weight is None else f"{labelled.weight:.2f}",
+                NOTHING if labelled.certain is None else f"{labelled.certain.low:.1%} to {labelled.certain.high:.1%}",
+                f"{labelled.labels} of {rates.raw.n - rates.by_rule}",
+                str(labelled.missing),
             ]
         table.add_row(*cells)
     return table

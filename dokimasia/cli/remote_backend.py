@@ -152,12 +152,19 @@ class RemoteBackend:
             view["items"] = self.entries(operations.results.items, lambda page: page.items, run=detail.id)
         return view
 
-    def draw(self, run: str, *, figures: RunFigures | None = None, planted: Mapping[str, object] | None = None) -> None:
-        """Print the sections of a run's report that a terminal shows, as the service draws them."""
+    def draw(
+        self,
+        run: str,
+        *,
+        full: bool = False,
+        figures: RunFigures | None = None,
+        planted: Mapping[str, object] | None = None,
+    ) -> None:
+        """Print what `draw` of a local backend prints, as the service draws it."""
         out = console()
         colour = bool(out.is_terminal and out.color_system)
         width = max(40, min(out.width, 500))
-        reply = self.call(operations.results.report, run=run, format="terminal", width=width, colour=colour)
+        reply = self.call(operations.results.report, run=run, format="terminal", width=width, colour=colour, full=full)
         _print(with_target_flags(reply.data.decode()), colour=colour)
 
     def models(self, names: Sequence[str], *, simulated: bool) -> "list[ModelListed]":

@@ -163,9 +163,13 @@ class ClientRun:
         samples: int | None = None,
         width: int | None = None,
         colour: bool | None = None,
+        full: bool | None = None,
     ) -> bytes:
-        """Return its report as `html`, `md` or `terminal` (with `width` and `colour`); `samples` says how many it shows."""
-        options = {"format": format, "samples": samples, "width": width, "colour": colour}
+        """Return its report as `html`, `md` or `terminal`; `samples` says how many samples it shows.
+
+        For a terminal, `width` and `colour` describe it, and `full` draws all tables with all columns.
+        """
+        options = {"format": format, "samples": samples, "width": width, "colour": colour, "full": full}
         return self._client.reply(operations.results.report, run=self.id, **options).data
 
     def cancel(self, *, at_once: bool = False) -> "ClientRun":

@@ -16,13 +16,13 @@ from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import DataError
 
 OWN = ("task", "sample", "gold", "perturbed", "gold_image", "perturbed_image", "dimension")
-ASIDE = ("description", "instruction", "by", "label", "annotator", "labels")
+ASIDE = ("description", "rationale", "instruction", "by", "label", "annotator", "labels")
 """Fields of a line in addition to those of its sample, in the order of written files."""
 
 TASKS: tuple[Task, ...] = get_args(Task)
 _KNOWN = SAMPLE_FIELDS | {*OWN, *ASIDE}
 
-EDITED_FIELDS = ("id", "dimension", "image", "instruction", "description")
+EDITED_FIELDS = ("id", "dimension", "image", "instruction", "description", "rationale")
 """Fields of a line with an edited image."""
 
 _NEEDED_OF_EDITED = EDITED_FIELDS[:3]
@@ -60,10 +60,11 @@ def read_perturbations(
     - image-to-text: `image` (or `images`), `prompt` (may be missing), `gold` and `perturbed`, two texts;
     - text-to-image: `prompt`, `gold_image` and `perturbed_image`, and `instruction`, what the editing model was told.
 
-    It may have `description` (what was changed), `by` (the perturbing model), `sample` (the name of the sample, by default
-    the id; lines that name the same sample have the same image and prompt), `reference_answer`, `choices`, `category` and
-    `meta` as in any data file, and what people said: `label` with `annotator`, or `labels`, a list of objects with
-    `annotator` and `label`, in the order in which they decided. Images are read as in any data file.
+    It may have `description` (what was changed), `rationale` (why that is easy to miss), `by` (the perturbing model), `sample`
+    (the name of the sample, by default the id; lines that name the same sample have the same image and prompt),
+    `reference_answer`, `choices`, `category` and `meta` as in any data file, and what people said: `label` with `annotator`,
+    or `labels`, a list of objects with `annotator` and `label`, in the order in which they decided. Images are read as in
+    any data file.
 
     Args:
         path: the file.
@@ -178,7 +179,7 @@ class _PerturbationLine:
         """Return the line's perturbation, or None after adding to `faults`."""
         labels = tuple(self._labels())
         gold, perturbed = self._text("gold"), self._text("perturbed")
-        details = {name: self._text(name) for name in ("description", "instruction", "by")}
+        details = {name: self._text(name) for name in ("description", "rationale", "instruction", "by")}
         refs: dict[str, ImageRef] = {}
         if self.task == "image-to-text":
             self._need("gold", "perturbed", without=("gold_image", "perturbed_image"))
@@ -271,7 +272,7 @@ def read_edited(
     """Return the items of a file of JSON lines, in order, each with a sample's image and its edited version.
 
     A line has `id` (the sample's), `dimension` and `image`, and may have `instruction` (what the editor was told) and
-    `description` (what was changed).
+    `description` (what was changed) and `rationale` (why that is easy to miss).
 
     Args:
         path: the file.
@@ -331,4 +332,5 @@ def _edited_item(row: Row, sample: Sample, images: ImageSource, where: str) -> P
         perturbed_image=image,
         instruction=row.fields.get("instruction", ""),
         description=row.fields.get("description", ""),
+        rationale=row.fields.get("rationale", ""),
     )

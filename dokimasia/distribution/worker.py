@@ -128,12 +128,13 @@ class _WorkerRun:
         self._blobs = RemoteBlobs(self.line)
         self._store = SqliteValueStore(RemoteRows(self.line))
         self._options: dict[int, GraphOptions] = {}
+        called_here = {name: spec for name, spec in orders.specs.items() if name not in orders.driver_models}
         self.gateway = RemoteGateway(
             self.line,
             self._blobs,
             specs=orders.specs,
             driver_models=orders.driver_models,
-            transports=orders.opening(orders.specs, orders.library),
+            transports=orders.opening(called_here, orders.library),
             api_keys=keys,
             clean=clean,
             trusted=self._in_contact,

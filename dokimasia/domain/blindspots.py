@@ -1,5 +1,6 @@
 """Blind spots of judges: kinds of error, gold answers with their perturbed versions, and a judge's verdicts on both (FOCUS)."""
 
+import operator
 from typing import Annotated, Literal, NamedTuple, Self, get_args
 
 from pydantic import Field, model_validator
@@ -115,8 +116,9 @@ class Perturbed(Value):
 
     `sample` is the sample's digest. Image-to-text: `gold` and `perturbed` are texts, and the sample holds the image.
     Text-to-image: `gold_image` and `perturbed_image` are what is judged, the sample holds the prompt (and as its image the
-    gold one), and `instruction` is what the editing model was told. `description` says what was changed, in the words of
-    who changed it. `by` is the name of the perturbing model; empty where the item was brought in a file.
+    gold one), and `instruction` is what the editing model was told. `description` says what was changed, and `rationale` why
+    that is easy to miss, in the words of who changed it. `by` is the name of the perturbing model; empty where the item was
+    brought in a file.
     """
 
     sample: str
@@ -128,6 +130,7 @@ class Perturbed(Value):
     gold_image: ImageRef | None = None
     perturbed_image: ImageRef | None = None
     description: str = ""
+    rationale: str = Field(default="", exclude_if=operator.not_)
     instruction: str = ""
     by: str = ""
 
@@ -194,12 +197,15 @@ class Noticed(Value):
     provenance: Provenance
 
 
-Case = Literal["error", "neutral", "retest"]
-"""What was put to the judge: an answer made worse, one changed without harm, or the gold answer once more."""
+Case = Literal["error", "neutral", "retest", "gold"]
+"""What was put to the judge: an answer made worse, one changed without harm, the gold answer once more, or for the first time."""
 
 
 class Detection(NamedTuple):
     """What came of one item under one evaluator of one judge: the unit that rates of blind spots are counted over.
+
+    The gold answer's own judgement, with which the others are compared, is a detection of its own (case `gold`): nothing is
+    detected in it, and it counts among the judgements that were asked for and that failed.
 
     Attributes:
         judge: the judge's shown name, with `@BUDGET`, `+tools` or `+new-reference` where it was asked so.
@@ -210,18 +216,21 @@ class Detection(NamedTuple):
         group: the dimension's group; empty for a neutral one.
         cluster: what shares an image; items of one cluster belong together.
         item: the item's id.
-        undetected: of an error, whether it went undetected, 0 or 1, as published; in between where two orders differ. None:
-            the judgement failed.
+        undetected: of an error, whether no relevant axis detects it, 0 or 1; in between where two orders differ. None: the
+            judgement failed.
         strict: the same in the strict form: no relevant axis lower. Pairwise: the error was not detected in both orders.
         equal: of a neutral item or a retest, whether both were judged equal (by reference: the full score), 0 or 1; else None.
         worse: whether the changed answer was judged better than the gold one on the whole, 0 or 1; None where it failed.
+        majority: of an error, whether no majority of the relevant axes detects it, 0 or 1, or in between. None: as `overall`.
         overall: of an error, whether it goes undetected by the axis `overall` alone, 0 or 1: single, `overall` is unchanged;
             pairwise, the gold answer alone is not chosen on `overall`, mean of both orders. None: the evaluator asks for no
             axes (one that asks for `overall` alone says so in `undetected`), or the judgement failed.
         named: whether the justification names an error, as a reader says, 0 or 1; None where none was asked.
         failure: why there is no judgement; empty where there is one.
-        orders: of a pair judged in both orders, the verdicts for the gold answer, shown first and shown second: 1 where it
-            was chosen, 0 where neither was, -1 where the changed answer was.
+        asked: whether the judge was asked. It was not where the gold answer's own judgement failed, or what both rest on;
+            `failure` is that one's.
+        orders: of a pair judged in both orders, the verdicts for the gold answer by a majority of the relevant axes, shown
+            first and shown second: 1 where it was chosen, 0 where neither was, -1 where the changed answer was.
         model: the judge's name without what it was asked with; empty where `judge` is that name.
         budget: the reasoning effort that it was told; empty where that is the default.
         tools: whether it had tools to look closer with.
@@ -240,9 +249,11 @@ class Detection(NamedTuple):
     strict: float | None = None
     equal: float | None = None
     worse: float | None = None
+    majority: float | None = None
     overall: float | None = None
     named: float | None = None
     failure: str = ""
+    asked: bool = True
     orders: tuple[int, int] | None = None
     model: str = ""
     budget: str = ""

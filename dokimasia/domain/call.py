@@ -161,11 +161,14 @@ class Embedding(Value):
 
 
 class ImageEdit(Value):
-    """An image edit by an instruction; `extra`, such as a `size` or a `quality`, is passed on unchanged."""
+    """An image edit by an instruction, or, where `image` is None, a new image by it (a prompt).
+
+    `extra`, such as a `size` or a `quality`, is passed on unchanged.
+    """
 
     kind: Literal["image_edit"] = "image_edit"
     model: ModelRef
-    image: ImageRef
+    image: ImageRef | None = None
     instruction: str
     extra: dict[str, JsonValue] = Field(default_factory=dict)
     repeat: int = Field(default=0, ge=0)
@@ -211,7 +214,7 @@ class EmbeddingReply(Value):
 
 
 class ImageEditReply(Value):
-    """The edited image, stored in the blob store, or the provider's reason for refusing, as a `refusal`."""
+    """The edited or new image, stored in the blob store, or the provider's reason for refusing, as a `refusal`."""
 
     kind: Literal["image_edit"] = "image_edit"
     image: ImageRef | None = None

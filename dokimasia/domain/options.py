@@ -14,6 +14,14 @@ TOLERANCE = 1e-6
 Protocol = Literal["ours", "published"]
 """Whose way is gone where a method departs from its paper: this project's, or the paper's."""
 
+
+def prompt_of_protocol(name: str, *, published: bool) -> str:
+    """Return the name of a prompt, or of its counterpart that asks as the paper does."""
+    if published:
+        return f"{name}_published"
+    return name
+
+
 LOOKS = 6
 """How often a judge may use its tools in one ask, unless it is told otherwise."""
 

@@ -11,7 +11,7 @@ from dokimasia.domain.call import Sampling
 from dokimasia.domain.identity import Value, canonical_json
 from dokimasia.domain.judgement import FailureKind
 
-FORMAT = "dokimasia-passport/1"
+FORMAT = "dokimasia-passport/2"
 
 Fraction = Annotated[float, Field(ge=0, le=1, allow_inf_nan=False)]
 Count = Annotated[int, Field(ge=0)]
@@ -99,8 +99,12 @@ class ErrorRates(Judgements):
     level: Level
     name: str = Field(description="the group or the dimension; empty for all")
     group: str = Field(description="the group; empty for all")
-    detection: MeasuredShare = Field(description="errors detected: one less the undetected as published")
+    detection: MeasuredShare = Field(description="errors that at least one relevant axis detects")
     strict: MeasuredShare = Field(description="errors detected in the strict form: a relevant axis is lower")
+    majority: MeasuredShare | None = Field(
+        default=None,
+        description="errors that a majority of the relevant axes detects; null where no axes are asked for beside overall",
+    )
     overall: MeasuredShare | None = Field(
         default=None,
         description="errors detected by the axis overall alone; null where no axes are asked for beside it",
@@ -150,11 +154,14 @@ class ReplyRates(Value):
 
     task: Task
     evaluator: Evaluator
-    n: Count = Field(description="judgements asked for, all cases together")
+    n: Count = Field(description="judgements asked for, all cases together, those of gold answers among them")
     unparsable: MeasuredShare
     refused: MeasuredShare
     failures: dict[FailureKind, Count] = Field(description="how many failed, by kind of failure")
     cost: float | None = Field(ge=0, description="mean cost of an item's judgement; null where any price is unknown")
+    unasked: Count = Field(
+        default=0, description="items not judged since the gold answer's own judgement failed, or what both rest on"
+    )
     priced: Count = Field(description="judgements whose cost is known")
 
 
@@ -197,6 +204,14 @@ class HalfRates(Value):
         return None if hits is None or alarms is None else hits - alarms
 
 
+class Halves(Value):
+    """What each half of the images says of an evaluator: judges are chosen by the one, and described by the other."""
+
+    task: Task
+    choosing: HalfRates
+    estimating: HalfRates
+
+
 class Recommendation(Value):
     """The evaluator to use for a kind of criterion: chosen on one half of the images, its rates taken from the other."""
 
@@ -215,7 +230,7 @@ class Passport(Value):
     `sha256` is over everything else in it and shows an edit by hand; it claims nothing about who made the file.
     """
 
-    format: Literal["dokimasia-passport/1"] = FORMAT
+    format: Literal["dokimasia-passport/1", "dokimasia-passport/2"] = FORMAT
     sha256: str = Field(default="", description="of all other fields, as canonical JSON")
     judge: PassportModel
     prompts: dict[str, str] = Field(description="VERSION:HASH by the prompt's name")
@@ -229,6 +244,9 @@ class Passport(Value):
     own_answers: tuple[OwnAnswers, ...]
     replies: tuple[ReplyRates, ...]
     binary: tuple[BinaryRates, ...]
+    halves: tuple[Halves, ...] = Field(
+        default=(), description="all errors of a task under an evaluator, by halves of the images; absent in format 1"
+    )
     recommended: tuple[Recommendation, ...]
 
     def sealed(self) -> Self:
@@ -256,6 +274,11 @@ class Passport(Value):
         return next(
             (error for error in self.errors if (error.task, error.evaluator, error.level, error.name) == key), None
         )
+
+    def halves_of(self, task: Task, evaluator: Evaluator) -> Halves | None:
+        """Return what each half of the images says of an evaluator; None where nothing was measured."""
+        both = (one for one in self.halves if (one.task, one.choosing.evaluator) == (task, evaluator))
+        return next(both, None)
 
     def decisions(self, task: Task, evaluator: Evaluator) -> BinaryRates | None:
         """Return sensitivity and specificity under an evaluator; None where nothing was measured."""

@@ -1,5 +1,6 @@
 """Planted errors: dimensions of error, the changes and edits that plant them, gold answers, and checks (FOCUS, 2)."""
 
+import operator
 from collections.abc import Iterable
 from itertools import pairwise
 from typing import ClassVar, NamedTuple, Self
@@ -9,6 +10,7 @@ from pydantic import Field, model_validator
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Provenance
 from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.sample import ImageRef
 
 
 class Dimension(Value):
@@ -98,11 +100,31 @@ class GoldAnswer(Value):
         return len(self.text.split())
 
 
+class GoldImage(Value):
+    """An image that is held to be right, made by a sample's prompt or given by the data, from which edited ones are made.
+
+    `by` is the image model, empty where the data gave it. `right` and `why` are as in `GoldAnswer`; `call` is the ledger key
+    of the call that made it.
+    """
+
+    sample: str
+    image: ImageRef
+    by: str = ""
+    right: bool | None = None
+    why: str = ""
+    call: str = ""
+    checked: Provenance | None = None
+
+
 class Rewritten(NamedTuple):
-    """What a perturbing model makes of an answer: the whole new text and what was changed, or in `none` why it makes none."""
+    """What a perturbing model makes of an answer: the whole new text, what was changed, and why that is easy to miss.
+
+    `none` says why it makes no change.
+    """
 
     text: str = ""
     description: str = ""
+    rationale: str = ""
     none: str = ""
 
 
@@ -139,8 +161,9 @@ class ChangeCheck(Value):
 class PerturbOptions(GraphOptions):
     """Options of perturbing: `judge` is who perturbs answers, or writes the instructions by which images are edited.
 
-    `editor` is the image model that edits them, and `writer` who writes gold answers. `checker` is who says whether a gold
-    answer is right, what a change is of, and whether an edit was carried out; empty where nobody is asked.
+    `editor` is the image model that edits them, and `writer` who writes gold answers, or the image model that makes gold
+    images. `checker` is who says whether a gold answer or image is right, what a change is of, and whether an edit was
+    carried out; empty where nobody is asked.
     """
 
     editor: str = ""
@@ -151,11 +174,12 @@ class PerturbOptions(GraphOptions):
 class EditInstruction(Value):
     """How an image is to be edited so that it is at fault in one dimension, and what will be wrong with it then.
 
-    `unsuited` says why the image cannot be edited so; then there is no instruction.
+    `rationale` says why that is easy to miss. `unsuited` says why the image cannot be edited so; then there is no instruction.
     """
 
     instruction: str = ""
     change: str = ""
+    rationale: str = Field(default="", exclude_if=operator.not_)
     unsuited: str = ""
 
     @model_validator(mode="after")

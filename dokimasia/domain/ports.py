@@ -1,6 +1,7 @@
 """Ports: protocols through which rooms use each other without importing each other."""
 
-from typing import Protocol, TypeVar
+from concurrent.futures import Future
+from typing import NamedTuple, Protocol, TypeVar
 
 from dokimasia.domain.call import CallResult, Chat, ModelCall, ModelReply, ModelSpec
 from dokimasia.domain.identity import Value
@@ -94,6 +95,26 @@ class Ledger(Protocol):
         self, key: str, call: ModelCall, *, kind: str, status: int | None, message: str, label: str
     ) -> None:
         """Record an attempt without a reply; it is never served."""
+        ...
+
+
+class Spending(NamedTuple):
+    """Requests sent, tokens, and cost in US dollars; unreported usage counts at its estimate."""
+
+    calls: int = 0
+    tokens: int = 0
+    cost: float = 0.0
+
+
+class SpendingRecorder(Protocol):
+    """Stores what a run has spent."""
+
+    def __call__(self, spending: Spending) -> Future[None]:
+        """Queue the amount to be stored; the future is done once it is durable.
+
+        Raises:
+            StorageError: nothing can be stored any more.
+        """
         ...
 
 

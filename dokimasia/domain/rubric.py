@@ -25,7 +25,8 @@ ErrorKind = Literal["object", "attribute", "count", "position", "text", "value",
 ERROR_KINDS: tuple[ErrorKind, ...] = get_args(ErrorKind)
 
 MIN_MUST_RIGHT, MAX_MUST_RIGHT = 3, 5
-MAX_EASY_WRONG = 12
+MAX_EASY_WRONG = 20
+"""Easy-wrong rubrics of an image that are used at most; `published` has no such limit."""
 DISSENTS = 2
 """So many members of the panel who find a fault with a rubric drop it."""
 

@@ -3,9 +3,10 @@
 import asyncio
 import math
 from collections import deque
-from collections.abc import Callable
+from contextlib import suppress
 
-from dokimasia.errors import CallFailed
+from dokimasia.domain.ports import Spending, SpendingRecorder
+from dokimasia.errors import CallFailed, StorageError
 
 
 class Reservation:
@@ -18,11 +19,23 @@ class Reservation:
         self.is_sent = False
         self._open = True
 
-    def sent(self) -> None:
-        """Mark the request as sent; it counts as a call from now on, whatever its outcome."""
-        if not self.is_sent:
-            self.is_sent = True
-            self._budget.calls += 1
+    async def send(self) -> None:
+        """Count the request as sent, whatever its outcome; under a limit only once that is stored, so that a kill forgets none.
+
+        A request that is cancelled meanwhile is not sent and does not count.
+
+        Raises:
+            StorageError: it could not be stored.
+        """
+        if self.is_sent:
+            return
+        self.is_sent = True
+        try:
+            await self._budget.book(self)
+        except BaseException:
+            self.is_sent = False
+            self._budget.unbook(self)
+            raise
 
     def settle(self, *, tokens: int | None, cost: float | None) -> None:
         """Close with the request's actual tokens and cost; unknown amounts are charged at their estimate."""
@@ -44,11 +57,12 @@ class Budget:
     cost less than estimated waits for them; one that cannot fit fails. Estimates are rough: tokens and cost can
     pass their limit by what the requests in flight at that moment exceed their estimates.
 
+    Under a limit a request leaves only once `record` has stored it, so that those in flight at a kill count.
+
     Attributes:
         calls: requests sent, including those of earlier invocations.
         tokens: tokens spent, unknown ones at their estimate.
         cost: US dollars spent, unknown ones at their estimate.
-        changed: called after every charge.
     """
 
     def __init__(
@@ -60,7 +74,7 @@ class Budget:
         calls: int = 0,
         tokens: int = 0,
         cost: float = 0.0,
-        changed: Callable[[], None] | None = None,
+        record: SpendingRecorder | None = None,
     ) -> None:
         for name, value in (("max_cost", max_cost), ("max_calls", max_calls), ("max_tokens", max_tokens)):
             if value is not None and not (math.isfinite(value) and value >= 0):
@@ -71,7 +85,8 @@ class Budget:
         self.calls = calls
         self.tokens = tokens
         self.cost = cost
-        self.changed = changed
+        self._record = record
+        self._in_flight = Spending()
         self.limited = not (max_cost is None and max_calls is None and max_tokens is None)
         self._held: set[Reservation] = set()
         self._waiting: deque[asyncio.Future[None]] = deque()
@@ -100,6 +115,38 @@ class Budget:
         self._held.add(reservation)
         return reservation
 
+    @property
+    def booked_ahead(self) -> bool:
+        """Whether a request is stored as sent before it leaves."""
+        return self.limited and self._record is not None
+
+    async def book(self, reservation: Reservation) -> None:
+        """Count a request as sent; called by the reservation itself."""
+        self.calls += 1
+        self._fly(reservation, 1)
+        if self.limited and self._record is not None:
+            # The future may be shared with other requests, so this one's cancellation must not reach it.
+            await asyncio.shield(asyncio.wrap_future(self._record(self.spending)))
+
+    def unbook(self, reservation: Reservation) -> None:
+        """Take back that a request was sent; called by the reservation itself."""
+        self.calls -= 1
+        self._fly(reservation, -1)
+        self._booked()
+
+    @property
+    def spending(self) -> Spending:
+        """What is spent, if requests in flight cost what is estimated."""
+        return Spending(self.calls, self.tokens + self._in_flight.tokens, self.cost + self._in_flight.cost)
+
+    def _fly(self, reservation: Reservation, count: int) -> None:
+        """Add a request to those in flight, or with -1 take it away."""
+        calls, tokens, cost = self._in_flight
+        calls += count
+        # Without requests in flight nothing is left of rounding.
+        cost = cost + count * reservation.cost if calls else 0.0
+        self._in_flight = Spending(calls, tokens + count * reservation.tokens, cost)
+
     def _refusal(self, tokens: int, cost: float, *, reserved: bool) -> str:
         """Return which limit one more request would exceed, with or without those in flight; empty if none."""
         open_ = self._held if reserved else ()
@@ -124,12 +171,15 @@ class Budget:
         self._booked()
 
     def _booked(self) -> None:
-        if self.changed is not None:
-            self.changed()
+        if self._record is not None:
+            with suppress(StorageError):
+                self._record(self.spending)
 
     def charge(self, reservation: Reservation, *, tokens: int, cost: float) -> None:
         """Charge a closed reservation and wake waiting requests; called by the reservation itself."""
         self._held.discard(reservation)
+        if reservation.is_sent:
+            self._fly(reservation, -1)
         self.tokens += tokens
         self.cost += cost
         self._booked()

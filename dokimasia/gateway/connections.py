@@ -1,6 +1,7 @@
 """Persistent HTTP connections shared by both transports: no redirects, no cookies, replies of limited length."""
 
 import asyncio
+import zlib
 from ssl import SSLContext
 
 import aiohttp
@@ -8,6 +9,9 @@ import aiohttp
 KEEP_ALIVE = 4.0
 """Seconds that an idle connection is kept: less than the 5 after which the usual servers (uvicorn) close theirs, so that
 no request runs into a connection that is just being closed."""
+
+
+_GZIP_BITS = 16 + zlib.MAX_WBITS
 
 
 class Connections:
@@ -29,6 +33,7 @@ class Connections:
                 connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEEP_ALIVE, ssl=ssl),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 trust_env=False,
+                auto_decompress=False,  # aiohttp takes a gzip reply without its end for a whole one; read_body does not
             )
         return session
 
@@ -43,13 +48,62 @@ class Connections:
 
 
 async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes | None:
-    """Return the decoded body, or None if it exceeds `most` bytes; the connection is then closed with the rest unread."""
+    """Return the decoded body, or None if it exceeds `most` bytes; the connection is then closed with the rest unread.
+
+    Raises:
+        aiohttp.ClientPayloadError: the body is cut off or damaged, or has an encoding other than gzip and deflate.
+    """
+    encoding = response.headers.get("Content-Encoding", "").strip().lower()
+    decoder = None if encoding in ("", "identity") else _Decoder(encoding)
     chunks: list[bytes] = []
     size = 0
     async for chunk in response.content.iter_any():
-        size += len(chunk)
+        decoded = chunk if decoder is None else decoder.decode(chunk, most + 1 - size)
+        size += len(decoded)
         if size > most:
             response.close()
             return None
-        chunks.append(chunk)
+        chunks.append(decoded)
+    if decoder is not None:
+        decoder.check_end()
     return chunks[0] if len(chunks) == 1 else b"".join(chunks)
+
+
+class _Decoder:
+    """Decodes a compressed body piece by piece, and knows whether it came to its end."""
+
+    def __init__(self, encoding: str) -> None:
+        """Raise aiohttp.ClientPayloadError for an unknown encoding."""
+        if encoding not in ("gzip", "x-gzip", "deflate"):
+            raise aiohttp.ClientPayloadError(f"the encoding {encoding[:40]!r} is not known")
+        self._gzip = encoding != "deflate"
+        self._stream = zlib.decompressobj(wbits=_GZIP_BITS) if self._gzip else None
+        self._ended = True
+
+    def decode(self, chunk: bytes, most: int) -> bytes:
+        """Return what the next piece decodes to, or the first `most` bytes of it.
+
+        Raises:
+            aiohttp.ClientPayloadError: the piece is damaged.
+        """
+        decoded = bytearray()
+        while chunk and len(decoded) < most:
+            if self._stream is None:
+                # Some servers send deflate without the header of zlib.
+                self._stream = (
+                    zlib.decompressobj() if chunk[0] & 0xF == 8 else zlib.decompressobj(wbits=-zlib.MAX_WBITS)
+                )
+            elif self._stream.eof and self._gzip:  # a body may have several members
+                self._stream = zlib.decompressobj(wbits=_GZIP_BITS)
+            try:
+                decoded += self._stream.decompress(chunk, most - len(decoded))
+            except zlib.error as error:
+                raise aiohttp.ClientPayloadError("the compressed body is damaged") from error
+            self._ended = self._stream.eof
+            chunk = self._stream.unused_data if self._gzip else b""
+        return bytes(decoded)
+
+    def check_end(self) -> None:
+        """Raise aiohttp.ClientPayloadError if the last bytes are missing."""
+        if not self._ended:
+            raise aiohttp.ClientPayloadError("the compressed body is cut off")

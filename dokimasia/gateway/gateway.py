@@ -282,11 +282,11 @@ class ModelGateway:
         slot, remote = None, pending.remote
         report: Report = "failed"
         try:
-            slot = await route.admit(tokens, remote)
+            slot = await route.admit(tokens, None if self._budget.booked_ahead else remote)
             if pending.refusal and not (remote is not None and remote.begun):
                 return self._refuse(pending, pending.refusal)
+            await reservation.send()
             pending.idle, pending.has_slot = False, True
-            reservation.sent()
             self._counts.sent += 1
             self._tell("sent", pending, number=number)
             started, paced = self._clock(), route.pacing.limited
@@ -307,6 +307,10 @@ class ModelGateway:
                     reservation.settle(tokens=None, cost=None)
                 return await self._record(pending, result)
             return await self._commit(pending, route, result, reservation, latency)
+        except asyncio.CancelledError:
+            if reservation.is_sent:  # given up in flight: it may have been paid for
+                reservation.settle(tokens=None, cost=None)
+            raise
         finally:
             pending.idle, pending.has_slot = True, False
             if slot is not None:

@@ -9,6 +9,8 @@ from dokimasia.domain.sample import ImageRef
 from dokimasia.gateway.litellm.prices import Tier, list_price
 
 PER_MILLION = 1_000_000
+NEW_IMAGE_TOKENS = 1_600
+"""Assumed length of a new image, of which nobody knows the size beforehand."""
 DEFAULT_OUTPUT_TOKENS = 512
 """Assumed length of a reply when the call sets no `max_tokens`."""
 
@@ -16,7 +18,7 @@ DEFAULT_OUTPUT_TOKENS = 512
 class Price(Value):
     """US dollars per million tokens; None is unknown. `tiers` are the rates of longer calls, by rising length.
 
-    `image` is US dollars an edited image, whatever its tokens; None where an image is paid for by its tokens.
+    `image` is US dollars an edited or new image, whatever its tokens; None where an image is paid for by its tokens.
     """
 
     input: float | None = Field(default=None, ge=0)
@@ -92,8 +94,8 @@ def estimate_usage(call: ModelCall) -> Usage:
     if isinstance(call, Embedding):
         return Usage(input_tokens=sum(_text_tokens(text) for text in call.texts), output_tokens=0)
     if isinstance(call, ImageEdit):
-        image = _image_tokens(call.image)
-        return Usage(input_tokens=_text_tokens(call.instruction) + image, output_tokens=image)
+        shown = 0 if call.image is None else _image_tokens(call.image)
+        return Usage(input_tokens=_text_tokens(call.instruction) + shown, output_tokens=shown or NEW_IMAGE_TOKENS)
     tokens = sum(4 + _text_tokens(message.text) for message in call.messages)
     tokens += sum(_image_tokens(image) for message in call.messages for image in message.images)
     if call.output_schema is not None:

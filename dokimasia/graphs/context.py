@@ -1,11 +1,12 @@
 """The context of a graph's nodes: services and options, which are never checkpointed."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Self, TypedDict, TypeVar
 
 from dokimasia.agents import Ask, AskResult, Looking, PromptLibrary, ask
 from dokimasia.domain.call import ModelSpec
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import Failed, Rejected
 from dokimasia.domain.look import Look
 from dokimasia.domain.options import GraphOptions
@@ -93,6 +94,10 @@ class Context:
                 "tools need the images: give the Context the blobs that hold them (Context(..., blobs=...))"
             )
         return Looking(self.options.tools, self.blobs, self.options.looks)
+
+
+Walk = Callable[[JsonObject, Context], Awaitable[JsonObject]]
+"""Runs a graph from a state, in a context, and returns its final state."""
 
 
 def own_options(context: Context, type_: type[Own], graph: str) -> Own:

@@ -1,9 +1,9 @@
-"""Compile graphs, run them without checkpoints, and wrap them as LangChain runnables that bring their own context."""
+"""Compile graphs, and run them without checkpoints."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, Protocol, cast
 
-from langchain_core.runnables import Runnable, RunnableConfig, RunnableLambda
+from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import BaseCheckpointSaver
 from langgraph.graph import StateGraph
 from langgraph.graph.state import CompiledStateGraph
@@ -73,17 +73,3 @@ async def run(
     async for values in graph.astream(dict(inputs), config, context=context, stream_mode="values"):
         state = values
     return state
-
-
-def as_runnable(name: str, context: Context) -> Runnable[dict[str, Any], dict[str, Any]]:
-    """Return a graph as a LangChain runnable (async) that brings its own context.
-
-    LangGraph hands a compiled sub-graph its parent's context unchecked. Called through this wrapper inside a node of
-    another graph, the graph always gets its own context.
-    """
-    graph = compiled(GRAPHS[name])
-
-    async def call(inputs: dict[str, Any]) -> dict[str, Any]:
-        return await run(graph, inputs, context=context)
-
-    return RunnableLambda(call, name=name)

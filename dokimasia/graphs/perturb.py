@@ -1,13 +1,14 @@
 """Perturbation (FOCUS, section 2): graphs that write gold answers and insert an error of one dimension into an answer.
 
-    gold_writing       write ─► check ─► end
+    gold_writing       write ─► check ─► end          (a gold answer that is there already: check ─► end)
+    gold_imaging       make ─► check ─► end
     text_perturbing    perturb ─► check ─► end
     image_perturbing   instruct ─► edit ─► end
 
-A gold answer that the checker finds wrong is stored with its faults, and no perturbation is made from it. A dimension that
-does not apply to an answer is no failure. A checker's objections to a change are stored beside it: people decide. An edited
-image that is unchanged, or, if a model checks it, does not follow the instruction, is a failure. The graphs are linear and
-run without checkpoints: after a crash the ledger answers repeated calls.
+A gold answer, written or of the data, that the checker finds wrong is stored with its faults, and no perturbation is made
+from it. A dimension that does not apply to an answer is no failure. A checker's objections to a change are stored beside it:
+people decide. An edited image that is unchanged, or, if a model checks it, does not follow the instruction, is a failure. The
+graphs are linear and run without checkpoints: after a crash the ledger answers repeated calls.
 """
 
 import asyncio
@@ -22,7 +23,9 @@ from dokimasia.agents.asking import failure
 from dokimasia.agents.editing import (
     changed_share,
     check_edit,
+    check_gold_image,
     edit_image,
+    make_image,
     not_carried_out,
     unusable,
     write_edit_instruction,
@@ -36,6 +39,7 @@ from dokimasia.domain.perturbation import (
     EditInstruction,
     EditRecord,
     GoldAnswer,
+    GoldImage,
     NotApplicable,
     PerturbOptions,
 )
@@ -50,7 +54,7 @@ TEXTS: Task = "image-to-text"
 
 
 class GoldState(Failure, TypedDict, total=False):
-    """Ids of the sample, of the answer as `written`, and of the checked answer (`result`)."""
+    """Ids of the sample, of the answer as `written` or as the data have it, and of the checked answer (`result`)."""
 
     sample: str
     written: str
@@ -84,17 +88,74 @@ async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
     return {"calls": reply.calls, "result": await context.store.put(checked)}
 
 
+async def _before_writing(state: GoldState) -> str:
+    return "check" if state.get("written") else "write"
+
+
 async def _after_writing(state: GoldState, runtime: Runtime[Context]) -> str:
     return "check" if state.get("written") else END
 
 
 def build_gold_writing() -> StateGraph[GoldState, Context]:
-    """Return the graph in which gold answers are written, not compiled."""
+    """Return the graph in which gold answers are written and checked, not compiled."""
     graph = StateGraph(GoldState, context_schema=Context)
     graph.add_node("write", write_answer)
     graph.add_node("check", check_answer)
-    graph.add_edge(START, "write")
+    graph.add_conditional_edges(START, _before_writing, ["write", "check"])
     graph.add_conditional_edges("write", _after_writing, ["check", END])
+    graph.add_edge("check", END)
+    return graph
+
+
+class GoldImageState(Failure, TypedDict, total=False):
+    """Ids of the sample, of the image as `made` or as the sample has it, and of the checked image (`result`)."""
+
+    sample: str
+    made: str
+    result: str
+    calls: Annotated[list[str], operator.add]
+
+
+async def make_gold_image(state: GoldImageState, runtime: Runtime[Context]) -> GoldImageState:
+    """Have the gold image made by the sample's prompt, or take the one that the sample has."""
+    context = runtime.context
+    sample = await context.store.get(Sample, state["sample"])
+    if sample.images:
+        gold = GoldImage(sample=sample.digest, image=sample.images[0])
+        return {"calls": [], "made": await context.store.put(gold)}
+    options = own_options(context, PerturbOptions, "gold_imaging")
+    painter = options.spec(options.writer)
+    made = await make_image(sample.prompt, gateway=context.gateway, model=painter, attempt=context.attempt)
+    if made.image is None:
+        return {"calls": list(made.calls), **failed_update(made.failed or failure("api_error", "no image came"))}
+    gold = GoldImage(sample=sample.digest, image=made.image, by=options.writer, call=made.calls[0])
+    return {"calls": list(made.calls), "made": await context.store.put(gold)}
+
+
+async def check_image(state: GoldImageState, runtime: Runtime[Context]) -> GoldImageState:
+    """Have the gold image checked."""
+    context = runtime.context
+    options = own_options(context, PerturbOptions, "gold_imaging")
+    sample = await context.store.get(Sample, state["sample"])
+    gold = await context.store.get(GoldImage, state["made"])
+    reply = await context.ask(check_gold_image(sample.prompt, gold.image), model=options.checker)
+    if reply.value is None:
+        return {"calls": reply.calls, **failed_update(reply.failure)}
+    checked = gold.model_copy(update={"right": not reply.value, "why": reply.value, "checked": reply.provenance})
+    return {"calls": reply.calls, "result": await context.store.put(checked)}
+
+
+async def _after_making(state: GoldImageState) -> str:
+    return "check" if state.get("made") else END
+
+
+def build_gold_imaging() -> StateGraph[GoldImageState, Context]:
+    """Return the graph in which gold images are made and checked, not compiled."""
+    graph = StateGraph(GoldImageState, context_schema=Context)
+    graph.add_node("make", make_gold_image)
+    graph.add_node("check", check_image)
+    graph.add_edge(START, "make")
+    graph.add_conditional_edges("make", _after_making, ["check", END])
     graph.add_edge("check", END)
     return graph
 
@@ -136,6 +197,7 @@ async def perturb_text(state: TextState, runtime: Runtime[Context]) -> TextState
         gold=gold.text,
         perturbed=reply.value.text,
         description=reply.value.description,
+        rationale=reply.value.rationale,
         by=context.options.judge,
     )
     id = await context.store.put(perturbed)
@@ -174,13 +236,14 @@ def build_text_perturbing() -> StateGraph[TextState, Context]:
 
 
 class ImageState(Failure, TypedDict, total=False):
-    """Ids of the sample, whose only image is the gold image, of the instruction, and of the results.
+    """Ids of the sample, of the gold image (`gold`; else the sample's only image), of the instruction, and of the results.
 
     `dimension` is a name. `result` holds the ids of a `Perturbed` and of its `EditRecord`; or, if the image cannot be
     edited in that dimension, the id of a `NotApplicable`, which is no failure.
     """
 
     sample: str
+    gold: str
     dimension: str
     instruction: str
     result: list[str]
@@ -191,8 +254,9 @@ async def instruct(state: ImageState, runtime: Runtime[Context]) -> ImageState:
     """Have the edit instruction written."""
     context = runtime.context
     sample = await context.store.get(Sample, state["sample"])
+    image = await _gold_image(state, context, sample)
     dimension = error_dimensions("text-to-image")[state["dimension"]]
-    reply = await context.ask(write_edit_instruction(sample, dimension))
+    reply = await context.ask(write_edit_instruction(sample, dimension, image))
     if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}
     if reply.value.unsuited:
@@ -213,7 +277,7 @@ async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
         )
     sample = await context.store.get(Sample, state["sample"])
     instruction = await context.store.get(EditInstruction, state["instruction"])
-    gold, editor = sample.images[0], options.spec(options.editor)
+    gold, editor = await _gold_image(state, context, sample), options.spec(options.editor)
     calls: list[str] = []
     failed = failure("api_error", "no attempt was made")
     for attempt in range(context.attempt + 1):
@@ -233,6 +297,7 @@ async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
                     gold_image=gold,
                     perturbed_image=edited.image,
                     description=instruction.change,
+                    rationale=instruction.rationale,
                     instruction=instruction.instruction,
                     by=options.judge,
                 )
@@ -243,6 +308,12 @@ async def edit(state: ImageState, runtime: Runtime[Context]) -> ImageState:
         if failed.open:
             break
     return {"calls": calls, **failed_update(failed)}
+
+
+async def _gold_image(state: ImageState, context: Context, sample: Sample) -> ImageRef:
+    if "gold" not in state:
+        return sample.images[0]
+    return (await context.store.get(GoldImage, state["gold"])).image
 
 
 class EditLook(NamedTuple):
@@ -305,5 +376,6 @@ def _graph(name: str, build: Callable[[], StateGraph[Any, Context]]) -> GraphFil
 
 
 GOLD_WRITING = _graph("gold_writing", build_gold_writing)
+GOLD_IMAGING = _graph("gold_imaging", build_gold_imaging)
 TEXT_PERTURBING = _graph("text_perturbing", build_text_perturbing)
 IMAGE_PERTURBING = _graph("image_perturbing", build_image_perturbing)

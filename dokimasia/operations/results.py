@@ -80,12 +80,13 @@ def report(
     samples: Annotated[int, Parameter(ge=0, le=10_000, description="Show so many samples, failures first.")] = SAMPLES,
     width: Annotated[int, Parameter(ge=40, le=500, description="Of a terminal, in characters.")] = 120,
     colour: Annotated[bool, Parameter(description="Of a terminal.")] = False,
+    full: Annotated[bool, Parameter(description="For a terminal: all tables with all columns.")] = False,
 ) -> FileReply:
     """Return a run's report: one page that needs no network, Markdown, or what `dokimasia show RUN` prints."""
     row = context.run(run)
     context.cache(row)
     if format == "terminal":
-        return FileReply(_terminal_text(context, row, width=width, colour=colour).encode(), PLAIN)
+        return FileReply(_terminal_text(context, row, width=width, colour=colour, full=full).encode(), PLAIN)
     data = asyncio.run(report_data(context.home, row, samples=samples, redact=context.redact))
     counts = {"dokimasia-shown": str(data.selection.shown), "dokimasia-samples": str(data.selection.total)}
     body = render(data, format)
@@ -145,7 +146,7 @@ def _for_person(context: OperationContext, run: Run, view: Mapping[str, object])
     return without_others(context.home, run, view, context.person)
 
 
-def _terminal_text(context: OperationContext, run: Run, *, width: int, colour: bool) -> str:
+def _terminal_text(context: OperationContext, run: Run, *, width: int, colour: bool, full: bool) -> str:
     """Return the results of a run as a terminal of some width shows them."""
     from dokimasia.report.console import PrintableConsole
     from dokimasia.report.terminal import draw_run
@@ -159,5 +160,5 @@ def _terminal_text(context: OperationContext, run: Run, *, width: int, colour: b
         force_terminal=colour,
         color_system="standard" if colour else None,
     )
-    draw_run(console, run_data(context.home, run), redact=context.redact)
+    draw_run(console, run_data(context.home, run), redact=context.redact, full=full)
     return out.getvalue()

@@ -19,14 +19,19 @@ _SPACE = (
 )
 _DECORATION = _SPACE + "*_#>`"
 _TAIL = 100_000
+_TAKEN_BACK = re.compile(
+    r"\W{0,20}(?:no|wait|hold on|actually|correction|sorry|oops|scratch that|i mean|on second thoughts?|or rather)\b",
+    re.IGNORECASE,
+)
+"""How a line begins that takes back what the line before says."""
 
 
 def parse_final_answer(text: str) -> str | None:
     """Return the answer on the last line of the form `Final answer: ...`, or None if there is no such line.
 
     Bold type, headings and the number of a list (`3. Final answer: ...`) are ignored; if nothing follows the colon, the next
-    line that is not blank is the answer. Nothing is guessed from a text without such a line. Only the last 100,000 characters
-    are read.
+    line that is not blank is the answer. Nothing is guessed from a text without such a line, or from one that takes the
+    answer back afterwards (`No, c`). Only the last 100,000 characters are read.
     """
     tail = text[-_TAIL:]
     last = None
@@ -34,8 +39,10 @@ def parse_final_answer(text: str) -> str | None:
         last = match
     if last is None:
         return None
-    following = (line.strip(_DECORATION) for line in tail[last.end() :].split("\n"))
-    return last[1].strip(_DECORATION) or next((line for line in following if line), None)
+    lines = [line for line in (last[1], *tail[last.end() :].split("\n")) if line.strip(_DECORATION)]
+    if not lines or any(_TAKEN_BACK.match(line) for line in lines[1:]):
+        return None
+    return lines[0].strip(_DECORATION)
 
 
 def demand_final_answer(text: str) -> str:

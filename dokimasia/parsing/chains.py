@@ -5,17 +5,20 @@ import re
 from dokimasia.domain.criterion import ReferenceChain
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import ROOM, form
-from dokimasia.parsing.reply import spoken
+from dokimasia.parsing.own import END_TOKEN, is_empty_talk
+from dokimasia.parsing.reply import short, spoken
 
 _TAG = form(rf"<(/?)(reasoning|answer){ROOM}>")
+_ANSWER = re.compile(r"\banswer\b", re.IGNORECASE)
 _ORDER = ["reasoning", "/reasoning", "answer", "/answer"]
 
 
 def parse_chain(text: str) -> ReferenceChain:
-    """Return the chain from `<reasoning>...</reasoning><answer>...</answer>`, ignoring any text around it.
+    """Return the chain from `<reasoning>...</reasoning><answer>...</answer>`, ignoring any text before it.
 
     Raises:
-        UnparsableReply: a tag is missing, repeated or out of order, or one of the two parts is empty.
+        UnparsableReply: a tag is missing, repeated or out of order, one of the two parts is empty, or words beside the answer
+            could change it.
     """
     reply = spoken(text)
     tags: list[re.Match[str]] = []
@@ -32,4 +35,10 @@ def parse_chain(text: str) -> ReferenceChain:
     answer = reply[tags[2].end() : tags[3].start()].strip()
     if not reasoning or not answer:
         raise UnparsableReply(f"the {'answer' if reasoning else 'reasoning'} is empty")
+    between, after = reply[tags[1].end() : tags[2].start()], reply[tags[3].end() :]
+    for beside in (between, after):
+        if not is_empty_talk(_ANSWER.sub("", END_TOKEN.sub("", beside))):
+            raise UnparsableReply(
+                f"beside <answer> stands '{short(beside)}': end with </answer>, and write nothing behind it"
+            )
     return ReferenceChain(reasoning=reasoning, answer=answer)

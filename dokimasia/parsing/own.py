@@ -22,7 +22,8 @@ _FENCE = re.compile(r" {0,3}(?P<marks>`{3,}|~{3,})(?P<info>[^`\n]*)", re.ASCII)
 _QUOTED = re.compile(r" {0,3}>")
 _SHOWN = re.compile(r"^ {0,3}(?:>|`{3}|~{3})", re.MULTILINE)
 _STRUCK = re.compile(r"~~(?!~)(?:[^~\n]|\n(?!\s{0,99}\n)|~(?!~)){1,2000}~~(?!~)")
-_END_TOKEN = re.compile(r"(?:</s>|<\|(?:im_end|eot_id|end|endoftext)\|>)\s*\Z")
+END_TOKEN = re.compile(r"(?:</s>|<\|(?:im_end|eot_id|end|endoftext)\|>)\s*\Z")
+"""The token with which some servers end a reply."""
 _SENTENCE = re.compile(r"[.!?](?=\s)|\n")
 _INTRODUCED = re.compile(r":[\s*_]{0,9}\n\s{0,99}")
 _MARKED = re.compile(r"[<>`~]")
@@ -53,7 +54,7 @@ def own(text: str) -> str:
     reply = spoken(text)
     if _MARKED.search(reply) is None:
         return reply
-    reply = _without_blocks(_without_material(reply if "<s>" in reply else _END_TOKEN.sub("", reply)))
+    reply = _without_blocks(_without_material(reply if "<s>" in reply else END_TOKEN.sub("", reply)))
     return _STRUCK.sub(LEFT_OUT, _without_quotes(reply))
 
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, ClassVar, cast
 
-from pydantic import BeforeValidator, Field, JsonValue, ValidationInfo
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, ValidationInfo
 
 from dokimasia.domain.rubric import (
     ERROR_KINDS,
@@ -29,21 +29,26 @@ MAX_STATEMENT = 1_000
 """Characters of a statement, at most; a longer one is not atomic."""
 
 EXAMPLE = FormExample(
-    '[{"statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
-    '"evidence": "three boats lie at the jetty"}, {"statement": "The response must say that the red boat lies on the '
-    'left.", "kind": "position", "evidence": "the red one on the left"}, {"statement": "The response must give the '
-    'words of the sign as \\"NO SWIMMING\\".", "kind": "text", "evidence": "a sign reads \\"NO SWIMMING\\""}]'
+    '[{"statement": "The response must say that boats lie at a jetty.", "kind": "object", '
+    '"evidence": "three boats lie at the jetty"}, {"statement": "The response must say that a woman mends a net.", '
+    '"kind": "state", "evidence": "a woman sits mending a net"}, {"statement": "The response must give the words of the '
+    'sign as \\"NO SWIMMING\\".", "kind": "text", "evidence": "a sign reads \\"NO SWIMMING\\""}]'
+)
+_MINED = (
+    '{"statement": "The response must say that three boats lie at the jetty.", "polarity": "positive", "kind": "count", '
+    '"evidence": "three boats lie at the jetty", "responses": [2, 5]}, {"statement": "The response must not say that a '
+    'flag flies on a boat.", "polarity": "negative", "kind": "object", "evidence": "", "responses": [4]}'
 )
 MINED_EXAMPLE = FormExample(
-    '[{"statement": "The response must say that three boats lie at the jetty.", "polarity": "positive", "kind": "count", '
-    '"evidence": "three boats lie at the jetty", "responses": [2, 5]}, {"statement": "The response must not say that a '
-    'flag flies on the red boat.", "polarity": "negative", "kind": "object", "evidence": "", "responses": [4]}]'
+    f'[{_MINED}, {{"statement": "The response must say that the woman mends a net.", "polarity": "positive", "kind": "state", '
+    '"evidence": "a woman sits mending a net", "responses": []}]'
 )
+PUBLISHED_EXAMPLE = FormExample(f"[{_MINED}]")
 
 REPAIR_EXAMPLE = FormExample(
     '[{"n": 21, "statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
     '"evidence": "three boats lie at the jetty"}, {"n": 23, "statement": "The response must not say that a flag flies on '
-    'the red boat.", "kind": "object", "evidence": "", "responses": [2, 5]}, {"n": 26, "drop": true}]'
+    'a boat.", "kind": "object", "evidence": "", "responses": [2, 5]}, {"n": 26, "drop": true}]'
 )
 CHECK_EXAMPLE = FormExample("21 | passes: yes | atomic: no | decidable: yes")
 
@@ -91,9 +96,13 @@ def _pooled(stated: object, info: ValidationInfo) -> object:
         if type(number) is not int or not 1 <= number <= count:
             raise ValueError(f"response {short(repr(number))} is not in the pool, which has 1 to {count}")
         numbers.add(number)
+    return sorted(numbers)
+
+
+def _some(numbers: list[int]) -> list[int]:
     if not numbers:
         raise ValueError("the field 'responses' names no response of the pool")
-    return sorted(numbers)
+    return numbers
 
 
 class RubricReply(JsonReply):
@@ -108,10 +117,18 @@ class RubricReply(JsonReply):
     evidence: Annotated[str, BeforeValidator(_text_or_nothing)] = ""
 
 
-class MinedReply(RubricReply):
+class EasyWrongReply(RubricReply):
+    """A rubric on an error that the named responses of a pool make, perhaps none of them."""
+
+    responses: Annotated[list[int], BeforeValidator(_pooled)] = Field(default=[])
+
+
+class MinedReply(EasyWrongReply):
     """A rubric that is drawn from the errors of a pool of responses."""
 
-    responses: Annotated[list[int], BeforeValidator(_pooled)] = Field(default=[], validate_default=True)
+    responses: Annotated[list[int], AfterValidator(_some), BeforeValidator(_pooled)] = Field(
+        default=[], validate_default=True
+    )
 
 
 def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
@@ -133,20 +150,23 @@ def parse_must_right(text: str) -> tuple[WrittenRubric, ...]:
     return _all_written(rows, 0, problems)
 
 
-def parse_easy_wrong(text: str, n_responses: int) -> tuple[WrittenRubric, ...]:
-    """Return up to 12 easy-wrong rubrics, in order, with the responses of the pool that make the error.
+def parse_easy_wrong(text: str, n_responses: int, *, published: bool = False) -> tuple[WrittenRubric, ...]:
+    """Return easy-wrong rubrics, in order, with the responses of the pool that make the error.
 
-    The judge writes them by severity; those after the first 12 are ignored.
+    The judge writes them by severity, and those after the first 20 are ignored. With `published` there is no such limit,
+    and every rubric that is an object names a response that makes its error.
 
     Args:
         text: as for must-right rubrics; `responses` lists numbers of responses, from 1.
         n_responses: the number of responses that the judge saw.
+        published: whether rubrics come from the errors of the pool alone.
 
     Raises:
-        UnparsableReply: as for must-right rubrics; or a rubric that is an object names no response, or one that is not
-            in the pool.
+        UnparsableReply: as for must-right rubrics; or a rubric names a response that is not in the pool, or none where it
+            has to.
     """
-    return _all_written(_only(text)[:MAX_EASY_WRONG], n_responses, [])
+    rows = _only(text)
+    return _all_written(rows if published else rows[:MAX_EASY_WRONG], n_responses, [], mined=published)
 
 
 def parse_repaired(
@@ -157,7 +177,7 @@ def parse_repaired(
     Args:
         text: the judge's reply: a JSON array of objects with `n` and the fields of a rubric, or `n` and `drop`.
         named: the numbers of the rubrics to repair or replace.
-        mined: those of them that are replaced by another error of the pool, and so name responses.
+        mined: those of them that are replaced in the stream easy-wrong, and so may name responses.
         n_responses: the number of responses that the judge saw.
 
     Raises:
@@ -168,7 +188,7 @@ def parse_repaired(
     def read(row: Mapping[str, object], number: int) -> WrittenRubric | None:
         if row.get("drop") is True:
             return None
-        return _written(row, number, n_responses if number in mined else 0)
+        return _written(row, number, n_responses if number in mined else 0, mined=False)
 
     repaired, problems = read_numbered(_only(text), sorted(named), "rubric", read)
     refuse(problems)
@@ -248,18 +268,22 @@ def _rows(value: JsonValue) -> list[JsonValue] | None:
     return rows if alike else None
 
 
-def _all_written(rows: Sequence[object], n_responses: int, problems: list[str]) -> tuple[WrittenRubric, ...]:
+def _all_written(
+    rows: Sequence[object], n_responses: int, problems: list[str], *, mined: bool = False
+) -> tuple[WrittenRubric, ...]:
     """Return all rubrics of a reply, or refuse it for its faults, including those in `problems`."""
-    rubrics = [tried(problems, _written, row, number, n_responses) for number, row in enumerate(rows, start=1)]
+    rubrics = [tried(problems, _written, row, number, n_responses, mined) for number, row in enumerate(rows, start=1)]
     refuse(problems)
     return tuple(rubric for rubric in rubrics if rubric is not None)
 
 
-def _written(row: object, number: int, n_responses: int) -> WrittenRubric:
+def _written(row: object, number: int, n_responses: int, mined: bool) -> WrittenRubric:
     """Return a rubric; a bare statement has no response, and a missing polarity is derived from the statement."""
     fields = {"statement": row} if isinstance(row, str) else cast("Mapping[str, object]", row)
-    model = MinedReply if n_responses and not isinstance(row, str) else RubricReply
+    model = RubricReply
+    if n_responses and not isinstance(row, str):
+        model = MinedReply if mined else EasyWrongReply
     parsed = read_fields(model, fields, f"rubric {number}", about=n_responses)
-    responses = tuple(parsed.responses) if isinstance(parsed, MinedReply) else ()
+    responses = tuple(parsed.responses) if isinstance(parsed, EasyWrongReply) else ()
     polarity = parsed.polarity or polarity_of(parsed.statement)
     return WrittenRubric(parsed.statement, polarity, parsed.kind, parsed.evidence.strip(), responses)

@@ -1,6 +1,8 @@
 """Verdicts in double brackets: a rating on a scale, and whether two answers are equivalent."""
 
 import re
+from collections.abc import Sequence
+from itertools import pairwise
 
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.grammar import choice
@@ -11,10 +13,19 @@ _NUMERIC = re.compile(r"\[\[\s{0,9}([+-]?\.?[0-9][^\[\]\n]{0,60})\]\]")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]{1,15}(?:\.[0-9]{0,15})?|\.[0-9]{1,15})")
 _DOUBT = re.compile(
     r"\b(?:not|\w{2,9}n['\u2019]t|never|no|nor|neither|without|instead|cannot|hardly|barely|least|most|if|unless|"
-    r"perhaps|maybe|possibly|either|between|than|asks?|demands?|says?|claims?|writes?|requests?|wants?|quotes?|wrong|false)\b|[0-9][\s.,/]{0,9}$|[+\-~<>\u2264\u2265\u00b1\u2248]$",
+    r"perhaps|maybe|possibly|either|between|than|asks?|demands?|says?|claims?|writes?|requests?|wants?|quotes?|wrong|false|"
+    r"n/a|none|unknown|unclear|unsure|uncertain|undecided|unable|impossible|abstain(?:s|ed)?)\b|[0-9][\s.,/]{0,9}$|[+\-~<>\u2264\u2265\u00b1\u2248]$",
     re.IGNORECASE,
 )
 """What must not come before a rating in its sentence: words that deny, doubt, condition or attribute it to others."""
+_BRACKETED = re.compile(r"\[\[([^\[\]\n]{1,200})\]\]")
+_NO_VERDICT = re.compile(
+    r"[\s*_]{0,9}(?:n\s?/?\s?a|none|null|nothing|unknown|unclear|unsure|uncertain|undecided|undecidable|neither|both|either|tie|"
+    r"same|different|skip(?:ped)?|abstain|not applicable|not sure|no (?:rating|score|verdict)|cannot .{1,60}|can't .{1,60}|\?+)"
+    r"[\s*_.!]{0,9}",
+    re.IGNORECASE,
+)
+"""What a judge writes in double brackets in the place of a verdict."""
 EQUIVALENCE = choice("same", "different")
 
 
@@ -44,6 +55,7 @@ def parse_rating(text: str, low: float, high: float) -> float:
         first, second, *_ = values
         raise UnparsableReply(f"there are different ratings: [[{first:g}]] and [[{second:g}]]")
     scale = rf"(?:\s{{0,3}}(?:/|out of)\s{{0,3}}{high:g}(?![0-9.,%\u066b]))?"
+    _no_other_verdict(ratings, reply)
     plainly(ratings, reply, tail=scale, lead=_DOUBT)
     rating = next(iter(values))
     if not low <= rating <= high:
@@ -73,5 +85,21 @@ def either(text: str, yes: str, no: str) -> bool:
         raise UnparsableReply(f"there is no verdict of the form [[{yes}]] or [[{no}]] outside of quotes and code")
     if len(words) > 1:
         raise UnparsableReply(f"the verdict is both [[{yes}]] and [[{no}]]")
+    _no_other_verdict(verdicts, reply)
     plainly(verdicts, reply)
     return words == {yes}
+
+
+def _no_other_verdict(verdicts: Sequence[re.Match[str]], reply: str) -> None:
+    """Refuse a reply with double brackets that hold another verdict, or stand right beside one: `[[N/A]] [[7]]`."""
+    spans = {match.span() for match in verdicts}
+    brackets = matches(_BRACKETED, reply)
+    for position, other in enumerate(brackets):
+        if other.span() in spans:
+            continue
+        neighbours = brackets[max(0, position - 1) : position + 2]
+        gaps = [reply[first.end() : second.start()] for first, second in pairwise(neighbours)]
+        if _NO_VERDICT.fullmatch(other[1]) or not all(re.search(r"\w", gap) for gap in gaps):
+            raise UnparsableReply(
+                f"{short(other[0])} stands beside {verdicts[0][0]}: write one verdict and nothing else"
+            )

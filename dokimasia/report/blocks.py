@@ -33,13 +33,15 @@ Cell = str | Span | tuple["str | Span", ...]
 class Column:
     """A column of a table: title, whether it holds numbers, and an explanation of the title if needed.
 
-    `only` restricts the column to one place; by default it is drawn everywhere.
+    `only` restricts the column to one place; by default it is drawn everywhere. A `detail` is left
+    out where a terminal shows part of the columns.
     """
 
     title: str
     numeric: bool = True
     meaning: str = ""
     only: Place | None = None
+    detail: bool = False
 
 
 @dataclass(frozen=True, slots=True)

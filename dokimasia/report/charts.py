@@ -137,7 +137,9 @@ def repeats_chart(means: Mapping[str, Sequence[float | None]], *, title: str) ->
     return {"data": [trace], "layout": _layout(list(means), title, SCALE)}
 
 
-def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str], *, title: str) -> Figure:
+def paired_chart(
+    pairs: Mapping[str, tuple[float, float]], names: tuple[str, str], *, title: str, scale: Sequence[float] = SCALE
+) -> Figure:
     """Return a chart with a row per model: two dots joined by a line, the second one hollow."""
     rows = [label(name) for name in pairs]
     traces = [
@@ -157,7 +159,7 @@ def paired_chart(pairs: Mapping[str, tuple[float, float]], names: tuple[str, str
         _line(pair, (row, row), line={"width": 2, "color": PALETTE[0]})
         for row, pair in zip(rows, pairs.values(), strict=True)
     ]
-    layout = _layout(list(pairs), title, SCALE, shapes=lines)
+    layout = _layout(list(pairs), title, scale, shapes=lines)
     return {"data": traces, "layout": layout | KEYED | {"height": layout["height"] + 24}}
 
 
@@ -386,6 +388,29 @@ def scatter_chart(points: Mapping[str, tuple[float, float]], *, x: str, y: str, 
             }
         )
     return {"data": traces, "layout": plain_layout(x, y)}
+
+
+def cloud_chart(clouds: Mapping[str, Sequence[tuple[float, float]]], *, x: str, y: str) -> Figure:
+    """Return a scatter plot with a small dot for each point, in the colour of its model.
+
+    Args:
+        clouds: coordinates by model.
+        x: title of the horizontal axis.
+        y: title of the vertical axis.
+    """
+    traces = [
+        {
+            "type": "scatter",
+            "mode": "markers",
+            "name": label(name),
+            "x": [point[0] for point in points],
+            "y": [point[1] for point in points],
+            "marker": {"size": 6, "opacity": 0.6, "color": PALETTE[number % len(PALETTE)]},
+            "hovertemplate": "%{x:.0f}, <b>%{y:.2f}</b><extra>" + label(name) + "</extra>",
+        }
+        for number, (name, points) in enumerate(clouds.items())
+    ]
+    return {"data": traces, "layout": plain_layout(x, y) | KEYED}
 
 
 def _least_squares(xs: Sequence[float], ys: Sequence[float]) -> tuple[list[float], list[float]] | None:

@@ -1,7 +1,7 @@
 """The comparison of two runs, or of two models of a run, as blocks: what `diff` prints."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Literal, NamedTuple, TypeVar
+from typing import Literal, NamedTuple
 
 from pydantic import Field, JsonValue
 
@@ -14,6 +14,7 @@ from dokimasia.report.figures import (
     NOTHING,
     SPEAKING,
     SURE,
+    allowing,
     in_words,
     limits_text,
     no_interval,
@@ -109,6 +110,11 @@ class AccuracyComparison(ShareComparison):
 
     n_undecided: SideCounts
     bounds: Bounds
+    outer: Bounds | None = Field(
+        default=None,
+        description="from the lower end of the interval of the least difference that undecided answers allow to the upper end "
+        "of that of the largest; absent where none is undecided",
+    )
 
 
 class SharedCriteria(Value):
@@ -202,6 +208,7 @@ class RunComparison(Value):
     corrected: dict[str, CorrectedAnswers] | None = None
     simulated: tuple[str, ...]
     seed: Count
+    direction: Literal["second minus first"] = Field(description="of every difference, of runs as of models")
     scored_by: Literal["criteria", "rubrics"] | None
     scale: tuple[int | float, int | float] | None
     differs: tuple[PlanDifference, ...]
@@ -235,34 +242,6 @@ class PartComparison(ComparedMeans, PartCounts):
     adjusted: Fraction
 
 
-C = TypeVar("C", bound=ComparedMeans)
-
-
-def turned(compared: C) -> C:
-    """Return a comparison as first minus second, as two models of one run are shown on its page."""
-    changed = compared.changed
-    update: dict[str, Value | tuple[Value, ...] | None] = {
-        "changed": ChangeCounts(higher=changed.lower, equal=changed.equal, lower=changed.higher)
-    }
-    if (gap := compared.difference) is not None:
-        ends = {"mean": 0.0 - gap.mean, "low": _less(gap.high), "high": _less(gap.low)}
-        update["difference"] = gap.model_copy(update=ends)
-    if isinstance(compared, ScoreComparison | AccuracyComparison) and compared.bounds is not None:
-        update["bounds"] = Bounds(low=0.0 - compared.bounds.high, high=0.0 - compared.bounds.low)
-    if isinstance(compared, ScoreComparison):
-        for name in ("strict_accuracy", "stated", "both_stated"):
-            part: ComparedMeans | None = getattr(compared, name)
-            update[name] = None if part is None else turned(part)
-        update["most_changed"] = tuple(
-            sample.model_copy(update={"difference": 0.0 - sample.difference}) for sample in compared.most_changed
-        )
-    return compared.model_copy(update=update)
-
-
-def _less(value: float | None) -> float | None:
-    return None if value is None else 0.0 - value
-
-
 def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Iterator[Block]:
     """Yield the blocks of a comparison: settings that differ, figures, and what could not be compared.
 
@@ -271,8 +250,6 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         changed: whether to list the samples that changed most.
     """
     same_run, pairs = comparison.within_a_run, comparison.scores
-    if same_run:
-        pairs = [turned(pair) for pair in pairs]
     if comparison.simulated:
         yield Paragraph(SIMULATED_NOTE, "warning")
     sides = (("first", comparison.first),) if same_run else (("first", comparison.first), ("second", comparison.second))
@@ -339,6 +316,8 @@ def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
             continue
         if not changed.higher and not changed.lower:
             unchanged = True
+        elif measured.gap.interval_method:
+            continue
         elif (measured.gap.low <= 0 <= measured.gap.high) == (measured.p_value <= SURE):
             disagree = True
     if disagree:
@@ -356,7 +335,6 @@ def interval_and_test(compared: Iterable[ComparedMeans]) -> Iterator[str]:
 def _meaning(comparison: RunComparison) -> str:
     """Return a sentence on units, direction, intervals and tests of the table."""
     scale = comparison.scale
-    direction = "first minus second" if comparison.within_a_run else "second minus first"
     several = " The p-values are not adjusted for the number of pairs." if len(comparison.pairs) > 1 else ""
     parts: list[str] = []
     if scale is not None and not _scoreless(comparison):
@@ -370,7 +348,7 @@ def _meaning(comparison: RunComparison) -> str:
             "points",
         )
     return (
-        f"{'; '.join(parts)}. difference: {direction} on the samples that have it in both; 95 % bootstrap interval "
+        f"{'; '.join(parts)}. difference: {comparison.direction} on the samples that have it in both; 95 % bootstrap interval "
         f"and two-sided sign-flip test, both clustered by samples that share an image.{several}"
     )
 
@@ -477,7 +455,9 @@ def difference_cells(means: ComparedMeans, percent: bool = False) -> list[Cell]:
     tone, limits = "strong", no_interval(gap)
     if gap.low is not None and gap.high is not None:
         tone = "good" if gap.low > 0 else "bad" if gap.high < 0 else "strong"
-        limits = f"{signed(gap.low)} to {signed(gap.high)}"
+        limits = f"{signed(gap.low)} to {signed(gap.high)}{allowing(gap).text}"
+    if measured.p_value <= SURE and (gap.low is None or gap.interval_method):
+        tone = "good" if gap.mean > 0 else "bad"
     p_value = _p_text(measured.p_value, measured.exact)
     return [mean(measured.first), mean(measured.second), Span(signed(gap.mean), tone), limits, p_value]
 
@@ -506,8 +486,15 @@ def _undecided(pair: ScoreComparison, right: AccuracyComparison) -> str:
     low, high = (signed_text(100 * end, 0) for end in (right.bounds.low, right.bounds.high))
     return (
         f"undecided answers, counted as not right: {in_words(counts)}; whatever they are, the difference on these samples "
-        f"lies from {low} to {high}"
+        f"lies from {low} to {high}{_with_error(right.outer)}"
     )
+
+
+def _with_error(outer: Bounds | None) -> str:
+    if outer is None:
+        return ""
+    low, high = (signed_text(100 * end, 0) for end in (outer.low, outer.high))
+    return f", with sampling error from {low} to {high}"
 
 
 def _most_changed(samples: Sequence[ChangedSample], sides: tuple[str, str]) -> Table:

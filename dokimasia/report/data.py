@@ -7,7 +7,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, JsonValue
 
 from dokimasia.domain.identity import JsonObject
-from dokimasia.report.blocks import Block, Section
+from dokimasia.report.blocks import Block, Cell, Section
 from dokimasia.report.figures import several
 
 SIMULATED_NOTE = "Simulated models: these figures say something about the instrument, nothing about any real model."
@@ -174,14 +174,18 @@ class ReportData:
         return None if added is None else added.value
 
     def ranked(self) -> list[str]:
+        """Return the models by strict accuracy, best first, and where that is equal or unknown by mean score."""
+        return sorted(self.summary["models"], key=lambda name: (-self._accuracy(name), -self._score(name), name))
+
+    def by_score(self) -> list[str]:
         """Return the models by mean score, best first; those without a score come last, by strict accuracy."""
-        models = self.summary["models"]
+        return sorted(self.summary["models"], key=lambda name: (-self._score(name), -self._accuracy(name), name))
 
-        def key(name: str) -> tuple[float, float]:
-            accuracy = models[name].get("strict_accuracy") or {}
-            return (models[name]["score"] or {"mean": 0})["mean"], accuracy.get("share") or 0
+    def _accuracy(self, name: str) -> float:
+        return (self.summary["models"][name].get("strict_accuracy") or {}).get("share") or 0
 
-        return sorted(models, key=lambda name: (*(-value for value in key(name)), name))
+    def _score(self, name: str) -> float:
+        return (self.summary["models"][name]["score"] or {"mean": 0})["mean"]
 
     @property
     def judged(self) -> bool:
@@ -239,6 +243,8 @@ class Drawing:
         asks: whether `sample` begins with the question; otherwise a page of one sample adds it.
         card: draws the sample's page in place of `sample`: HTML from the view, its pictures by hash, and the clip.
         added_after: the section after which additions of other methods are placed.
+        conclusion: at most five sentences that a reader can quote, with which every report begins: who is better, by how
+            much, how sure that is, what is undecided, and how many samples would decide it.
         counts: singular and plural of what the figures' `samples`, or `n`, counts.
         figures: the model of the figures that the sections read; None if they read plain JSON.
     """
@@ -252,3 +258,4 @@ class Drawing:
     added_after: SectionMaker | None = None
     counts: tuple[str, str] = ("sample", "samples")
     figures: type[BaseModel] | None = None
+    conclusion: Callable[[ReportData], Sequence[Cell]] | None = None

@@ -7,7 +7,7 @@ default; every other field is always present, null or not.
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from types import UnionType
-from typing import Annotated, Any, Generic, Protocol, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar, Union, get_args, get_origin
 
 from pydantic import BaseModel, Field
 
@@ -62,6 +62,11 @@ NoInterval = Annotated[
     Field(description="why there is no interval: the data cannot tell one that holds its level; absent where there is"),
 ]
 
+IntervalMethod = Annotated[
+    Literal["gaffke"] | None,
+    Field(description="which interval it is, where it is not the usual one of the figure: gaffke's; else absent"),
+]
+
 
 class Used(Value):
     """What results used."""
@@ -94,6 +99,7 @@ class Interval(Value):
     low: float | None = Field(description="lower end of the 95 % interval; null where there is none")
     high: float | None = Field(description="upper end of the 95 % interval; null where there is none")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class Rate(Value):
@@ -103,6 +109,7 @@ class Rate(Value):
     low: Fraction | None = Field(description="lower end of the 95 % interval")
     high: Fraction | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class CountedRate(Rate):
@@ -126,6 +133,11 @@ class StrictShare(CountedRate):
         description="of these, answers of which no rule says whether they are right, nor a judge"
     )
     upper: Fraction | None = Field(description="the share if all undecided answers were right; null without an answer")
+    outer: Bounds | None = Field(
+        default=None,
+        description="from the lower end of the interval to the upper end of the interval that the share has if all undecided "
+        "answers are right; absent where none is undecided",
+    )
     answers: Count = Field(description="answers, also those that failed")
     coverage: Coverage
     bounds: Bounds | None = Field(
@@ -157,6 +169,21 @@ class PairedDifference(Value):
     changed: ChangeCounts
 
 
+class Lead(Value):
+    """How the best of several compares with the next best, on the samples that both have."""
+
+    best: str = Field(description="who has the highest figure")
+    next_best: str = Field(description="who has the next highest")
+    n: Count = Field(description="samples that both have")
+    difference: Interval = Field(description="best less next best, by sample, in the figure's unit; not below 0")
+    p_value: Fraction = Field(
+        description="two-sided, by sign flips of whole clusters; not adjusted for the choice of two"
+    )
+    samples_needed: Count | None = Field(
+        description="samples that show a difference of this size with 80 % power; null where nothing can be said of it"
+    )
+
+
 class AgreementCoefficient(Value):
     """A coefficient of agreement corrected for chance, -1 to 1, with its 95 % interval."""
 
@@ -164,6 +191,7 @@ class AgreementCoefficient(Value):
     low: float | None = Field(description="lower end of the 95 % interval; null where there is none")
     high: float | None = Field(description="upper end of the 95 % interval; null where there is none")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     no_value: str | None = Field(default=None, description="why there is no value; absent where there is one")
 
 

@@ -15,6 +15,9 @@ NOTHING = Span("–", "muted")
 NO_INTERVAL = "no interval: "
 """Prefix of the reason why there is no interval."""
 
+ALLOWING = ", allowing for unseen images"
+"""What stands behind the ends of an interval by Gaffke's method."""
+
 LOWEST, HIGHEST = 1.0, 5.0
 MINUS = "\N{MINUS SIGN}"
 BAR_WIDTH = 16
@@ -25,16 +28,23 @@ SPEAKING = 0.8
 
 
 class Ends(NamedTuple):
-    """The two ends of an interval or of bounds; without them, the reason."""
+    """The two ends of an interval or of bounds, and its method if it is not the usual one; without them, the reason."""
 
     low: float | None
     high: float | None
     no_interval: str | None = None
+    interval_method: str | None = None
 
 
 def ends_of(measured: Limited) -> Ends:
     """Return the ends of an interval, a rate or bounds."""
-    return Ends(measured.low, measured.high, getattr(measured, "no_interval", None))
+    reason, method = getattr(measured, "no_interval", None), getattr(measured, "interval_method", None)
+    return Ends(measured.low, measured.high, reason, method)
+
+
+def allowing(measured: Limited) -> Span:
+    """Return what is to be said behind the ends of an interval: which it is, if it is not the usual one; else empty."""
+    return Span(ALLOWING if ends_of(measured).interval_method else "", "muted")
 
 
 def score(value: float | None, place: str = "", *, tone: Tone = "strong", tinted: bool = False) -> Span:
@@ -54,7 +64,8 @@ def interval(measured: Limited | None, place: str = "", *, signed: bool = False,
         return no_interval(ends)
     low = Span(_end_text(ends.low, digits, signed=signed), "", f"{place}/low" if place else "", ends.low)
     high = Span(_end_text(ends.high, digits, signed=signed), "", f"{place}/high" if place else "", ends.high)
-    return (low, " to " if signed else " – ", high)
+    cell = (low, " to " if signed else " – ", high)
+    return (*cell, allowing(ends)) if ends.interval_method else cell
 
 
 def _end_text(end: float, digits: int, *, signed: bool) -> str:
@@ -72,7 +83,8 @@ def limits_text(measured: Limited, write: Callable[[float], str], between: str =
     ends = ends_of(measured)
     if ends.low is None or ends.high is None:
         return no_interval(ends).text
-    return f"{write(ends.low).replace('-', MINUS)}{between}{write(ends.high).replace('-', MINUS)}"
+    low, high = (write(end).replace("-", MINUS) for end in (ends.low, ends.high))
+    return f"{low}{between}{high}{allowing(ends).text}"
 
 
 def bracketed(measured: Limited, write: Callable[[float], str]) -> str:
@@ -250,10 +262,15 @@ def upper_of(figure: StrictShare, place: str = "") -> Span:
 
 
 def undecided_of(figure: StrictShare, place: str = "") -> Cell:
-    """Return the number of undecided answers, and the strict accuracy if they were right, as `6, up to 100 %`."""
+    """Return the number of undecided answers, and the strict accuracy if they were right, as `6, up to 100 % (46–100)`."""
     undecided = figure.n_undecided
     cell = count(undecided, place and f"{place}/n_undecided")
-    return (cell, ", up to\u00a0", upper_of(figure, place)) if undecided else cell
+    return (cell, ", up to\u00a0", upper_of(figure, place), outer_of(figure)) if undecided else cell
+
+
+def outer_of(figure: StrictShare) -> str:
+    """Return the 95 % interval of the range that undecided answers leave open, in percent, as ` (46–100)`."""
+    return "" if figure.outer is None else f" ({100 * figure.outer.low:.0f}–{100 * figure.outer.high:.0f})"
 
 
 def percent_bounds(figure: Share | StrictShare | None) -> Cell:

@@ -1,19 +1,24 @@
-"""Reasons for missing intervals: in short in sentences; in tables as footnotes, each reason once."""
+"""Reasons for missing intervals, and notes on unusual ones: in short in sentences; in tables as footnotes, each once."""
 
 import re
 from collections.abc import Callable
 from dataclasses import replace
 
 from dokimasia.report.blocks import Cell, Table, spans
-from dokimasia.report.figures import NO_INTERVAL
+from dokimasia.report.figures import ALLOWING, NO_INTERVAL
 
-_REASON = re.compile(rf"{NO_INTERVAL}([^\[\]()]+)")
+_MARKED = re.compile(rf"{NO_INTERVAL}(?P<reason>[^\[\]()]+)|{ALLOWING}")
 _THIN = re.compile(
     r"(?P<details>[\d,]+ clusters (?:at the ceiling|at the floor|nearly alike): "
     r"the effective number that differ from the median is [\d.]+, at least [\d.]+ are needed)"
 )
 TOO_FEW = "too few different images"
 """Short form of the reasons for which data are too few for an interval."""
+WHY_ALLOWING = (
+    "too few images differ for the usual interval: this one (Gaffke's) allows for images at both ends of the scale that were "
+    "not drawn, and is wider"
+)
+"""Footnote of an interval by Gaffke's method."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 _RAISED = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
@@ -29,35 +34,41 @@ def shortened(text: str, write: Callable[[str, str], str] = lambda short, detail
 
 
 class Footnotes:
-    """Reasons for missing intervals, numbered in order of appearance.
+    """Reasons for missing intervals, and notes on intervals that are not the usual ones, numbered in order of appearance.
 
     Reasons that differ only in their numbers share a footnote, with the range of each number.
     """
 
     def __init__(self) -> None:
-        self._reasons: dict[str, list[str]] = {}
+        self._notes: dict[str, list[str]] = {}
 
     def mark(self, text: str) -> str:
-        """Return a text in which each reason is replaced by `none` and the number of its footnote."""
-        return _REASON.sub(self._mark, text)
+        """Return a text with the number of a footnote in each place of a reason, which reads `none`, or of a note."""
+        return _MARKED.sub(self._mark, text)
 
     def _mark(self, match: re.Match[str]) -> str:
-        reason = match[1].rstrip()
-        alike = self._reasons.setdefault(_NUMBER.sub("0", reason), [])
-        alike.append(reason)
-        number = list(self._reasons.values()).index(alike) + 1
-        return f"none {str(number).translate(_RAISED)}{match[1][len(reason) :]}"
+        if match["reason"] is None:
+            return f" {self._number(WHY_ALLOWING)}"
+        reason = match["reason"].rstrip()
+        return f"none {self._number(NO_INTERVAL + reason)}{match['reason'][len(reason) :]}"
+
+    def _number(self, note: str) -> str:
+        """Return the raised number of a note."""
+        alike = self._notes.setdefault(_NUMBER.sub("0", note), [])
+        alike.append(note)
+        return _raised(list(self._notes.values()).index(alike) + 1)
 
     def lines(self) -> list[str]:
         """Return the footnotes, one per line."""
-        return [
-            f"{str(number).translate(_RAISED)} {NO_INTERVAL}{_explained(alike)}"
-            for number, alike in enumerate(self._reasons.values(), start=1)
-        ]
+        return [f"{_raised(number)} {_explained(alike)}" for number, alike in enumerate(self._notes.values(), start=1)]
+
+
+def _raised(number: int) -> str:
+    return str(number).translate(_RAISED)
 
 
 def noted(table: Table) -> tuple[Table, list[str]]:
-    """Return a table with reasons for missing intervals replaced by footnote numbers, and the footnotes in order."""
+    """Return a table with reasons and notes on intervals replaced by footnote numbers, and the footnotes in order."""
     footnotes = Footnotes()
 
     def short(cell: Cell) -> Cell:
@@ -74,7 +85,9 @@ def noted(table: Table) -> tuple[Table, list[str]]:
 def _explained(alike: list[str]) -> str:
     """Return reasons that differ only in their numbers as one, with the short form first."""
     details = _together(alike)
-    return f"{TOO_FEW} ({details})" if _THIN.search(alike[0]) else details
+    if not _THIN.search(alike[0]):
+        return details
+    return f"{NO_INTERVAL}{TOO_FEW} ({details.removeprefix(NO_INTERVAL)})"
 
 
 def _together(reasons: list[str]) -> str:

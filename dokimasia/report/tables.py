@@ -27,6 +27,7 @@ class FieldColumn:
     meaning: str | None = None
     numeric: bool | None = None
     only: Place | None = None
+    detail: bool = False
     write: Writer | None = None
     linked: bool = True
 
@@ -40,6 +41,7 @@ class ComputedColumn(Generic[M]):
     meaning: str = ""
     numeric: bool = True
     only: Place | None = None
+    detail: bool = False
 
 
 TableColumn = FieldColumn | ComputedColumn[M]
@@ -51,6 +53,7 @@ def column(
     meaning: str | None = None,
     numeric: bool | None = None,
     only: Place | None = None,
+    detail: bool = False,
     write: Writer | None = None,
     linked: bool = True,
 ) -> FieldColumn:
@@ -62,10 +65,20 @@ def column(
         meaning: explanation of the title; empty for none.
         numeric: whether to align the values as numbers.
         only: the only place where the column is drawn.
+        detail: whether it is left out where a terminal shows part of the columns.
         write: writes the value with its JSON pointer.
         linked: whether cells carry the JSON pointers of their values.
     """
-    return FieldColumn(path=path, title=title, meaning=meaning, numeric=numeric, only=only, write=write, linked=linked)
+    return FieldColumn(
+        path=path,
+        title=title,
+        meaning=meaning,
+        numeric=numeric,
+        only=only,
+        detail=detail,
+        write=write,
+        linked=linked,
+    )
 
 
 def computed_column(
@@ -75,9 +88,10 @@ def computed_column(
     meaning: str = "",
     numeric: bool = True,
     only: Place | None = None,
+    detail: bool = False,
 ) -> ComputedColumn[M]:
-    """Declare a column whose cells are computed from whole rows."""
-    return ComputedColumn(title=title, write=write, meaning=meaning, numeric=numeric, only=only)
+    """Declare a column whose cells are computed from whole rows; the other arguments are as in `column`."""
+    return ComputedColumn(title=title, write=write, meaning=meaning, numeric=numeric, only=only, detail=detail)
 
 
 def name_column(title: str) -> ComputedColumn[Any]:
@@ -112,7 +126,7 @@ def table(
             heads.append(_head(model, declared))
             writers.append(_cell_writer(model, declared))
         else:
-            heads.append(Column(declared.title, declared.numeric, declared.meaning, declared.only))
+            heads.append(Column(declared.title, declared.numeric, declared.meaning, declared.only, declared.detail))
             writers.append(declared.write)
     return Table(heads, [[write(row) for write in writers] for row in rows], about, sortable)
 
@@ -191,6 +205,7 @@ def _head(model: type[M], declared: FieldColumn) -> Column:
         display.numeric if numeric is None else numeric,
         display.meaning if meaning is None else meaning,
         declared.only,
+        declared.detail,
     )
 
 

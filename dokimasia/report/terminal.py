@@ -25,6 +25,7 @@ from dokimasia.report.blocks import (
     Only,
     Paragraph,
     Section,
+    Span,
     Table,
     Texts,
     Tone,
@@ -32,6 +33,7 @@ from dokimasia.report.blocks import (
     spans,
 )
 from dokimasia.report.data import ReportData
+from dokimasia.report.figures import several
 from dokimasia.report.footnotes import noted, shortened
 from dokimasia.report.sections import sections_of
 from dokimasia.report.sections.opening import opening
@@ -51,16 +53,67 @@ UNBOUNDED = 10_000
 LONG = 50_000
 """Texts with more characters are written in one piece and wrapped by the terminal; Rich takes seconds per megabyte."""
 WIDEST_WORD, NARROWEST_TITLE = 24, 8
+MOST_COLUMNS = 7
+"""Columns of a table in a terminal, unless all are asked for."""
 _BETWEEN = re.compile(r"[^aeiou](?=[^aeiou])(?<!s(?=t))(?<![tcsp](?=h))", re.IGNORECASE)
 _AFTER_VOWEL = re.compile(r"[aeiou](?=[^aeiou])", re.IGNORECASE)
 
 Redact = Callable[[str], str]
 
 
-def draw_run(out: Console, data: ReportData, *, redact: Redact = str) -> None:
-    """Print the heading of a run, and the terminal sections of its kind."""
+def draw_run(out: Console, data: ReportData, *, redact: Redact = str, full: bool = False) -> None:
+    """Print the heading of a run, its conclusion and its first table; with `full`, all its terminal sections."""
     draw_blocks(out, list(opening(data, data.drawing.name)), redact=redact)
-    draw_sections(out, sections_of(data, "terminal"), redact=redact)
+    sections = sections_of(data, "terminal")
+    draw_sections(out, sections if full else in_brief(sections), redact=redact)
+
+
+def in_brief(sections: Sequence[Section]) -> list[Section]:
+    """Return the first section with its first table, in at most `MOST_COLUMNS` columns, and what else there is.
+
+    Notes are left out, unless they name a command; of what follows the table, warnings and commands stay.
+    """
+    if not sections:
+        return []
+    first, *others = sections
+    kept: list[Block] = []
+    hidden: list[str] = []
+    n_tables = 0
+    for block in drawn_at("terminal", first.blocks):
+        if isinstance(block, Table):
+            n_tables += 1
+            if n_tables == 1:
+                brief = in_few_columns(block)
+                kept.append(brief)
+                if len(brief.columns) < len(block.columns):
+                    hidden.append(several(len(block.columns) - len(brief.columns), "more column"))
+        elif _is_urgent(block) or (n_tables == 0 and not (isinstance(block, Paragraph) and block.kind == "note")):
+            kept.append(block)
+    if n_tables > 1:
+        hidden.append(several(n_tables - 1, "more table"))
+    hidden += [section.title for section in others if any(True for _ in drawn_at("terminal", section.blocks))]
+    kept.append(Paragraph(f"With dokimasia show RUN --full: {'; '.join([*hidden, 'notes'])}.", "note"))
+    return [replace(first, blocks=kept)]
+
+
+def _is_urgent(block: Block) -> bool:
+    """Return whether a block warns, or names a command that goes on from the figures."""
+    if isinstance(block, Bullets):
+        return bool(block.warning)
+    if not isinstance(block, Paragraph):
+        return False
+    return block.kind == "warning" or any(
+        isinstance(piece, Span) and piece.tone == "code" for piece in spans(block.text)
+    )
+
+
+def in_few_columns(table: Table) -> Table:
+    """Return a table with at most `MOST_COLUMNS` columns: where there are more, without details, then the first ones."""
+    if len(table.columns) <= MOST_COLUMNS:
+        return table
+    visible = [index for index, column in enumerate(table.columns) if not column.detail][:MOST_COLUMNS]
+    rows = [[row[index] for index in visible] for row in table.rows]
+    return replace(table, columns=[table.columns[index] for index in visible], rows=rows)
 
 
 def draw_sections(out: Console, sections: Sequence[Section], *, redact: Redact = str) -> None:

@@ -25,6 +25,11 @@ class DecidedAnswer(NamedTuple):
     undecided: bool = False
 
     @property
+    def known(self) -> bool:
+        """Whether a rule settled it, so that nobody need look at it."""
+        return self.decision is not None and not self.decision.by_judge and not self.undecided
+
+    @property
     def correctness(self) -> Correctness:
         """The decision as strict accuracy counts it."""
         if self.undecided or self.decision is None:

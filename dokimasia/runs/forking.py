@@ -1,7 +1,7 @@
 """Forks: a run repeated with another judge, model or prompt; the ledger answers the calls that did not change."""
 
 from collections.abc import Collection, Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import Field
 
@@ -21,6 +21,9 @@ from dokimasia.runs.session import Accepted, Session
 from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
 
 NOTHING_NAMED = (
     "a fork changes something: name another judge (--judge), models (--models X=Y) or prompts (--prompts DIR)"
@@ -71,6 +74,7 @@ async def fork(
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
+    chat_models: "Mapping[str, BaseChatModel] | None" = None,
     given: Any = None,
     home: Home | None = None,
 ) -> RunResult:
@@ -83,6 +87,7 @@ async def fork(
         InputError: nothing changes, the run is unfinished, or runs of its kind are not forked.
         Interrupted: the run was asked to stop; what is finished is kept.
     """
+    settings = settings.with_chat_models(chat_models)
     async with open_home(settings, home, transports, create=False) as opened:
         prepared = await prepare_fork(
             opened, parent, request, settings=settings, given=given, transports=tuple(transports or ())

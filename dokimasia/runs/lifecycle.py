@@ -3,18 +3,23 @@
 import asyncio
 import sys
 from collections.abc import AsyncIterator, Collection, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
-from typing import TYPE_CHECKING, Any, TypeVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+from pydantic import PrivateAttr
 
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import CallFailed, InputError, Interrupted, StorageError
+from dokimasia.errors import CallFailed, ConfigError, InputError, Interrupted, StorageError
+from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.method import AnyMethod, Method
+from dokimasia.runs.method import AnyMethod, Export, Method
 from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import (
     End,
@@ -37,11 +42,14 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.naming import name_run
 from dokimasia.storage.results import count_failed, reopen
 from dokimasia.storage.retries import retry_failed
-from dokimasia.storage.runs import Run, RunStatus, set_status
+from dokimasia.storage.runs import Run, RunStatus, get_run, set_status
 from dokimasia.storage.threads import live_threads
 from dokimasia.storage.usage import count_calls
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from pandas import DataFrame
+
     from dokimasia.runs.work import Job
 
 Q = TypeVar("Q", bound=RunRequest)
@@ -51,7 +59,7 @@ P = TypeVar("P", bound=RunPlan)
 class RunResult(Value):
     """A finished, or unfinished, run: its id, whether it is complete but for what a person has to do, and its figures.
 
-    `end` says how it ended, and `why` in a sentence where that is not as it was wanted.
+    `end` says how it ended, and `why` in a sentence where that is not as it was wanted. `rows` are read from the home.
     """
 
     run: str
@@ -59,6 +67,61 @@ class RunResult(Value):
     summary: JsonObject
     end: End = "complete"
     why: str = ""
+    _home: Path | None = PrivateAttr(default=None)
+
+    def read_from(self, home: Path) -> Self:
+        """Return the result of a run that lies in a home, where its rows are read."""
+        self._home = home
+        return self
+
+    @property
+    def rows(self) -> list[dict[str, object]]:
+        """One row for each item, as `dokimasia export` writes them: what was scored, failures, calls, tokens and cost.
+
+        Raises:
+            StorageError: the home is gone, or a value of the run is missing or damaged.
+        """
+        return [dict(row) for row in self._export().rows]
+
+    def to_pandas(self) -> "DataFrame":
+        """Return the rows as a data frame of pandas, with the columns in the order of an export.
+
+        Raises:
+            ConfigError: pandas is not installed.
+            StorageError: the home is gone, or a value of the run is missing or damaged.
+        """
+        try:
+            from pandas import DataFrame
+        except ImportError as error:
+            raise ConfigError("to_pandas needs pandas: pip install 'dokimasia[pandas]', or take `rows`") from error
+        export = self._export()
+        return DataFrame([dict(row) for row in export.rows], columns=list(export.columns))
+
+    def _export(self) -> Export:
+        if self._home is None:
+            raise StorageError(f"the result of run {self.run} was not made by a run of this process: no home is known")
+        from dokimasia.runs.reading.exporting import export_rows
+
+        with Home.open(self._home, write=False) as home:
+            row = get_run(home, self.run)
+            # In a thread, since an event loop may be running here, and reading waits for none.
+            with ThreadPoolExecutor(1) as reader:
+                return reader.submit(asyncio.run, export_rows(home, row)).result()
+
+    def __eq__(self, other: object) -> bool:
+        """Results are equal by content, wherever their homes are."""
+        return isinstance(other, RunResult) and self.model_dump() == other.model_dump()
+
+    __hash__ = None  # pyright: ignore[reportAssignmentType]
+
+    def __repr__(self) -> str:
+        """Return id, end and models, not the figures."""
+        models = self.summary.get("models")
+        named = f", models={list(models)}" if isinstance(models, dict) else ""
+        why = f", why={self.why!r}" if self.why else ""
+        return f"RunResult({self.run!r}, end={self.end!r}{why}{named})"
+
+    __str__ = __repr__
 
 
 async def run(
@@ -69,6 +132,7 @@ async def run(
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
+    chat_models: "Mapping[str, BaseChatModel] | None" = None,
     prompts: PromptLibrary | None = None,
     given: Any = None,
     home: Home | None = None,
@@ -84,6 +148,7 @@ async def run(
         observer: receives the progress.
         stop: lets other code ask the run to stop.
         transports: transports that replace the package's own, by name.
+        chat_models: LangChain chat models by the names under which the request names them.
         prompts: prompts that replace the package's own.
         given: what the method takes beside its request, such as a program's own criteria.
         home: a home that is open for writing. The caller closes it and the transports, so that several runs can work over
@@ -94,7 +159,7 @@ async def run(
         HomeLocked: another process writes to the home.
         Interrupted: the run was asked to stop; what is finished is kept.
     """
-    settings = settings or load_settings()
+    settings = (settings or load_settings()).with_chat_models(chat_models)
     library = method.library(request, given) if prompts is None else prompts
     async with open_home(settings, home, transports, create=request.makes_home) as opened:
         session = Session(settings, opened, library, given=given, transports=tuple(transports or ()))
@@ -108,9 +173,13 @@ def run_sync(method: AnyMethod, request: RunRequest, **services: Any) -> RunResu
     """Run a request as `run` does, for callers without an event loop.
 
     Raises:
-        RuntimeError: called from inside a running event loop, where `await run(method, request)` belongs.
+        LoopRunning: called inside a running event loop, where `await run(method, request)` belongs.
     """
-    return asyncio.run(run(method, request, **services))
+    return block_on(
+        lambda: run(method, request, **services),
+        called="a function that ends with _sync",
+        instead="`await` and its name without _sync",
+    )
 
 
 async def resume(
@@ -121,6 +190,7 @@ async def resume(
     observer: Observer | None = None,
     stop: Stop | None = None,
     transports: Mapping[str, Transport] | None = None,
+    chat_models: "Mapping[str, BaseChatModel] | None" = None,
     prompts: PromptLibrary | None = None,
     retry: Collection[FailureKind] = (),
     given: object = None,
@@ -136,6 +206,7 @@ async def resume(
         observer: receives the progress.
         stop: lets other code ask the run to stop.
         transports: transports that replace the package's own, by name.
+        chat_models: LangChain chat models that the run asks, by name; the same as before.
         prompts: prompts that replace the package's own.
         retry: kinds of failure whose items are asked anew, as new draws; earlier outcomes stay on record.
         given: what the method takes beside its request.
@@ -147,6 +218,7 @@ async def resume(
             work.
         Interrupted: the run was asked to stop again.
     """
+    settings = settings.with_chat_models(chat_models)
     method, plan, request, library = await asyncio.to_thread(
         prepare_resume, run, changes=changes, prompts=prompts, retry=retry, given=given
     )
@@ -358,7 +430,8 @@ def _result_of(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, 
             if run.status == "waiting"
             else ("spending", describe_spending(home, run, request))
         )
-    return RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
+    result = RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
+    return result.read_from(home.path)
 
 
 @asynccontextmanager

@@ -1,12 +1,13 @@
 """Means, shares, differences and bounds as typed parts of figures, rounded, with intervals that keep whole clusters together."""
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from math import exp, lgamma, log, sqrt
-from typing import NotRequired, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from dokimasia.algorithms.statistics import ConfidenceInterval, bootstrap_interval, jackknife_interval, rate_interval
-from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
+from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
 from dokimasia.algorithms.statistics.refusal import ONE_CLUSTER
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Correctness, FailureKind
@@ -16,6 +17,7 @@ from dokimasia.report.fields import (
     ChangeCounts,
     CountedRate,
     Interval,
+    Lead,
     PairedDifference,
     Permutations,
     Rate,
@@ -28,16 +30,20 @@ from dokimasia.storage.ledger import CallFigures
 
 DIGITS = 6
 
+MOST_FLIPS = 50_000_000
+"""The most signs that the test of a lead draws; above, it draws fewer patterns of them."""
+
 MOST_LEFT_OUT = 200
 """The largest number of groups that a jackknife leaves out; more clusters than this are drawn into so many groups."""
 
 
 class LimitFields(TypedDict):
-    """The fields of an interval in a model: both ends, or why there is none."""
+    """The fields of an interval in a model: both ends and, if it is not the usual one, its name; or why there is none."""
 
     low: float | None
     high: float | None
     no_interval: NotRequired[str]
+    interval_method: NotRequired[Literal["gaffke"]]
 
 
 class CoverageFields(TypedDict):
@@ -79,7 +85,10 @@ def limits(interval: ConfidenceInterval | None, *, unit: float = 1.0) -> LimitFi
         return {"low": None, "high": None}
     if interval.reason:
         return {"low": None, "high": None, "no_interval": interval.reason}
-    return {"low": rounded(unit * interval.low), "high": rounded(unit * interval.high)}
+    ends: LimitFields = {"low": rounded(unit * interval.low), "high": rounded(unit * interval.high)}
+    if interval.method:
+        ends["interval_method"] = interval.method
+    return ends
 
 
 def interval_of(mean: float, ends: ConfidenceInterval, *, unit: float = 1.0) -> Interval:
@@ -117,13 +126,17 @@ def share_of_hits(hits: Sequence[bool], clusters: Sequence[Hashable] | None = No
 
 def strict_accuracy(answers: Sequence[Correctness], clusters: Sequence[Hashable]) -> StrictShare:
     """Return the share of answers that are right: undecided ones count as not right, failed ones not at all."""
-    decided = [
-        (answer == "right", cluster) for answer, cluster in zip(answers, clusters, strict=True) if answer != "failed"
-    ]
-    hits = [right for right, _ in decided]
+    usable = [pair for pair in zip(answers, clusters, strict=True) if pair[0] != "failed"]
+    usable_clusters = [cluster for _, cluster in usable]
+    hits = [answer == "right" for answer, _ in usable]
     k, n, undecided = sum(hits), len(hits), answers.count("undecided")
+    rate, outer = rate_of_hits(hits, usable_clusters), None
+    if undecided and rate.low is not None:
+        possible = rate_interval([answer != "wrong" for answer, _ in usable], clusters=usable_clusters)
+        outer = Bounds(low=rate.low, high=rounded(possible.high))
     return StrictShare(
-        **dict(rate_of_hits(hits, [cluster for _, cluster in decided])),
+        **dict(rate),
+        outer=outer,
         k=k,
         n=n,
         n_undecided=undecided,
@@ -160,6 +173,55 @@ def paired_difference(
         permutations=Permutations(patterns=test.patterns, exact=test.exact),
         changed=changed,
     )
+
+
+def lead_of(
+    values: Mapping[str, Mapping[str, float]],
+    clusters: Mapping[str, Hashable],
+    *,
+    widest: float,
+    seed: int,
+    unit: float = 1.0,
+) -> Lead | None:
+    """Return how the best of several compares with the next best on the samples that both have; None without two.
+
+    Args:
+        values: by name, the value of each sample; the highest mean is the best, and names break ties.
+        clusters: the cluster of each sample.
+        widest: the largest difference that can occur.
+        seed: of the bootstrap and of the permutations.
+        unit: the factor of the difference, such as 100 for percentage points.
+    """
+    means = {name: sum(by_sample.values()) / len(by_sample) for name, by_sample in values.items() if by_sample}
+    if len(means) < 2:
+        return None
+    first, second = sorted(means, key=lambda name: (-means[name], name))[:2]
+    shared = [sample for sample in values[first] if sample in values[second]]
+    if not shared:
+        return None
+    steps = [values[first][sample] - values[second][sample] for sample in shared]
+    if sum(steps) < 0:  # on the samples of one alone the order may be another
+        first, second, steps = second, first, [-step for step in steps]
+    shared_clusters = [clusters[sample] for sample in shared]
+    patterns = max(1_000, min(PERMUTATIONS, MOST_FLIPS // len(shared)))
+    ends = bootstrap_interval(steps, clusters=shared_clusters, seed=seed, bounds=(-widest, widest))
+    difference = sum(steps) / len(steps)
+    return Lead(
+        best=first,
+        next_best=second,
+        n=len(shared),
+        difference=interval_of(unit * difference, ends, unit=unit),
+        p_value=rounded(sign_flip_test(steps, clusters=shared_clusters, seed=seed, permutations=patterns).p_value),
+        samples_needed=_needed(steps, shared_clusters, difference),
+    )
+
+
+def _needed(steps: Sequence[float], clusters: Sequence[Hashable], difference: float) -> int | None:
+    """Return the number of samples that show a difference, by a pilot; None where the pilot says nothing of it."""
+    try:
+        return samples_needed(difference, pilot_design(steps, clusters=clusters))
+    except ValueError:
+        return None
 
 
 def agreement_coefficient(
@@ -274,13 +336,6 @@ def spread(repeats: Iterable[Sequence[float]]) -> float | None:
 def failures_by_kind(kinds: Iterable[FailureKind]) -> dict[FailureKind, int]:
     """Return how many failed by kind of failure, in alphabetical order."""
     return dict(sorted(Counter(kinds).items()))
-
-
-def used_by_all(parts: Iterable[Used]) -> Used:
-    """Return what all parts used together; the cost is unknown where that of any part is."""
-    listed = list(parts)
-    cost = costs((part.cost for part in listed), (part.cost_known for part in listed))
-    return Used(calls=sum(part.calls for part in listed), **cost)
 
 
 def used_by_calls(calls: Iterable[CallFigures]) -> Used:

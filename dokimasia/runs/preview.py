@@ -21,6 +21,9 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 from dokimasia.storage.usage import count_calls
 
+REPAIR = "repair"
+"""The prompt that sends an unusable reply back; a preview leaves it out."""
+
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
 
@@ -50,15 +53,16 @@ def preview(method: Method[Q, P], request: Q, *, settings: Settings, given: obje
     """
     library = method.library(request, given)
     accepted = asyncio.run(prepare(method, request, settings=settings, library=library, given=given))
-    prompts: list[Rendered] = []
+    prompts = _templates(accepted.plan, library)
     if method.previews is not None and accepted.first is not None:
-        prompts = list(method.previews(accepted.plan, accepted.first, library))
+        previews = method.previews(accepted.plan, accepted.first, library)
+        prompts = {prompt.name: _messages(prompt) for prompt in previews}
     id = run_id(method, accepted.plan)
     return {
         "run": id,
         **estimate_json(accepted),
         **({} if request.fresh else _begun(settings, id)),
-        "prompts": {prompt.name: _messages(prompt) for prompt in prompts},
+        "prompts": prompts,
     }
 
 
@@ -112,6 +116,15 @@ def _home(settings: Settings, request: RunRequest) -> Home | None:
         if not request.makes_home:
             raise
         return None
+
+
+def _templates(plan: RunPlan, library: PromptLibrary) -> dict[str, list[dict[str, object]]]:
+    """Return the prompts of a plan as they stand in the library, with the names of their inputs in double braces."""
+    templates: dict[str, list[dict[str, object]]] = {}
+    for prompt in (library.get(name) for name in plan.prompts if name != REPAIR):
+        texts = {"system": prompt.instructions(1), "user": prompt.user}
+        templates[prompt.name] = [{"role": role, "text": text, "images": 0} for role, text in texts.items() if text]
+    return templates
 
 
 def _messages(rendered: Rendered) -> list[dict[str, object]]:

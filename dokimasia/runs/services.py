@@ -1,13 +1,14 @@
 """The composition root: transports, gateway, ledger, store and checkpoints, put together for one run."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Iterable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from dokimasia.agents import PromptLibrary
+from dokimasia.chat_models import LANGCHAIN, chat_model_for
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError
@@ -29,10 +30,12 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.people.asking import QueuedPeople
 from dokimasia.storage.runs import HomeRows, SqliteValueStore
-from dokimasia.storage.spending import Spending, spending_recorder, spent_by
+from dokimasia.storage.spending import spending_recorder, spent_by
 from dokimasia.tools.reducing import reduce_image
 
 if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
     from dokimasia.graphs.executor import Executor
     from dokimasia.runs.requests import Invocation
     from dokimasia.storage.checkpoints import Saver
@@ -85,7 +88,33 @@ def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary
     transport_names = {
         spec.ref.model.split("/", 1)[0] if spec.transport == "auto" else spec.transport for spec in models
     }
-    return {**dict(transports_for(transport_names - set(built_in))), **built_in}
+    return {**dict(transports_for(transport_names - set(built_in))), **chat_transports(models), **built_in}
+
+
+def chat_transports(
+    specs: Iterable[ModelSpec], given: "Mapping[str, BaseChatModel] | None" = None
+) -> dict[str, Transport]:
+    """Return the transports of the LangChain chat models among the models, by name.
+
+    Args:
+        specs: the models.
+        given: chat models that a program gave, by name; others come from plug-ins.
+
+    Raises:
+        ConfigError: a chat model is missing, or is another one than the run was accepted with.
+    """
+    transports: dict[str, Transport] = {}
+    for spec in specs:
+        if spec.transport.startswith(LANGCHAIN) and spec.transport not in transports:
+            from dokimasia.gateway.langchain import LangChainTransport
+
+            transports[spec.transport] = LangChainTransport(chat_model_for(spec, given or {}))
+    return transports
+
+
+def is_given(spec: ModelSpec, settings: Settings) -> bool:
+    """Return whether a model is a LangChain chat model that this program gave as an object."""
+    return spec.transport.startswith(LANGCHAIN) and spec.transport.removeprefix(LANGCHAIN) in settings.chat_models
 
 
 def check_simulated(spec: ModelSpec) -> None:
@@ -248,7 +277,10 @@ async def open_services(
     people = QueuedPeople(home, run, specs)
     async with share_services(home) as shared, AsyncExitStack() as stack:
         saver = await shared.saver()
-        ways = transports or transports_for_models(specs, library)
+        given = {name: spec for name, spec in specs.items() if is_given(spec, settings)}
+        others = {name: spec for name, spec in specs.items() if name not in given}
+        ways = transports or transports_for_models(others, library)
+        ways = {**chat_transports(given.values(), settings.chat_models), **ways}
         reduce = ReducedImages(home.blobs, reduce_image, home=home)
         store, local = SqliteValueStore(home), LocalExecutor(saver, observer.steps)
         ledger = SqliteLedger(home)
@@ -257,8 +289,7 @@ async def open_services(
 
             ledger = RemoteCallLedger(home)
         before = spent_by(home, run)
-        budget = Budget(**request.spending_limits, **before._asdict())
-        budget.changed = spending_recorder(home, run, lambda: Spending(budget.calls, budget.tokens, budget.cost))
+        budget = Budget(**request.spending_limits, **before._asdict(), record=spending_recorder(home, run))
         gateway = FailFastGateway(
             stop,
             goes_on=request.allows_every_failure,
@@ -282,7 +313,9 @@ async def open_services(
             from dokimasia.distribution.worker_config import WorkerConfig
 
             ports = DriverPorts(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
-            driver_models = frozenset(name for name, spec in specs.items() if transports or spec.ref.person)
+            driver_models = frozenset(
+                name for name, spec in specs.items() if transports or spec.ref.person or name in given
+            )
             orders = WorkerConfig(library, specs, driver_models, observer.steps is not None, transports_for_models)
             sent = keys if settings.worker_keys == "sent" else None
 

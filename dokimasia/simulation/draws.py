@@ -48,8 +48,10 @@ def request_hash(call: Chat | Embedding | ImageEdit) -> str:
     if call.kind == "embedding":
         return digest("sim-embedding/1", [bare_name(call.model.model), list(call.texts), call.repeat])
     if call.kind == "image_edit":
-        identity = [bare_name(call.model.model), call.image.sha256, call.instruction, call.extra, call.repeat]
-        return digest("sim-image-edit/1", identity)
+        image = None if call.image is None else call.image.sha256
+        return digest(
+            "sim-image-edit/1", [bare_name(call.model.model), image, call.instruction, call.extra, call.repeat]
+        )
     identity = {
         "model": bare_name(call.model.model),
         "messages": canonical_messages(call.messages),

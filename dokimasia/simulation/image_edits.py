@@ -24,9 +24,10 @@ from dokimasia.errors import NotFound
 from dokimasia.simulation.candidates import REFUSAL
 from dokimasia.simulation.draws import IMAGE_TOKENS, Draws, bare_name, count_tokens, request_hash
 from dokimasia.simulation.panel import CHATTER, draw_slip
-from dokimasia.simulation.picture import read_metadata, read_scene, with_metadata
+from dokimasia.simulation.picture import draw_scene, read_metadata, read_scene, with_metadata
 from dokimasia.simulation.picture_content import PictureFact, content_of_scene
 from dokimasia.simulation.profiles import JudgeProfile, Profile, as_judge
+from dokimasia.simulation.prompted import scene_by_prompt
 from dokimasia.simulation.requests import Inputs, read_rows
 from dokimasia.simulation.scene import Scene
 from dokimasia.simulation.scenes.drawing import COLOUR_NAMES, COLOURS, INK, Canvas, Rgb, ink_on, union
@@ -468,7 +469,7 @@ def _read_edit(row: object) -> PlantedEdit | None:
         return None
 
 
-EDITING_PROMPTS = ("edit_instruction", "edit_check")
+EDITING_PROMPTS = ("edit_instruction", "edit_check", "gold_image_check")
 """The prompts that this module answers."""
 
 _STRAY = ("incomplete_scene", "overcrowding", "style_inconsistency")
@@ -495,13 +496,14 @@ EDITORS: Mapping[str, EditorProfile] = {
         EditorProfile(name="sim/editor-careless", idles=0.2, strays=0.25, refuses=0.05),
     )
 }
-"""The included image models, by name. They only edit images."""
+"""The included image models, by name. They edit and make images, and do nothing else."""
 
 
-def edit_by_model(call: ImageEdit, image: bytes) -> tuple[bytes | None, Usage]:
-    """Return the edited image as PNG bytes (None for a refusal), and the token usage.
+def edit_by_model(call: ImageEdit, image: bytes | None) -> tuple[bytes | None, Usage]:
+    """Return the edited image, or, without one, a new image, as PNG bytes (None for a refusal), and the token usage.
 
-    An instruction that it does not understand, or that names nothing in the image, leaves the image unchanged.
+    An instruction that it does not understand, or that names nothing in the image, leaves the image unchanged. A new image
+    shows what its prompt asks for; a model that strays makes an edit in it that nobody asked for.
 
     Raises:
         NotFound: no simulated image model has that name.
@@ -510,22 +512,29 @@ def edit_by_model(call: ImageEdit, image: bytes) -> tuple[bytes | None, Usage]:
     if name not in EDITORS:
         raise NotFound(f"no simulated image model is called {name!r}; there are: {', '.join(EDITORS)}")
     profile, draws = EDITORS[name], Draws(request_hash(call))
-    usage = Usage(input_tokens=IMAGE_TOKENS + count_tokens(call.instruction), output_tokens=IMAGE_TOKENS)
+    shown = 0 if image is None else IMAGE_TOKENS
+    usage = Usage(input_tokens=shown + count_tokens(call.instruction), output_tokens=IMAGE_TOKENS)
     fate = draws.unit("fate")
     if fate < profile.refuses:
         return None, usage.model_copy(update={"output_tokens": 0})
+    if image is None:
+        drawn = draw_scene(scene_by_prompt(call.instruction))
+        strays = fate >= 1 - profile.strays
+        return (_with_stray(drawn, draws) if strays else drawn), usage
     instruction = read_instruction(call.instruction)
     if instruction is None or fate < profile.refuses + profile.idles:
         return image, usage
     result = edit_image(image, instruction) or image
     if result is not image and fate < profile.refuses + profile.idles + profile.strays:
-        stray = write_instruction(
-            draws.pick([dimension for dimension in _STRAY if dimension != instruction.dimension], "stray"),
-            spots_of(result),
-            draws,
-        )
-        result = (edit_image(result, stray) if stray else None) or result
+        result = _with_stray(result, draws, instruction.dimension)
     return result, usage
+
+
+def _with_stray(image: bytes, draws: Draws, other_than: str = "") -> bytes:
+    """Return an image with an edit that nobody asked for, of another dimension than the named one."""
+    dimension = draws.pick([name for name in _STRAY if name != other_than], "stray")
+    stray = write_instruction(dimension, spots_of(image), draws)
+    return (edit_image(image, stray) if stray else None) or image
 
 
 class DescribedEdit(BaseModel):
@@ -542,11 +551,12 @@ def editing_reply(profile: Profile, prompt: str, inputs: Inputs, images: Sequenc
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
     fields = None
     if slip is None and images and not draws.chance(judge.format_noise, "noise"):
-        fields = (
-            _instruction_reply(inputs, images[0], draws)
-            if prompt == "edit_instruction"
-            else _edit_check(judge, inputs, images, draws)
-        )
+        if prompt == "edit_instruction":
+            fields = _instruction_reply(inputs, images[0], draws)
+        elif prompt == "edit_check":
+            fields = _edit_check(judge, inputs, images, draws)
+        else:
+            fields = _gold_image_check(judge, images[0], draws)
     text = CHATTER if fields is None else orjson.dumps(fields).decode()
     return ChatReply(text=text, finish_reason="stop", native_finish_reason="stop")
 
@@ -562,7 +572,18 @@ def _instruction_reply(inputs: Inputs, image: bytes, draws: Draws) -> dict[str, 
     return {
         "instruction": instruction_text(instruction),
         "change": f"What was asked for is shown otherwise: {_named_fields(instruction.fields)}.",
+        "rationale": "The rest of the picture is as it was.",
     }
+
+
+def _gold_image_check(judge: JudgeProfile, image: bytes, draws: Draws) -> dict[str, object]:
+    """Return whether a gold image is right: without an edit that is a fault, as far as the metadata show it."""
+    faults = faults_in_image(image)
+    if faults and draws.chance(judge.detects_missing, "sees"):
+        return {"right": False, "why": f"The picture is not as the prompt wants it: {faults[0]}."}
+    if not faults and draws.chance(judge.false_alarm, "false-alarm"):
+        return {"right": False, "why": "This cannot be made out."}
+    return {"right": True, "why": ""}
 
 
 def _named_fields(fields: Mapping[str, str]) -> str:

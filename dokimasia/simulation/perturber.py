@@ -193,9 +193,13 @@ def _perturbed_answer(judge: JudgeProfile, prompt: str, inputs: Inputs, picture:
             if more is not None:
                 planted = more._replace(description=planted.description)
                 break
+    fields: dict[str, object] = {"changes": _changes(text, planted.text)}
     if prompt in REWRITES:
-        return _object_text(answer=planted.text, description=planted.description)
-    return _object_text(changes=_changes(text, planted.text), description=planted.description)
+        fields = {"answer": planted.text}
+    fields["description"] = planted.description
+    if prompt != "harmless_rewrite":
+        fields["rationale"] = "The words around it are as they were, and it is as likely as what stood there."
+    return _object_text(**fields)
 
 
 def _changes(before: str, after: str) -> list[dict[str, str]]:

@@ -12,6 +12,7 @@ from dokimasia.simulation.gold_answers import gold_answer
 from dokimasia.simulation.image_edits import spots_of_scene
 from dokimasia.simulation.picture import draw_scene
 from dokimasia.simulation.picture_content import content_of_scene, fact_to_dispute
+from dokimasia.simulation.prompted import GROUND, SKY
 from dokimasia.simulation.scene import DOMAINS, QUESTION_KINDS, Scene, SceneQuestion
 from dokimasia.simulation.scenes import make_scene
 from dokimasia.simulation.scenes.draft import article
@@ -152,16 +153,6 @@ def _write(path: Path, data: bytes) -> None:
 
 
 _PROMPTED_SEED = 2_000
-_GROUND = {
-    "park": "on the green of a park, with a footpath between the two rows",
-    "street": "on a street, the back row along the house fronts and the front row on the carriageway",
-    "kitchen": "in a kitchen, on two wooden shelves",
-}
-_SKY = {
-    "sun": "the sun shines above",
-    "moon": "the moon stands in a dark sky above",
-    "cloud": "a cloud hangs above",
-}
 
 
 def generation_prompt(scene: Scene) -> str:
@@ -183,12 +174,12 @@ def generation_prompt(scene: Scene) -> str:
     setting = scene.layout
     return (
         f"A clear, flat, coloured drawing with dark outlines, in one manner throughout and finished to its edges. "
-        f"It shows {len(spots.things)} things of about the same size in two neat rows {_GROUND[setting]}. "
+        f"It shows {len(spots.things)} things of about the same size in two neat rows {GROUND[setting]}. "
         f"In the back row stand, from left to right, {_list_in_words(back)}; "
         f"in the front row stand {_list_in_words(front)}. "
         f"There is no {spots.absent[0]}, no {spots.absent[1]} and no {spots.absent[2]} anywhere. "
         f'In the upper {side} corner a {sign.subject} bears the words "{sign.value}" and below them the number '
-        f"{facts['sign.number'].value}. On its other side {_SKY[facts['sky'].value]}. "
+        f"{facts['sign.number'].value}. On its other side {SKY[facts['sky'].value]}. "
         f"It is so still that nobody would think it could rain cats and dogs before evening."
     )
 

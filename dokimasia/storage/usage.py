@@ -46,33 +46,48 @@ class ScoredAnswer(NamedTuple):
     length: int | None = None
 
 
+_SUMS = f"""
+    count(*), sum(min(c.input_tokens, {MOST_TOKENS})), sum(min(c.output_tokens, {MOST_TOKENS})),
+    sum(c.input_tokens IS NULL OR c.output_tokens IS NULL),
+    sum(CAST(round(min(c.cost, {MOST_COST}) * {NANO}) AS INTEGER)), sum(c.cost IS NULL)
+"""
+
+
 def usage_of(home: Home, run_id: str) -> dict[tuple[str, str, str], LedgerUsage]:
-    """Return the usage of a run's items, by (kind, model, arm).
+    """Return the usage of a run's items, by (kind, model, arm); a call that several of these rest on counts with each.
 
     Costs are summed in integer billionths of a dollar, so that the order of rows cannot change a sum. Impossible counts,
     which older versions stored, are capped, so that no sum exceeds 64 bits.
     """
     sql = f"""
-        SELECT used.kind, used.model, used.arm, count(*),
-               sum(min(c.input_tokens, {MOST_TOKENS})), sum(min(c.output_tokens, {MOST_TOKENS})),
-               sum(c.input_tokens IS NULL OR c.output_tokens IS NULL),
-               sum(CAST(round(min(c.cost, {MOST_COST}) * {NANO}) AS INTEGER)), sum(c.cost IS NULL)
+        SELECT used.kind, used.model, used.arm, {_SUMS}
         FROM (SELECT DISTINCT r.kind, r.model, r.arm, call.value AS key
               FROM results r, json_each(r.calls) call WHERE r.run_id = ?) used
         JOIN calls c ON c.key = used.key
         GROUP BY used.kind, used.model, used.arm
     """
-    return {
-        (kind, model, arm): LedgerUsage(
-            calls,
-            input_tokens,
-            output_tokens,
-            unknown,
-            None if n_unpriced else (nano or 0) / NANO,
-            (nano or 0) / NANO if n_unpriced else 0.0,
-        )
-        for kind, model, arm, calls, input_tokens, output_tokens, unknown, nano, n_unpriced in home.all(sql, (run_id,))
-    }
+    return {(kind, model, arm): _usage(*sums) for kind, model, arm, *sums in home.all(sql, (run_id,))}
+
+
+def total_usage(home: Home, run_id: str) -> LedgerUsage:
+    """Return the usage of all of a run's items together, each call counted once."""
+    sql = f"""
+        SELECT {_SUMS}
+        FROM (SELECT DISTINCT call.value AS key FROM results r, json_each(r.calls) call WHERE r.run_id = ?) used
+        JOIN calls c ON c.key = used.key
+    """
+    [sums] = home.all(sql, (run_id,))
+    return _usage(*sums) if sums[0] else LedgerUsage()
+
+
+def _usage(
+    calls: int, input_tokens: int | None, output_tokens: int | None, unknown: int, nano: int | None, n_unpriced: int
+) -> LedgerUsage:
+    """Return the usage for the values of `_SUMS`."""
+    cost = (nano or 0) / NANO
+    if n_unpriced:
+        return LedgerUsage(calls, input_tokens, output_tokens, unknown, None, cost)
+    return LedgerUsage(calls, input_tokens, output_tokens, unknown, cost)
 
 
 def scored_answers(home: Home, run_id: str, *, as_judged: bool = False) -> Iterator[ScoredAnswer]:

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from dokimasia.algorithms.blindspots import (
+    AxisRule,
     blind_spots,
     equal_pair,
     equal_single,
@@ -90,8 +91,42 @@ def test_harmless_changes_are_equal_on_all_axes_or_not_at_all() -> None:
 )
 def test_a_pair_is_decided_by_the_majority_of_the_relevant_axes(choices: dict[str, str], verdict: int) -> None:
     """More than half of the relevant axes asked for have to prefer an answer; a tie on an axis prefers none."""
+    assert pair_verdict(choices, RELEVANT, gold="first", rule="majority") == verdict
+    assert pair_verdict(choices, RELEVANT, gold="second", rule="majority") == -verdict
+
+
+@pytest.mark.parametrize(
+    ("choices", "verdict"),
+    [
+        ({"trustworthiness": "first", "coherence": "tie", "overall": "tie"}, 1),
+        ({"trustworthiness": "second", "coherence": "second", "overall": "first"}, 1),
+        ({"trustworthiness": "second", "coherence": "tie", "overall": "tie"}, -1),
+        ({"trustworthiness": "tie", "coherence": "tie", "overall": "tie", "clarity": "first"}, 0),
+    ],
+)
+def test_any_relevant_axis_detects_an_error_in_a_pair(choices: dict[str, str], verdict: int) -> None:
+    """The gold answer is chosen where any relevant axis prefers it; an axis that is not relevant says nothing."""
     assert pair_verdict(choices, RELEVANT, gold="first") == verdict
-    assert pair_verdict(choices, RELEVANT, gold="second") == -verdict
+
+
+def test_honest_ties_do_not_hide_what_a_judge_sees() -> None:
+    """An omission that is chosen against on completeness and overall, the rest rightly ties, is detected as in single scores."""
+    relevant = ("relevance", "trustworthiness", "completeness", "clarity", "overall")
+    ties = dict.fromkeys(relevant, "tie")
+    first, second = (ties | {"completeness": gold, "overall": gold} for gold in ("first", "second"))
+
+    def undetected(rule: AxisRule) -> float:
+        verdicts = (
+            pair_verdict(first, relevant, gold="first", rule=rule),
+            pair_verdict(second, relevant, gold="second", rule=rule),
+        )
+        return undetected_pair(verdicts)
+
+    assert (undetected("any"), undetected("majority")) == (0.0, 1.0)
+    gold: dict[str, float] = dict.fromkeys(relevant, 9.0)
+    less = gold | {"completeness": 8.0, "overall": 8.0}
+    assert not undetected_single(gold, less, relevant)
+    assert undetected_single(gold, less, relevant, rule="majority")
 
 
 def test_a_pair_goes_undetected_in_each_order_that_does_not_choose_the_gold_answer() -> None:

@@ -5,10 +5,12 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
+from benchmarks.calibration.corrections import certain, ruled_world
 from dokimasia.algorithms.correction import (
     FEWEST_CLUSTERS,
     FEWEST_LABELS,
     DecidedLabel,
+    LabelledAnswers,
     ShareEstimate,
     corrected_difference,
     corrected_rate,
@@ -266,13 +268,15 @@ def test_few_labels_are_refused_and_rare_kinds_stand_alone() -> None:
     few = powered_rate(said, some(said, FEWEST_LABELS - 1))
     assert few.rate is None
     assert powered_rate([], []).reason.startswith("0 labels")
-    assert powered_difference([1.0], [None], seed=0).reason.startswith("0 labels")
+    one = LabelledAnswers([True], [None])
+    assert powered_difference(one, one).reason.startswith("0 labels")
+    assert (few.missing, powered_difference(one, one).missing) == (1, 1)
     assert few.reason == f"19 labels, at least {FEWEST_LABELS} are needed"
     clustered = powered_rate(said, some(said, 40), clusters=[place // 8 for place in range(200)])
     assert clustered.reason == f"labels in 5 clusters, at least {FEWEST_CLUSTERS} are needed"
     rare = powered_rate(said, [place > 3 if place < 50 else None for place in range(200)])
     assert rare.alone is not None
-    assert (rare.power, rare.rate, rare.interval) == (0, rare.alone.share, rare.alone.interval)
+    assert (rare.weight, rare.rate, rare.interval) == (0, rare.alone.share, rare.alone.interval)
 
 
 def test_two_models_by_labels_are_paired() -> None:
@@ -280,13 +284,51 @@ def test_two_models_by_labels_are_paired() -> None:
     generator = np.random.default_rng(2)
     right = [generator.random(400) < rate for rate in (0.5, 0.7)]
     said = [np.where(generator.random(400) < 0.05, ~one, one) for one in right]
-    steps = (said[1].astype(int) - said[0].astype(int)).tolist()
-    truth = (right[1].astype(int) - right[0].astype(int)).tolist()
-    labels = [float(one) if place < 60 else None for place, one in enumerate(truth)]
-    found = powered_difference(steps, labels, seed=0)
+    sides = [LabelledAnswers(said[at].tolist(), some(right[at].tolist(), 60)) for at in (0, 1)]
+    found = powered_difference(*sides)
     assert found.interval is not None
     assert found.alone is not None
     assert found.interval.low <= 0.2 <= found.interval.high
     assert found.interval.high - found.interval.low < 0.7 * (found.alone.interval.high - found.alone.interval.low)
+    rates = [powered_rate(*side[:2]).rate or 0 for side in sides]
+    assert found.rate == pytest.approx(rates[1] - rates[0])
     with pytest.raises(ValueError, match="400 decisions for 399 labels"):
-        powered_difference(steps, labels[1:], seed=0)
+        powered_rate(sides[0].decided, sides[0].labels[1:])
+    with pytest.raises(ValueError, match="400 first and 399 second"):
+        powered_difference(sides[0], LabelledAnswers(sides[1].decided[1:], sides[1].labels[1:]))
+
+
+def test_what_rules_settled_is_known() -> None:
+    """Estimates never lie outside what rules and labels leave open, intervals hold the truth, and so do differences."""
+    covered, outside, apart = 0, 0, 0
+    for seed in range(60):
+        world = ruled_world(seed, labels=30)
+        estimates: list[float] = []
+        for side, truth in zip(world.sides, world.truths, strict=True):
+            found = powered_rate(*side[:2], known=side.known, clusters=world.images, seed=seed)
+            assert found.rate is not None
+            assert found.interval is not None
+            low, high = certain(side)
+            outside += not low - 1e-9 <= found.rate <= high + 1e-9
+            covered += found.interval.low <= truth <= found.interval.high
+            estimates.append(found.rate)
+        found = powered_difference(*world.sides, clusters=world.images)
+        assert found.rate == pytest.approx(estimates[1] - estimates[0])
+        assert found.interval is not None
+        apart += found.interval.low <= world.truths[1] - world.truths[0] <= found.interval.high
+    assert outside == 0
+    assert covered >= 108
+    assert apart >= 53
+
+
+def test_where_rules_and_labels_leave_nothing_open_the_rate_is_theirs() -> None:
+    """No label is missing where rules decided everything, or where the few open answers are all labelled."""
+    known = [True] * 55 + [False] * 5
+    settled = [True] * 40 + [False] * 15
+    found = powered_rate([*settled, *[True] * 5], [None] * 55 + [True, True, True, False, False], known=known)
+    assert (found.rate, found.weight, found.missing, found.reason) == (43 / 60, 0, 0, "")
+    assert found.interval is not None
+    assert found.interval.low < 43 / 60 < found.interval.high
+    assert powered_rate(settled, [None] * 55, known=[True] * 55).rate == 40 / 55
+    few = powered_rate([*settled, *[True] * 5], [None] * 59 + [True], known=known)
+    assert (few.rate, few.missing) == (None, 4)

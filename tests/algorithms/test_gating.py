@@ -37,5 +37,5 @@ def test_summary_keeps_denominators_apart() -> None:
 
 def test_summary_of_nothing_holds_no_numbers() -> None:
     """Where nothing was scored there is None and no zero."""
-    assert summarise([None, None]) == GatedSummary(2, 0, 0.0, *[None] * 6)
-    assert summarise([]) == GatedSummary(0, 0, *[None] * 7)
+    assert summarise([None, None]) == GatedSummary(2, 0, 0.0, *[None] * 8)
+    assert summarise([]) == GatedSummary(0, 0, *[None] * 9)

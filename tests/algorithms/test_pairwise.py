@@ -73,7 +73,7 @@ def test_intervals_take_both_orders_of_a_case_for_one() -> None:
     assert together.high - together.low > 1.2 * (alone.high - alone.low)
     assert counted.win_rate is not None
     assert 0 <= together.low < counted.win_rate < together.high <= 100
-    assert reward_interval([0, 0, 0, 0, 0, 1], seed=0).reason
+    assert reward_interval([0, 0, 0, 0, 0, 1], seed=0).method == "gaffke"
 
 
 @given(st.lists(st.tuples(verdicts, verdicts), min_size=1, max_size=20))

@@ -156,6 +156,31 @@ def test_intervals_and_ranks_come_from_whole_cases() -> None:
     assert far.p_value < 0.01
 
 
+def test_models_that_tie_share_ranks() -> None:
+    """Three models of the same verdicts have each rank equally often, whatever their names, and any rank is open to them."""
+    pairs = [("a", "b"), ("b", "c"), ("c", "a")]
+    comparisons = [PairOutcome(*pair, outcome) for outcome in (1, -1) * 6 for pair in pairs]
+    clusters = [case for case in range(12) for _ in pairs]
+    comparisons += [PairOutcome(first, second, -outcome) for first, second, outcome in comparisons]
+    (group,) = rate_models(comparisons, clusters=clusters * 2, seed=0)
+    for name in "abc":
+        assert group.ranks[name] == pytest.approx((1 / 3, 1 / 3, 1 / 3))
+        assert group.rank_intervals[name] == (1, 3)
+
+
+def test_rank_intervals_hold_for_all_models_at_once() -> None:
+    """A model far behind has the last rank alone; p-values are multiplied by the number of pairs."""
+    comparisons, clusters = _planted([0.3, 0.3, 0.3, -1.5], cases=40, seed=6)
+    (group,) = rate_models(comparisons, clusters=clusters, seed=0)
+    assert group.rank_intervals["d"] == (4, 4)
+    for name, (best, worst) in group.rank_intervals.items():
+        own = [
+            (pair, one) for pair, one in group.differences.items() if name in pair and (one.p_value or 1) * 6 <= 0.05
+        ]
+        higher = sum((pair[0] == name) == (one.value < 0) for pair, one in own)
+        assert (best, worst) == (1 + higher, 4 - (len(own) - higher))
+
+
 def test_few_cases_have_ratings_and_no_intervals() -> None:
     """Below six cases, or where resamples leave no finite ratings, the interval is refused with its reason."""
     comparisons, clusters = _planted([0.2, 0.0, 0.0, 0.0], cases=4, seed=2)

@@ -23,17 +23,21 @@ def mean_of(
 
 
 @pytest.mark.parametrize(("end", "step"), [(5.0, -1.0), (1.0, 1.0)])
-def test_few_unequal_clusters_near_an_end_have_no_interval(end: float, step: float) -> None:
-    """Of 12 clusters of 1 to 20 samples, one apart from the end tells too little; in mid-scale they tell enough."""
+def test_few_unequal_clusters_near_an_end_have_gaffkes_interval(end: float, step: float) -> None:
+    """Of 12 clusters of 1 to 20 samples, one apart from the end has Gaffke's interval; in mid-scale they have the usual one."""
     found = mean_of([end] * 5 + [end + step] + [end] * 6, UNEQUAL)
-    assert found == (1, 5)
-    assert found.reason == (
-        f"12 clusters at the {'ceiling' if step < 0 else 'floor'}: the effective number that differ from the median is "
-        "0.7, at least 1.5 are needed"
-    )
+    assert (found.method, found.reason) == ("gaffke", "")
+    assert 1.1 < found.high - found.low < 1.3
     middle = mean_of([2.0, 4.0, 3.0, 2.5, 3.5, 3.0, 2.0, 4.0, 3.0, 2.5, 3.5, 3.0], UNEQUAL)
-    assert not middle.reason
+    assert (middle.method, middle.reason) == ("", "")
     assert 1 < middle.low < middle.high < 5
+
+
+def test_two_nearly_equal_clusters_have_the_whole_scale() -> None:
+    """Two images that hardly differ say nothing of others; three have an interval."""
+    whole = mean_of([5.0, 4.9], [1, 1])
+    assert (whole, whole.method, whole.reason) == ((1, 5), "", "")
+    assert mean_of([5.0, 4.9, 5.0], [1, 1, 1]).method == "gaffke"
 
 
 def test_all_at_the_end_keep_the_interval_of_what_was_never_seen() -> None:
@@ -67,6 +71,18 @@ def test_figures_near_an_end_have_no_interval_either() -> None:
         found.reason
         == "12 clusters nearly alike: the effective number that differ from the median is 0.8, at least 1.5 are needed"
     )
+
+
+def test_a_figure_that_adds_up_has_gaffkes_interval() -> None:
+    """A difference of means by the jackknife has the interval of its clusters' parts, as the mean of these has."""
+    gaps = [0.0] * 11 + [20.0]
+    found = jackknife_interval(
+        lambda use: sum(gaps[at] for at in use) / len(use), 12, bounds=(-100.0, 100.0), additive=True
+    )
+    assert found.method == "gaffke"
+    assert found == pytest.approx(bootstrap_interval(gaps, seed=0, bounds=(-100.0, 100.0)))
+    alike = jackknife_interval(lambda _: 0.0, 12, bounds=(-100.0, 100.0), additive=True)
+    assert alike == pytest.approx(bootstrap_interval([0.0] * 12, seed=0, bounds=(-100.0, 100.0)))
 
 
 def test_the_rule_counts_by_size() -> None:

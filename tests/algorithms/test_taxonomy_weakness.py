@@ -170,6 +170,17 @@ def test_too_few_images_of_one_size_leave_nodes_untested() -> None:
     assert all("in 1 way (at least 200 are needed)" in one.reason for one in found)
 
 
+def test_findings_say_what_the_test_cannot_move() -> None:
+    """Criteria of an image whose number no other has keep their leaves: the share of the others stands with each finding."""
+    leaf_of = {f"{image}#{at}": PATHS[(image + at) % 3] for image in range(10) for at in range(3)}
+    leaf_of |= {f"large#{at}": PATHS[0] for at in range(10)}
+    scores = {one: float(len(one)) for one in leaf_of}
+    tree = assign(add_all(new_tree("ABC"), PATHS), leaf_of)
+    found = node_findings(tree, scores, {one: one.partition("#")[0] for one in leaf_of}, seed=0)
+    assert {one.exchanged for one in found} == {0.75}
+    assert not any(one.reason for one in found)
+
+
 def test_small_nodes_and_repeated_ones_are_not_looked_at() -> None:
     """A node with few criteria, one with all, and a parent that is its only child's equal have no finding."""
     paths = ["<A><P><X>", "<A><Q><Y>", "<A><Q><Z>"]

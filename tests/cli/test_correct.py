@@ -114,7 +114,7 @@ def test_labels_and_passport_bring_back_what_the_judge_got_wrong(
     options = (
         "--passport", passport(tmp_path / "passport.json"),
         "--mix", mix(tmp_path / "mix.json", shares={"VG": 1, "VR": 1}),
-        "--human", labels(place, tmp_path / "said.jsonl", of=40),
+        "--human", labels(place, tmp_path / "said.jsonl"),
     )  # fmt: skip
     figures = printed(place, *options)
     models = figures["measures"]["right"]["models"]
@@ -136,7 +136,7 @@ def test_labels_and_passport_bring_back_what_the_judge_got_wrong(
 def test_rates_of_rules_alone_are_strict(place: Place, printed: Printed, tmp_path: Path) -> None:
     """Without a judge the rate as decided counts undecided answers as not right, and labels correct it over all answers."""
     assert run(["evaluate", str(place.folder / "world.jsonl"), "--models", MODELS, *place.home]) == 0
-    said = labels(place, tmp_path / "said.jsonl", of=40)
+    said = labels(place, tmp_path / "said.jsonl")
     found = printed(place, "--human", said, of=last(place.folder))["measures"]["right"]
     for model, one in found["models"].items():
         raw = one["raw"]
@@ -186,7 +186,7 @@ def test_labels_that_say_the_kind_of_error_are_a_mix(place: Place, printed: Prin
 def test_labels_drawn_by_annotate_come_back_as_a_correction(
     place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """`annotate draw --cases` draws samples over all categories on a scale of 0 and 1, and `correct` takes what was read."""
+    """`annotate draw --scale 0-1` draws answers that no rule decided, and `correct` takes what was read."""
     forms = tmp_path / "forms"
     draw = [
         "annotate",
@@ -202,13 +202,20 @@ def test_labels_drawn_by_annotate_come_back_as_a_correction(
         str(forms),
     ]
     assert run([*draw, *place.home]) == 0
-    assert "drew 40 cases" in capsys.readouterr().err
+    opened = {
+        (one.unit.id, model)
+        for model, answers in place.answers(place.judged).items()
+        for one in answers
+        if one.decision is not None and not one.known
+    }
+    assert f"{len(opened)} items" in capsys.readouterr().err
     page = (forms / "anna" / "annotate.html").read_text()
     assert "Is the final answer right? The reasoning before it does not count." in page
     shown = [json.loads(line) for line in (forms / "anna" / "items.jsonl").read_text().splitlines()]
     assert all(one["reference"] for one in shown)
     assert run([*draw, "--per", "2", *place.home]) == 2
     key = [json.loads(line) for line in (tmp_path / "forms.key.jsonl").read_text().splitlines()][1:]
+    assert {(one["id"], one["model"]) for one in key} == opened
     truth = {
         (one.unit.id, model): int(one.decision.right)
         for model, answers in place.answers(place.true).items()
@@ -220,7 +227,7 @@ def test_labels_drawn_by_annotate_come_back_as_a_correction(
     said = tmp_path / "said.jsonl"
     assert run(["annotate", "read", f"{forms}.key.jsonl", str(tmp_path / "anna.jsonl"), "-o", str(said)]) == 0
     figures = printed(place, "--human", said)
-    assert figures["human"]["samples"] == 40
+    assert figures["human"]["labels"] == len(opened)
     assert not any("which response" in line for line in figures["warnings"])
     lines = [json.loads(line) for line in said.read_text().splitlines()]
     lines[3]["response_sha256"] = "0" * 64
@@ -231,8 +238,71 @@ def test_labels_drawn_by_annotate_come_back_as_a_correction(
     other.write_text("".join(json.dumps(line | {"response_sha256": None}) + "\n" for line in lines))
     assert any("is taken on trust" in line for line in printed(place, "--human", other)["warnings"])
     for name, one in figures["measures"]["right"]["models"].items():
-        assert one["by_labels"]["labels"] == 40
+        assert one["by_labels"]["labels"] == one["by_judge"]
+        assert one["by_labels"]["missing"] == 0
+        assert one["by_labels"]["rate"] == pytest.approx(place.truth(name), abs=1e-6)
         assert holds(one["by_labels"], place.truth(name))
+
+
+def test_a_draw_of_labels_is_spread_over_models_and_verdicts(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """So many answers of each model are drawn, in each verdict as many as its part; a larger draw holds the smaller."""
+    verdicts = {
+        (one.unit.id, model): one.correctness
+        for model, answers in place.answers(place.judged).items()
+        for one in answers
+        if one.decision is not None and not one.known
+    }
+    drawn: list[set[tuple[str, str]]] = []
+    for number in (8, 12):
+        forms = tmp_path / f"forms-{number}"
+        draw = ["annotate", "draw", place.judged, "--annotators", "anna", "--cases", str(number), "--scale", "0-1"]
+        assert run([*draw, "-o", str(forms), *place.home]) == 0
+        key = Path(f"{forms}.key.jsonl").read_text().splitlines()[1:]
+        drawn.append({(one["id"], one["model"]) for one in map(json.loads, key)})
+        for model in MODELS.split(","):
+            of_model = [verdicts[unit] for unit in drawn[-1] if unit[1] == model]
+            every = [verdict for unit, verdict in verdicts.items() if unit[1] == model]
+            assert len(of_model) == min(number, len(every))
+            expected = len(of_model) * every.count("right") / len(every)
+            assert of_model.count("right") == pytest.approx(expected, abs=1)
+    assert drawn[0] < drawn[1]
+    assert "spread over the judge's verdicts: sim/strong " in capsys.readouterr().err
+
+
+def test_few_labels_say_how_many_are_missing(
+    place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Labels of answers that rules decided do not count, and the number that is missing stands in place of the rate."""
+    said = labels(place, tmp_path / "said.jsonl", of=30)
+    figures = printed(place, "--human", said)
+    assert figures["human"]["ruled"] > 0
+    for one in figures["measures"]["right"]["models"].values():
+        labelled = one["by_labels"]
+        assert labelled["rate"] is None
+        assert 0 < labelled["missing"] <= one["by_judge"] - labelled["labels"]
+        assert labelled["certain"]["low"] <= labelled["certain"]["high"]
+    assert run(["correct", place.judged, "--human", str(said), *place.home]) == 0
+    assert "which change nothing" in " ".join(capsys.readouterr().out.split())
+
+
+def test_three_people_settle_an_answer_by_majority(
+    place: Place, printed: Printed, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Two who differ are refused with the way out; the third's word makes a majority, which is counted."""
+    path = labels(place, tmp_path / "said.jsonl")
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    of = {"id": lines[0]["id"], "model": lines[0]["model"]}
+    more = [of | {"annotator": "ben", "value": 1 - lines[0]["value"]}]
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*lines, *more]))
+    assert run(["correct", place.judged, "--human", str(path), *place.home]) == 2
+    assert "have a third person rate them" in capsys.readouterr().err
+    more.append(of | {"annotator": "carla", "value": lines[0]["value"]})
+    path.write_text("".join(json.dumps(line) + "\n" for line in [*lines, *more]))
+    figures = printed(place, "--human", path)
+    assert figures["human"]["by_majority"] == 1
+    assert figures["human"]["people"] == 3
 
 
 def test_a_refused_rate_has_neither_mixes_nor_pairs(
@@ -268,14 +338,16 @@ def test_labels_of_one_category_are_no_random_draw(
     """Samples that a random draw would hardly bring are refused, with the category that gives them away."""
     data = [json.loads(line) for line in (place.folder / "world.jsonl").read_text().splitlines()]
     categories = {one["id"]: one["category"] for one in data}
-    most = max(set(categories.values()), key=list(categories.values()).count)
+    answers = place.answers(place.judged)["sim/weak"]
+    opened = [categories[one.unit.id] for one in answers if one.decision is not None and not one.known]
+    rarest = min(set(opened), key=lambda name: (opened.count(name) / len(opened)) ** opened.count(name))
     path = labels(place, tmp_path / "said.jsonl")
-    kept = [line for line in path.read_text().splitlines() if categories[json.loads(line)["id"]] == most]
+    kept = [line for line in path.read_text().splitlines() if categories[json.loads(line)["id"]] == rarest]
     path.write_text("\n".join(kept) + "\n")
     figures = printed(place, "--human", path)
     assert any("no random draw: 100% of them" in line for line in figures["warnings"])
     for one in figures["measures"]["right"]["models"].values():
-        assert one["by_labels"]["rate"] is one["by_labels"]["power"] is one["by_labels"]["alone"]["rate"] is None
+        assert one["by_labels"]["rate"] is one["by_labels"]["weight"] is one["by_labels"]["alone"]["rate"] is None
     capsys.readouterr()
     assert run(["correct", place.judged, "--human", str(path), *place.home]) == 0
     assert " ".join(capsys.readouterr().out.split()).count("no random draw") == 1

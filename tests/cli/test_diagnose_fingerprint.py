@@ -52,7 +52,7 @@ def test_the_heat_map_the_files_and_a_readers_sheet(
         text = (tmp_path / name).read_text()
         assert "matched by sim/judge" in text
         assert "ann, by hand" in text
-    assert run(["show", found["run"], "--home", str(home)]) == 0
+    assert run(["show", found["run"], "--full", "--home", str(home)]) == 0
     assert "Matched by ann" in capsys.readouterr().out
 
 

@@ -104,12 +104,12 @@ def test_a_name_that_moves_is_said_and_can_be_given_back(verb: Verb) -> None:
 def test_a_fork_says_whose_judge_made_its_criteria(verb: Verb) -> None:
     """Criteria that were taken over were made by the judge of the run that they are from, not by the fork's."""
     parent = made(verb, *JUDGED)
-    assert "calls of the judge made the criteria. " in verb("show", parent)[1]
+    assert "calls of the judge made the criteria. " in verb("show", parent, "--full")[1]
     forked = made(verb, "fork", parent, "--from", "score", "--judge", "sim/judge-noisy")
-    _, out, _ = verb("show", forked)
+    _, out, _ = verb("show", forked, "--full")
     assert f"calls of sim/judge made the criteria, which were taken over from run {parent}. " in out
     again = made(verb, "fork", parent, "--from", "extract_criteria", "--judge", "sim/judge-noisy")
-    assert "calls of the judge made the criteria. " in verb("show", again)[1]
+    assert "calls of the judge made the criteria. " in verb("show", again, "--full")[1]
 
 
 def test_runs_that_rest_on_one_are_named_before_it_goes(verb: Verb) -> None:

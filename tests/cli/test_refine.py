@@ -35,6 +35,7 @@ def test_a_run_is_refined_shown_and_continued(home: Path, capsys: pytest.Capture
     """The table has every arm; the same command, `show`, `resume` and `refine` of the refinement print the same again."""
     out, _ = said(capsys, "refine", "last", "--home", home)
     assert "Simulated models" in out
+    out, _ = said(capsys, "show", shown(capsys, "runs", "--home", home)[0]["id"], "--full", "--home", home)
     for arm in ("original", "again", "retry", "self", "peer"):
         assert arm in out
     listed = shown(capsys, "runs", "--home", home)
@@ -48,7 +49,8 @@ def test_a_run_is_refined_shown_and_continued(home: Path, capsys: pytest.Capture
 
 def test_the_leak_judge_can_be_turned_off(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """It is another run, which says what was not looked for, and whose command says that the judge was turned off."""
-    out, _ = said(capsys, "refine", "last", "--strategy", "self", "--no-leak-judge", "--home", home)
+    said(capsys, "refine", "last", "--strategy", "self", "--no-leak-judge", "--home", home)
+    out, _ = said(capsys, "show", "last", "--full", "--home", home)
     assert "No judge looked for leaks (--no-leak-judge): paraphrases" in " ".join(out.split())
     newest = shown(capsys, "runs", "--home", home)[0]
     found = shown(capsys, "show", newest["id"], "--home", home)
@@ -112,6 +114,7 @@ def test_a_run_by_rules_alone_needs_a_judge_first(tmp_path: Path, capsys: pytest
 
 def test_nothing_is_folded_away_on_a_terminal(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What only the page can unfold has no empty title on a terminal."""
-    out, _ = said(capsys, "refine", "last", "--home", home)
+    found = shown(capsys, "refine", "last", "--home", home)
+    out, _ = said(capsys, "show", found["run"], "--full", "--home", home)
     assert "By category" not in out
     assert "a gain in bold" in " ".join(out.split())

@@ -60,6 +60,7 @@ def test_the_table_by_categories_and_by_capabilities(tmp_path: Path, capsys: pyt
     whole = mapped["models"]["sim/weak"]["arms"]["again"]["atoms"]["solved"]["n"]
     assert mapped["models"]["sim/weak"]["placed"] == {"failed_atoms": whole, "on_the_tree": failed}
     assert 0 < failed <= whole
-    shown = said(capsys, "refine", summary["source"], *refine[2:])
+    said(capsys, "refine", summary["source"], *refine[2:])
+    shown = said(capsys, "show", summary["run"], "--full", *home)
     for text in ("gain", "peer over again", "withheld", "spoilt", "found to leak", "the judge turned"):
         assert text in shown, text

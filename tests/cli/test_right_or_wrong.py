@@ -37,11 +37,14 @@ def test_what_is_right_stands_first_and_silence_is_said(verb: Verb) -> None:
     """The table has right answers before scores and what is spoken to after them, and says which model says too little."""
     code, out, _ = verb("evaluate", "world.jsonl", *JUDGED)
     assert code == 0
-    assert "model strict accuracy score 95 % interval 1 5 spoken to scored" in out
+    assert "model strict accuracy score 95 % interval spoken to cost" in out
     assert "These speak to less than 80 % of the criteria's weight: sim/terse (" in out
+    _, out, _ = verb("show", "last", "--full")
+    assert "model strict accuracy score 95 % interval 1 5 spoken to scored" in out
     assert "Right are final answers that agree with the reference answer, by rule or, where no rule can say" in out
     code, out, _ = verb("evaluate", "world.jsonl", *JUDGED, "--ask", "plain")
     assert code == 0
+    _, out, _ = verb("show", "last", "--full")
     assert "The models were sent the bare question and not asked to show what their answers rest on" in out
 
 
@@ -130,6 +133,8 @@ def test_rules_alone(verb: Verb, tmp_path: Path) -> None:
     code, out, _ = verb("evaluate", "world.jsonl", "--models", "sim/terse,sim/weak")
     assert code == 0
     assert "model strict accuracy right undecided calls cost" in out
+    assert "With --judge, a judge decides the undecided answers." in out
+    _, out, _ = verb("show", "last", "--full")
     assert "what no rule can say is undecided. Strict accuracy counts undecided answers as not right" in out
     _, out, _ = verb("show", "last", "--json")
     figures = json.loads(out)
@@ -179,8 +184,10 @@ def test_undecided_answers_stay_in_the_denominator(verb: Verb, tmp_path: Path) -
     asked = compared_by_rules(tmp_path, {"m": "R" * 14 + "U" * 6})
     code, out, _ = verb(*asked)
     assert code == 0
-    assert "m: strict accuracy 70 % [46, 88] of 20 answers, up to 100 % if the 6 undecided answers are right." in out
-    assert "m 70 % [46, 88] 14/20 6, up to 100 % 0 $0.00" in out
+    open_range = "up to 100 % if the 6 undecided answers are right (46 to 100 % with sampling error)."
+    assert f"m: strict accuracy 70 % [46, 88] of 20 answers, {open_range}" in out
+    assert "m 70 % [46, 88] 14/20 6, up to 100 % (46–100) 0 $0.00" in out
+    _, out, _ = verb("show", "last", "--full")
     assert re.search(r"Strict accuracy by category .* m 70 % \[\d+, \d+\], up to 100 %", out)
     figures = json.loads(verb("show", "last", "--json")[1])["models"]["m"]
     found = figures["strict_accuracy"]

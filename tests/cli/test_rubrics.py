@@ -41,7 +41,8 @@ def test_what_a_user_sees(described: Path, tmp_path: Path, capsys: pytest.Captur
     table = capsys.readouterr().out
     assert table.startswith("Simulated models")
     assert "gate" in table
-    assert "by domain" in table
+    assert run(["show", "last", "--full", *home]) == 0
+    assert "by domain" in capsys.readouterr().out
     assert run(["resume", "last", "--json", *home]) == 0
     summary: dict[str, Any] = json.loads(capsys.readouterr().out)
     assert run(["show", "last", "--json", *home]) == 0

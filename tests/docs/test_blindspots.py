@@ -15,7 +15,7 @@ def test_the_example_runs_as_it_stands(tmp_path: Path) -> None:
     said = {command: typed(command, tmp_path) for command in block.splitlines()}
     for command, done in said.items():
         assert done.returncode == 0, f"{command}\n{done.stderr}"
-    assert "Undetected (lower is better)" in said["dokimasia show last"].stdout
+    assert "What the judges miss" in said["dokimasia show last"].stdout
     with (tmp_path / "judgements.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["case"] for row in rows} == {"gold", "retest", "error", "neutral"}

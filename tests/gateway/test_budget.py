@@ -13,7 +13,7 @@ async def test_sent_requests_stay_counted_and_unsent_ones_do_not() -> None:
     budget = Budget(max_calls=1)
     (await budget.reserve(tokens=1, cost=None)).release()
     reservation = await budget.reserve(tokens=1, cost=None)
-    reservation.sent()
+    await reservation.send()
     reservation.release()
     assert budget.calls == 1
     with pytest.raises(CallFailed, match="all 1 calls are spent"):

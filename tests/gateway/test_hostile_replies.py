@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import zlib
 from typing import Any
 
 import pytest
@@ -119,6 +120,24 @@ async def test_a_coded_reply_within_the_limit_is_read(send: Any, server: Any, ac
         lambda _: web.Response(body=packed, content_type="application/json", headers={"Content-Encoding": "gzip"})
     ]
     assert (await send()).text == "packed"
+
+
+@pytest.mark.parametrize("missing", [1, 8, 30])
+@pytest.mark.parametrize("coding", ["gzip", "deflate"])
+async def test_a_coded_reply_without_its_last_bytes_fails(
+    send: Any, server: Any, acts: Any, coding: str, missing: int
+) -> None:
+    """A packed reply whose end is missing is a lost connection, even where all of its JSON can be read."""
+    whole = json.dumps(acts.completion("packed")).encode()
+    packed = gzip.compress(whole) if coding == "gzip" else zlib.compress(whole)
+    server.acts = [
+        lambda _: web.Response(
+            body=packed[:-missing], content_type="application/json", headers={"Content-Encoding": coding}
+        )
+    ]
+    with pytest.raises(TransportError) as caught:
+        await send()
+    assert (caught.value.kind, caught.value.retryable) == ("connection", True)
 
 
 @pytest.mark.parametrize("code", [301, 302, 303, 307, 308])

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from dokimasia import as_runnable
 from dokimasia.domain.call import ChatReply, ModelRef, ModelSpec, Sampling
 from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.judgement import CheckpointScores, Response
@@ -12,7 +13,6 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import ImageRef, Sample
 from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import ScriptedGateway
-from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
 from dokimasia.storage.content.blobs import MemoryBlobs
 from dokimasia.storage.memory import MemoryStore
@@ -38,7 +38,7 @@ async def score(
     gateway, store = ScriptedGateway(replies), MemoryStore()
     options = GraphOptions(judge="judge", models=MODELS, show_image=show_image)
     item = {"model": "cand", **inputs}
-    graph = drive.as_runnable("checkpoint_scoring", Context(gateway, store, options))
+    graph = as_runnable("checkpoint_scoring", Context(gateway, store, options))
     if "given" in item:
         item["response"] = await store.put(Response(sample=SAMPLE.digest, model="cand", text=item.pop("given")))
     state = await graph.ainvoke(
@@ -80,7 +80,7 @@ async def test_a_judge_with_tools_sees_the_image() -> None:
     """Where tools are offered the judge that scores is shown the image and may use them; the candidate may not."""
     gateway, store = ScriptedGateway(["A red ball.", GOOD]), MemoryStore()
     options = GraphOptions(judge="judge", models=MODELS, tools=("zoom",))
-    graph = drive.as_runnable("checkpoint_scoring", Context(gateway, store, options, blobs=MemoryBlobs()))
+    graph = as_runnable("checkpoint_scoring", Context(gateway, store, options, blobs=MemoryBlobs()))
     given = {"sample": await store.put(SAMPLE), "criteria": await store.put(CRITERIA), "items": [{"model": "cand"}]}
     state = await graph.ainvoke(given)
     candidate, judge = (call for call in gateway.calls if call.kind == "chat")

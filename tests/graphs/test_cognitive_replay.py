@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from dokimasia import as_runnable
 from dokimasia.domain.call import CallKeys, ChatReply, ModelRef, ModelSpec
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.judgement import Failed
@@ -13,7 +14,6 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import ScriptedGateway
-from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
 from dokimasia.graphs.evaluation.cognitive_replay import replay_fields
 from dokimasia.prompts import recognise
@@ -54,7 +54,7 @@ async def replay(
     replies: Sequence[Any], sample: Sample = SAMPLE, **options: Any
 ) -> tuple[dict[str, Any], ScriptedGateway, MemoryStore]:
     gateway, store = ScriptedGateway(replies), MemoryStore()
-    graph = drive.as_runnable("cognitive_replay", Context(gateway, store, OPTIONS.model_copy(update=options)))
+    graph = as_runnable("cognitive_replay", Context(gateway, store, OPTIONS.model_copy(update=options)))
     state = await graph.ainvoke({"sample": await store.put(sample)})
     return state, gateway, store
 

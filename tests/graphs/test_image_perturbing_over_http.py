@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dokimasia.agents.editing import make_image
 from dokimasia.agents.perturbation import error_dimensions
 from dokimasia.datasets.images import read_image
 from dokimasia.domain.blindspots import NEUTRAL, Perturbed
@@ -26,6 +27,7 @@ from dokimasia.simulation.image_edits import faults_in_image
 from dokimasia.simulation.serving.faults import parse_faults
 from dokimasia.simulation.serving.server import running_server
 from dokimasia.simulation.serving.transport import SimTransport
+from dokimasia.simulation.world import generation_prompt, make_prompted
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.memory import MemoryLedger
@@ -173,3 +175,28 @@ async def test_a_form_that_says_too_little_is_a_bad_request(served: str) -> None
         async with aiohttp.ClientSession() as session, session.post(f"{served}/images/edits", data=fields) as response:
             assert response.status == 400
             assert said in json.loads(await response.read())["error"]["message"]
+
+
+async def test_a_new_image_over_http(served: str, way: tuple[str, Transport]) -> None:
+    """An image that is made by a prompt is the same to the byte as in process, paid once, and another draw with each attempt."""
+    specs = over(served, way[0])
+    world, own = World(2), World(2)
+    ledger = MemoryLedger()
+    counting = CountingTransport(way[1])
+    gateway = ModelGateway(ledger=ledger, blobs=world.blobs, transports={way[0]: counting}, specs=specs, api_keys={})
+    inside = ModelGateway(
+        ledger=MemoryLedger(),
+        blobs=own.blobs,
+        transports={"sim": SimTransport()},
+        specs={name: spec.model_copy(update={"transport": "sim"}) for name, spec in specs.items()},
+    )
+    prompt = generation_prompt(next(make_prompted(1, 3)))
+    made = await make_image(prompt, gateway=gateway, model=specs["editor"])
+    again = await make_image(prompt, gateway=gateway, model=specs["editor"])
+    same = await make_image(prompt, gateway=inside, model=specs["editor"])
+    assert made.image is not None
+    assert made.image == again.image == same.image
+    assert world.blobs.get(made.image.sha256) == own.blobs.get(made.image.sha256)
+    assert len(counting.sent) == 1
+    other = await make_image(prompt, gateway=gateway, model=specs["editor"], attempt=1)
+    assert other.calls != made.calls

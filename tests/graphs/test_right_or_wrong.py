@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from dokimasia import as_runnable
 from dokimasia.domain.call import Chat, ModelCall, ModelRef, ModelSpec
 from dokimasia.domain.criterion import CriteriaSet, Criterion
 from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
@@ -12,7 +13,6 @@ from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import CallFailed
 from dokimasia.gateway.doubles import FunctionGateway
-from dokimasia.graphs import drive
 from dokimasia.graphs.context import Context
 from dokimasia.prompts import recognise
 from dokimasia.storage.memory import MemoryStore
@@ -62,7 +62,7 @@ class World:
     async def walk(self, *, judged: bool = True, **options: Any) -> dict[str, Any]:
         """Ask the candidate and score it; the item as it ended, with its verdict as `decided`."""
         told = GraphOptions(judge="judge", models=MODELS, **options)
-        graph = drive.as_runnable("checkpoint_scoring", Context(FunctionGateway(self._reply), self.store, told))
+        graph = as_runnable("checkpoint_scoring", Context(FunctionGateway(self._reply), self.store, told))
         given: dict[str, Any] = {"sample": await self.store.put(self.sample), "items": [{"model": "cand"}]}
         if judged:
             given["criteria"] = await self.store.put(CRITERIA)

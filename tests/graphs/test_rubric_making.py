@@ -69,13 +69,13 @@ def ordinary(prompt: str, inputs: Mapping[str, str]) -> Reply:
     """What everybody says unless a test says otherwise."""
     if prompt == "perturbation":
         return planted(inputs)
-    if prompt == "rubric_assessment":
+    if prompt.startswith("rubric_assessment"):
         return assessed(inputs)
     if prompt.startswith("must_right"):
         return json.dumps(GOOD)
     if prompt == "candidate_plain":
         return POOL_TEXT
-    if prompt == "easy_wrong":
+    if prompt.startswith("easy_wrong"):
         return json.dumps([rubric("not mention a dog", responses=[1, 2])])
     if prompt == "rubric_cross_check":
         count = len(json.loads(inputs["rubrics"]))
@@ -148,7 +148,7 @@ async def test_the_straight_way() -> None:
     assert len(state["calls"]) == 15
     shown = {one.prompt: one.shown for one in made_set.provenance}
     assert shown["must_right_natural"] == ("image", "caption")
-    assert shown["easy_wrong"] == ("caption", "responses")
+    assert shown["easy_wrong"] == ("caption", "rubrics", "responses")
     assert shown["rubric_cross_check"] == ("caption", "rubrics")
     images = [bool(message.images) for call in gateway.calls if isinstance(call, Chat) for message in call.messages]
     assert images.count(True) == 3
@@ -169,7 +169,7 @@ async def test_a_rubric_that_asks_two_things_is_mended_once() -> None:
     """The judge is told which rubric breaks which rule; what it mends stays, marked, with its support."""
 
     def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
-        if prompt == "easy_wrong":
+        if prompt.startswith("easy_wrong"):
             return json.dumps([rubric("say that the cat is black and that the fridge is white", responses=[2])])
         if prompt == "rubric_repair":
             assert inputs["problems"] == "rubric 4: it asks for more than one thing"
@@ -193,7 +193,7 @@ async def test_what_stays_broken_is_dropped_with_the_reason() -> None:
     double = rubric("mention a cat and a dog", responses=[1])
 
     def still(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
-        if prompt == "easy_wrong":
+        if prompt.startswith("easy_wrong"):
             return json.dumps([double])
         if prompt == "rubric_repair":
             return json.dumps([{"n": 4, **double}])
@@ -217,7 +217,7 @@ async def test_duplicates_and_contradictions_between_the_streams() -> None:
     """What an easy-wrong rubric repeats or contradicts is found across streams, and the later one goes."""
 
     def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
-        if prompt == "easy_wrong":
+        if prompt.startswith("easy_wrong"):
             rows = [rubric("state that a cat is present", responses=[1]), rubric("not mention a fridge", responses=[1])]
             return json.dumps(rows)
         return '[{"n": 4, "drop": true}, {"n": 5, "drop": true}]' if prompt == "rubric_repair" else None
@@ -279,7 +279,7 @@ async def test_of_a_pool_those_count_who_answer() -> None:
     def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
         if prompt == "candidate_plain" and name == "p1":
             return CallFailed("api_error", "it is down")
-        return json.dumps([rubric("not mention a dog", responses=[1])]) if prompt == "easy_wrong" else None
+        return json.dumps([rubric("not mention a dog", responses=[1])]) if prompt.startswith("easy_wrong") else None
 
     _, made_set, _ = await made(say)
     assert made_set is not None

@@ -20,7 +20,10 @@ def tried_on(made_set: RubricSet, what: str) -> list[tuple[str, tuple[bool | Non
 
 
 async def test_what_every_response_of_the_half_passes_is_replaced_once() -> None:
-    """The judge is told that the responses pass it; what it writes instead stands there, and is not tried again."""
+    """The judge is told that the responses pass it; what it writes instead stands there, and is not tried again.
+
+    This goes for what was mined from responses: an essential fact, which all of them get right, stays in the gate.
+    """
     problems: list[str] = []
 
     def say(prompt: str, inputs: Mapping[str, str], name: str, count: int) -> Reply | None:
@@ -28,21 +31,17 @@ async def test_what_every_response_of_the_half_passes_is_replaced_once() -> None
             return "A cat on a grey stove with two cups."
         if prompt == "rubric_repair":
             problems.append(inputs["problems"])
-            assert json.loads(inputs["rubrics"])[0]["stream"] == "must-right"
+            assert json.loads(inputs["rubrics"])[3]["stream"] == "easy-wrong"
             assert "responses" in inputs
-            return json.dumps([{"n": 1, **CUPS}, {"n": 4, **rubric("not mention a stove"), "responses": [1]}])
+            return json.dumps([{"n": 4, **rubric("not mention a stove"), "responses": [1]}])
         return None
 
     _, made_set, gateway = await made(say, pool=POOL)
     assert made_set is not None
-    assert problems == [
-        "rubric 1: it tests nothing: every response that it was tried on passes it (3)\n"
-        "rubric 4: it tests nothing: every response that it was tried on passes it (3)"
-    ]
-    assert made_set.rubrics[0].statement == CUPS["statement"]
-    assert [one.replaced for one in made_set.rubrics] == [True, False, False, True]
+    assert problems == ["rubric 4: it tests nothing: every response that it was tried on passes it (3)"]
+    assert made_set.rubrics[0].statement == "The response must mention a cat."
+    assert [one.replaced for one in made_set.rubrics] == [False, False, False, True]
     assert [(one.by, one.rubric.statement) for one in made_set.dropped] == [
-        ("trial", "The response must mention a cat."),
         ("trial", "The response must not mention a dog."),
     ]
     first, _ = halves(POOL, "s", 0)
@@ -119,6 +118,8 @@ async def test_the_published_protocol_tries_nothing_and_lets_the_gate_forbid() -
     assert (len(made_set.must_right), made_set.dropped) == (3, ())
     assert labels(gateway).count("perturbation") == 1
     assert labels(gateway).count("rubric_repair") == 0
+    assert {"easy_wrong_published", "rubric_assessment_published"} < set(labels(gateway))
+    assert not {"easy_wrong", "rubric_assessment"} & set(labels(gateway))
     assert len(tried_on(made_set, "planted")) == 1
 
 

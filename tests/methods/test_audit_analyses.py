@@ -10,8 +10,8 @@ from pydantic import BaseModel
 from dokimasia.algorithms.statistics import pearson
 from dokimasia.errors import DataError
 from dokimasia.methods.audit import analyses
-from dokimasia.methods.audit.analyses import Rating
-from dokimasia.methods.audit.figures import AuditRow, GatedScores, judged_samples, scores_by_model
+from dokimasia.methods.audit.analyses import MOST_POINTS, OpenAndProprietary, Rating
+from dokimasia.methods.audit.figures import AuditedModel, AuditRow, GatedScores, judged_samples, scores_by_model
 from dokimasia.report.fields import as_json
 
 Skill = Callable[[int], float]
@@ -143,6 +143,42 @@ def test_models_of_equal_skill_lie_on_no_line_over_different_images() -> None:
     assert sum(apart) / len(apart) < 0.3, "0.2 is what six points without a line bring"
 
 
+def test_open_and_proprietary_models_are_compared_on_the_same_images() -> None:
+    """The best of each group and the groups' means, with a test over images; equal skills are told apart by chance alone."""
+
+    def compared(skills: dict[str, float], weights: dict[str, str]) -> OpenAndProprietary | None:
+        rows = rows_of(skills, n=80)
+        models = {
+            name: AuditedModel.model_construct(**dict(scores), weights=weights.get(name))
+            for name, scores in model_scores(rows, seed=1).items()
+        }
+        return analyses.open_and_proprietary(rows, models, seed=1)
+
+    groups = {"o1": "open", "o2": "open", "p1": "proprietary", "p2": "proprietary"}
+    found = compared({"o1": 0.8, "o2": 0.6, "p1": 0.97, "p2": 0.9}, groups)
+    assert found is not None
+    assert found.best == ("o1", "p1")
+    best, everybody = found.gaps["the best"], found.gaps["all"]
+    assert best.n == everybody.n == 80
+    assert best.p < 0.01
+    assert best.gap.low is not None
+    assert 0 < best.gap.low < best.gap.mean == pytest.approx(best.proprietary - best.open, abs=1e-5)
+    assert "in favour of the proprietary one, beyond chance" in found.says
+    alike = compared({"o1": 0.9, "p1": 0.9}, groups)
+    assert alike is not None
+    assert alike.gaps["all"].p > 0.05
+    assert compared({"o1": 0.9, "other": 0.8}, groups) is None
+
+
+def test_the_published_gap_is_over_all_rubrics() -> None:
+    """Atomic accuracy counts both streams (the paper's Figure 6), and stands beside the gap of the gate's own rubrics."""
+    rows = rows_of({"m": 0.8})
+    found = reliability_gap(model_scores(rows, seed=1))["models"]["m"]
+    holds = [hit for one in rows if one.judged for group in one.judged for hit in group]
+    assert found["atomic"] == pytest.approx(100 * sum(holds) / len(holds), abs=1e-4)
+    assert found["atomic_gap"]["mean"] == pytest.approx(found["atomic"] - found["gate"], abs=1e-4)
+
+
 def test_failures_by_domain_are_counts_and_rates() -> None:
     """Failed gates add up over domains; without any failure nothing is blamed."""
     rows = rows_of(SKILLS)
@@ -191,6 +227,11 @@ def test_length_bias_is_found_where_it_is_planted_and_nowhere_else() -> None:
     assert biased["models"]["m"]["r"] > 0.7
     assert biased["models"]["m"]["p_published"] < 1e-6
     assert biased["models"]["m"]["p"] < 1e-3
+    points = biased["models"]["m"]["points"]
+    assert len(points) == 60
+    assert {words == 300 for words, score in points if score > 0} == {True}
+    many = length_bias(rows_of({"m": 0.8}, n=MOST_POINTS + 50), seed=0)["models"]["m"]
+    assert len(many["points"]) == MOST_POINTS
     found = [length_bias(rows_of({"m": 0.8}, seed=seed), seed=seed)["models"]["m"] for seed in range(200)]
     for name in ("p", "p_published"):
         assert sum(one[name] < 0.05 for one in found) <= 31 * 200 // 400

@@ -62,7 +62,8 @@ def test_figures_equal_the_formulas() -> None:
     one = audit_figures(rows, seed=0)["models"]["m"]
     summary = summarise([each.judged for each in rows])
     assert (one["n"], one["n_scored"], one["coverage"]) == (41, 40, pytest.approx(40 / 41))
-    for name in ("overall", "must_right_item", "easy_wrong_item", "gate_pass", "easy_wrong_mean", "reliability_gap"):
+    item_rates = ("must_right_item", "easy_wrong_item", "atomic_accuracy")
+    for name in (*item_rates, "overall", "gate_pass", "easy_wrong_mean", "reliability_gap", "atomic_gap"):
         assert one[name]["mean"] == pytest.approx(getattr(summary, name), abs=1e-6), name
         assert one[name]["low"] < one[name]["mean"] < one[name]["high"], name
     assert one["failures"] == {"unparsable": 1}
@@ -193,6 +194,8 @@ def test_models_stand_in_groups_with_their_parameters() -> None:
             "must_right_item": rate | {"n": 9},
             "easy_wrong_item": rate | {"n": 9},
             "reliability_gap": rate,
+            "atomic_accuracy": rate | {"n": 18},
+            "atomic_gap": rate,
             "overall": rate | {"mean": overall},
             "bounds": dict.fromkeys(names),
             "spread": None,
@@ -233,6 +236,7 @@ def test_models_stand_in_groups_with_their_parameters() -> None:
         "judge": "j",
         "repeats": 1,
         "show_image": False,
+        "protocol": "ours",
     }
 
     def tables() -> list[Table]:

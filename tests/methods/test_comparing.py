@@ -133,6 +133,20 @@ async def test_what_cannot_be_compared_is_said(settings: Settings, request_of: R
     assert pair["n_shared"] == 3
 
 
+async def test_runs_without_a_common_sample_are_not_compared(
+    settings: Settings, request_of: Requests, finished: Finished
+) -> None:
+    """Where no sample of the one run is in the other, there is no difference to print but an error."""
+    first = (await finished(request_of(models=("sim/strong",), limit=3))).run
+    data = request_of().data
+    row = json.loads(data.read_text().splitlines()[0])
+    other = data.with_name("another-question.jsonl")
+    other.write_text(json.dumps({**row, "prompt": "Another question?"}) + "\n")
+    second = (await evaluate(request_of(data=other, models=("sim/strong",)), settings=settings)).run
+    with pytest.raises(InputError, match="have no sample in common"):
+        compared(settings, first, second)
+
+
 async def test_what_differs_is_named(settings: Settings, request_of: Requests, finished: Finished) -> None:
     """Options that differ are listed by name, models that only one run has are not options."""
     first = (await finished(request_of(models=MODELS, limit=3))).run

@@ -20,7 +20,7 @@ from dokimasia.runs.preview import prepare
 from dokimasia.runs.reading.inspection import sample_of_run
 from dokimasia.runs.reading.reporting import report_data
 from dokimasia.runs.services import Stop
-from dokimasia.settings import Settings
+from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.storage.checkpoints import open_saver
 from dokimasia.storage.home import Home
@@ -39,6 +39,22 @@ def counting(*, stop: Stop | None = None, after: int | None = None) -> CountingT
 
 def as_bytes(summary: dict[str, Any]) -> bytes:
     return orjson.dumps(summary["models"], option=orjson.OPT_SORT_KEYS)
+
+
+async def test_calls_that_models_share_count_once_together(
+    settings: Settings, request_of: Requests, tmp_path: Path
+) -> None:
+    """Two names of one model rest on the same calls: these count with each name, and all together as often as were paid."""
+    config = tmp_path / "two.toml"
+    config.write_text("".join(f'[models.{name}]\nmodel = "sim/strong"\n' for name in ("first", "second")))
+    settings = load_settings(config=config, home=settings.home, env={})
+    transport = counting()
+    request = request_of(models=("first", "second"))
+    summary = (await evaluate(request, settings=settings, transports={"sim": transport})).summary
+    parts = [summary["preparation"], *summary["models"].values()]
+    assert summary["together"]["calls"] == len(transport.done) < sum(part["calls"] for part in parts)
+    for side in ("input", "output"):
+        assert summary["together"]["tokens"][side] < sum(part["tokens"][side] for part in parts)
 
 
 async def test_every_sample_is_scored_or_failed_and_counted(settings: Settings, request_of: Requests) -> None:

@@ -22,7 +22,7 @@ from dokimasia.simulation.gold_answers import faults_in_text
 from dokimasia.simulation.image_edits import faults_in_image
 from dokimasia.simulation.picture import read_scene
 from dokimasia.simulation.picture_content import content_of_scene
-from dokimasia.simulation.world import write_gold, write_world
+from dokimasia.simulation.world import generation_prompt, write_gold, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
 
@@ -155,6 +155,53 @@ def test_gold_answers_are_written_checked_and_left_out_where_they_are_wrong(worl
     assert summary["made"] == summary["asked"]
 
 
+def test_a_gold_answer_of_the_data_that_is_wrong_is_found_before_anything_is_planted_in_it(
+    worlds: Worlds, tmp_path: Path
+) -> None:
+    """An error that stands in the data's gold answer costs its sample and no other; with nobody to check, it stays."""
+    rows = [json.loads(line) for line in worlds.texts.read_text().splitlines()]
+    wrong = next(one for one in made_of(worlds.settings, worlds.of_texts) if one.item.dimension == "numerical_errors")
+    for row in rows:
+        row["image"] = str(worlds.texts.parent / row["image"])
+        if row["id"] == wrong.item.sample_id:
+            row["gold"] = wrong.item.perturbed
+    data = lines(tmp_path / "wrong.jsonl", rows)
+    asked = {"perturber": "sim/judge", "dimensions": ("attribute_distortion",), "allow_outside": True}
+    summary = perturbed(worlds.settings, data, **asked).summary
+    assert (summary["golds"]["given"], summary["golds"]["right"], summary["golds"]["wrong"]) == (7, 6, 1)
+    assert summary["asked"] == 6
+    unchecked = perturbed(worlds.settings, data, **asked, checker="none").summary
+    assert (unchecked["golds"]["right"], unchecked["golds"]["wrong"], unchecked["asked"]) == (0, 0, 7)
+
+
+def test_gold_images_are_made_by_an_image_model_checked_and_edited(worlds: Worlds, tmp_path: Path) -> None:
+    """Data without images: each is made by its prompt; one that strays is found wrong, and nothing is made from it."""
+    rows = [json.loads(line) for line in worlds.images.read_text().splitlines()]
+    for row in rows:
+        del row["image"]
+    data = lines(tmp_path / "prompts.jsonl", rows)
+    asked = {**IMAGES, "checker": "sim/judge", "dimensions": ("object_substitution",)}
+    with pytest.raises(DataError, match="exactly one image"):
+        perturbed(worlds.settings, data, **asked)
+    result = perturbed(worlds.settings, data, **asked, gold_writer="sim/editor")
+    assert (result.summary["golds"]["written"], result.summary["golds"]["wrong"]) == (7, 0)
+    made = made_of(worlds.settings, result)
+    assert len(made) == result.summary["made"] == 7
+    with Home.open(worlds.settings.home, write=False) as home:
+        for one, row in zip(made, rows, strict=True):
+            assert one.item.gold_image is not None
+            assert one.item.perturbed_image is not None
+            scene = read_scene(home.blobs.get(one.item.gold_image.sha256))
+            assert scene is not None
+            assert generation_prompt(scene[0]) == row["prompt"], "the image shows what the prompt asks for"
+            assert faults_in_image(home.blobs.get(one.item.perturbed_image.sha256)) == ("object_substitution",)
+    careless = perturbed(worlds.settings, data, **asked, gold_writer="sim/editor-careless", seed=5).summary
+    assert careless["golds"]["wrong"] > 0
+    assert careless["asked"] == careless["golds"]["written"]
+    again = perturbed(worlds.settings, worlds.images, **asked).summary["golds"]
+    assert (again["given"], again["right"], again["written"]) == (7, 7, 0), "those of the data are checked, too"
+
+
 def test_a_gold_answer_of_one_word_is_not_asked_about_where_it_cannot_work(settings: Settings, tmp_path: Path) -> None:
     """Nobody is asked to reorder the steps of one word; where no dimension is left, the run is refused with the way out."""
     data = tmp_path / "world.jsonl"
@@ -235,7 +282,7 @@ def test_a_file_of_edited_images_with_faults_is_refused(worlds: Worlds, row: dic
             {"perturber": "sim/judge", "gold_writer": "sim/strong", "checker": "none"},
             "gold answers that a model writes are checked",
         ),
-        ({**IMAGES, "gold_writer": "sim/strong"}, "--gold-writer writes texts"),
+        ({**IMAGES, "gold_writer": "sim/editor"}, "gold answers that a model writes are checked"),
     ],
 )
 def test_options_that_do_not_go_together_are_refused(worlds: Worlds, fields: dict[str, Any], reason: str) -> None:

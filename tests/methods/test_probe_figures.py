@@ -177,10 +177,10 @@ def test_what_is_not_measured_for_want_of_harmless_changes_is_said(found: dict[s
     assert "score-invariant is not measured" not in said(failures(report(found)))
 
 
-def test_what_overall_alone_says_stands_beside_the_published_form() -> None:
-    """A dimension of honest ties is a blind spot by majority and none by `overall`; both stand in the tables, with a sentence."""
+def test_three_rules_stand_side_by_side() -> None:
+    """Any relevant axis, the majority and `overall` stand beside each other, each by its name, and none as published."""
     tied = [
-        one._replace(overall=0.0) if one.undetected is not None else one
+        one._replace(majority=1.0, overall=0.0) if one.undetected is not None else one
         for one in drawn(
             "j",
             missed={"numerical_errors": 0.98} | dict.fromkeys(SOME[1:], 0.1),
@@ -196,13 +196,16 @@ def test_what_overall_alone_says_stands_beside_the_published_form() -> None:
     assert judged["pairwise-vanilla"]["overall"] is None
     section = failures(report(figures))
     assert [row[1] for row in rows_of(section, -1)] == ["single Ax", "pairwise Ax"]
-    assert rows_of(section, -1)[1][4].startswith("0.0 [0, ")
-    assert "honestly ties" in said(section)
+    assert rows_of(section, -1)[1][4].startswith("100.0 [")
+    assert rows_of(section, -1)[1][5].startswith("0.0 [0, ")
+    assert "By any relevant axis" in said(section)
+    assert "an honest tie counts against the judge" in said(section)
+    assert "As published" not in said(section)
     drawn_spots = dimensions(report(figures))
     spots = {row[1]: row for row in rows_of(drawn_spots)}
-    assert spots["pairwise Ax"][4].startswith("0.0 [0, ")
-    assert spots["pairwise V"][4] == "–"
-    assert "missed by majority in pairs and not by overall" in said(drawn_spots)
+    assert spots["pairwise Ax"][4].startswith("100.0 [")
+    assert spots["pairwise Ax"][5].startswith("0.0 [0, ")
+    assert spots["pairwise V"][4:6] == ["–", "–"]
     plain_ones = report(figures_of(drawn("j", dimensions=SOME, images=3), seed=0))
     assert "overall" not in said(failures(plain_ones)) + said(dimensions(plain_ones))
 

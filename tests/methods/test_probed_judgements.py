@@ -42,10 +42,10 @@ GOLD = scores(trustworthiness=9, visual_grounding=9, coherence=9, clarity=9, ove
 @pytest.mark.parametrize(
     ("changed", "found"),
     [
-        ({}, JudgedDetection(undetected=1, strict=1, worse=0, overall=1)),
-        ({"clarity": 3}, JudgedDetection(undetected=1, strict=1, worse=0, overall=1)),
-        ({"coherence": 8}, JudgedDetection(undetected=0, strict=0, worse=0, overall=1)),
-        ({"overall": 10}, JudgedDetection(undetected=0, strict=1, worse=1, overall=0)),
+        ({}, JudgedDetection(undetected=1, strict=1, worse=0, majority=1, overall=1)),
+        ({"clarity": 3}, JudgedDetection(undetected=1, strict=1, worse=0, majority=1, overall=1)),
+        ({"coherence": 8}, JudgedDetection(undetected=0, strict=0, worse=0, majority=1, overall=1)),
+        ({"overall": 10}, JudgedDetection(undetected=0, strict=1, worse=1, majority=1, overall=0)),
     ],
 )
 def test_scored_alone(changed: dict[str, float], found: JudgedDetection) -> None:
@@ -64,11 +64,15 @@ def test_a_harmless_change_is_held_to_all_axes() -> None:
 @pytest.mark.parametrize(
     ("first", "second", "found"),
     [
-        ("first", "second", JudgedDetection(undetected=0, strict=0, worse=0, orders=(1, 1), overall=0)),
-        ("first", "first", JudgedDetection(undetected=0.5, strict=1, worse=0.5, orders=(1, -1), overall=0.5)),
-        ("first", "tie", JudgedDetection(undetected=0.5, strict=1, worse=0, orders=(1, 0), overall=0.5)),
-        ("tie", "tie", JudgedDetection(undetected=1, strict=1, worse=0, orders=(0, 0), overall=1)),
-        ("second", "first", JudgedDetection(undetected=1, strict=1, worse=1, orders=(-1, -1), overall=1)),
+        ("first", "second", JudgedDetection(undetected=0, strict=0, worse=0, orders=(1, 1), majority=0, overall=0)),
+        (
+            "first",
+            "first",
+            JudgedDetection(undetected=0.5, strict=1, worse=0.5, orders=(1, -1), majority=0.5, overall=0.5),
+        ),
+        ("first", "tie", JudgedDetection(undetected=0.5, strict=1, worse=0, orders=(1, 0), majority=0.5, overall=0.5)),
+        ("tie", "tie", JudgedDetection(undetected=1, strict=1, worse=0, orders=(0, 0), majority=1, overall=1)),
+        ("second", "first", JudgedDetection(undetected=1, strict=1, worse=1, orders=(-1, -1), majority=1, overall=1)),
     ],
 )
 def test_compared(first: str, second: str, found: JudgedDetection) -> None:
@@ -77,14 +81,14 @@ def test_compared(first: str, second: str, found: JudgedDetection) -> None:
     assert detect(unit("pairwise-axes"), None, both) == found
 
 
-def test_honest_ties_go_undetected_by_majority_and_not_by_overall() -> None:
-    """Where two of four relevant axes choose the gold answer and two are ties, no majority does, and `overall` alone does."""
+def test_honest_ties_go_undetected_by_majority_alone() -> None:
+    """Where two of four relevant axes choose the gold answer and two are ties, any axis detects, and no majority does."""
     first, second = (
         choices(trustworthiness=gold, visual_grounding="tie", coherence="tie", overall=gold)
         for gold in ("first", "second")
     )
     assert detect(unit("pairwise-axes"), None, [first, second]) == JudgedDetection(
-        undetected=1, strict=1, worse=0, orders=(0, 0), overall=0
+        undetected=0, strict=0, worse=0, orders=(0, 0), majority=1, overall=0
     )
     assert detect(unit("pairwise-axes"), None, [first, first]).overall == 0.5
     alone = [choices(overall="first"), choices(overall="second")]

@@ -15,6 +15,8 @@ from dokimasia.errors import ConfigError, DataError, TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.methods.probe import METHOD, ProbeRequest, detections_of, probe
+from dokimasia.methods.probe.passports import material_of
+from dokimasia.people.passports import passport_of
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.plans import reached_now
 from dokimasia.runs.preview import prepare
@@ -151,8 +153,19 @@ def test_where_the_gold_judgement_failed_nothing_is_held_against_it(tmp_path: Pa
         found = {one.item: one for one in detections_of(home, get_run(home, done.run))}
     lost = [found[id] for id in first]
     assert all(one.failure == "api_error" and one.undetected is None and one.equal is None for one in lost)
+    assert not any(one.asked for one in lost)
+    (gold,) = [one for one in found.values() if one.case == "gold" and one.failure]
+    assert gold.asked
     whole = done.summary["tasks"]["image-to-text"]["judges"]["sim/judge"]["evaluators"]["single-vanilla"]
     assert whole["undetected"]["n"] > whole["undetected"]["n_scored"]
+    assert whole["failures"] == {"api_error": 1}
+    assert whole["unasked"] == len(first) + request.retests
+    assert whole["gold"]["n"] == whole["gold"]["n_scored"] + 1
+    with Home.open(settings.home, write=False) as home:
+        (replies,) = passport_of(material_of(home, "sim/judge")).replies
+    assert replies.failures == {"api_error": 1}
+    assert replies.unasked == whole["unasked"]
+    assert replies.n == len(found) - replies.unasked
 
 
 def test_an_endpoint_that_refuses_the_published_sampling_is_told_the_way_out(
@@ -212,8 +225,8 @@ def test_a_reader_says_what_justifications_name_and_where_it_is_wrong(tmp_path: 
     missed = [one for one in found if one.case == "error" and one.undetected]
     assert missed
     assert any(one.named == 1 for one in missed)
-    assert all(one.named is not None for one in found)
-    assert all(one.named == 0 for one in found if one.case != "error")
+    assert all(one.named is not None for one in found if one.case != "gold")
+    assert all(one.named == 0 for one in found if one.case not in ("error", "gold"))
 
 
 @pytest.mark.parametrize(

@@ -144,6 +144,8 @@ def test_a_text_that_all_find_best_or_equally_good_is_agreed_on(tmp_path: Path, 
     assert item["record"]["verdict"] == "accepted"
     assert (item["golden"]["author"], item["golden"]["votes"]) == (PANEL[1], 3)
     assert item["record"]["reason"] == "votes 1, 1, 1 after cycle 1, 2 more find it equally good"
+    assert result.summary["golden"]["equally_good"] == 1, "no unanimous choice, as the paper wants it"
+    assert sum(member["equally_good"] for member in result.summary["turns"].values()) == 2
     (item,) = items_of(settings, review(settings, data, Panel(evenly), cycles=1, protocol="published"))
     assert item["record"]["verdict"] == "discarded", "as published a vote names one"
 

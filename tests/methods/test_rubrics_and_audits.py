@@ -16,8 +16,10 @@ from dokimasia.domain.call import ChatReply, ModelCall, ModelReply
 from dokimasia.errors import ConfigError, DataError, InputError, Interrupted, NotFound
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.audit import METHOD as AUDIT
-from dokimasia.methods.audit import AuditRequest, audit
+from dokimasia.methods.audit import AuditPlan, AuditRequest, audit
 from dokimasia.methods.audit.analyses import analyse
+from dokimasia.methods.density import METHOD as FILTER
+from dokimasia.methods.density import FilterRequest
 from dokimasia.methods.review import ReviewRequest, review
 from dokimasia.methods.rubrics import METHOD as RUBRICS
 from dokimasia.methods.rubrics import RubricRequest, encode_sets, make_rubrics, read_sets, sets_of_run
@@ -29,6 +31,7 @@ from dokimasia.report.data import ReportData
 from dokimasia.report.fields import as_json
 from dokimasia.runs.forking import ForkRequest, fork
 from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.preview import preview
 from dokimasia.runs.reading.exporting import export_rows
 from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings
@@ -95,7 +98,7 @@ def items_of(settings: Settings, run: str) -> list[dict[str, Any]]:
 
 
 def test_rubrics_of_every_golden_caption(made: Made) -> None:
-    """Each golden caption has must-right rubrics and those mined from the pool, with evidence and support, of its domain."""
+    """Each golden caption has must-right rubrics and easy-wrong ones, mined from the pool first, with evidence and support."""
     with Home.open(made.home, write=False) as home:
         sets = sets_of_run(home, get_run(home, made.rubrics))
     assert len(sets) >= 7
@@ -106,8 +109,40 @@ def test_rubrics_of_every_golden_caption(made: Made) -> None:
         assert one.panel == PANEL
         assert not one.verified
         assert all(rubric.evidence in one.caption for rubric in one.must_right)
-        assert all(set(rubric.support) <= set(POOL) and rubric.support for rubric in one.easy_wrong)
+        assert all(set(rubric.support) <= set(POOL) for rubric in one.easy_wrong)
+        assert any(rubric.support for rubric in one.easy_wrong)
+        assert not all(rubric.support for rubric in one.easy_wrong), (
+            "facts of the caption fill up what the pool got right"
+        )
         assert all(meets_rubric(rubric.statement, one.caption) for rubric in one.rubrics)
+
+
+def test_a_dry_run_shows_the_prompts_of_rubrics_audits_and_the_filter(made: Made, settings: Settings) -> None:
+    """Each prompt that a run is going to send stands there, with the names of its inputs, in the wording of its protocol."""
+    shown = preview(RUBRICS, made.request(protocol="published"), settings=made.settings)["prompts"]
+    assert isinstance(shown, dict)
+    assert {"must_right_natural", "easy_wrong_published", "rubric_assessment_published"} < set(shown)
+    assert not {"easy_wrong", "rubric_assessment", "repair"} & set(shown)
+    assert "undeniable" in shown["must_right_natural"][0]["text"]
+    audited_by = preview(AUDIT, auditing(made), settings=settings)["prompts"]
+    assert isinstance(audited_by, dict)
+    assert set(audited_by) == {"candidate_plain", "rubric_assessment"}
+    assert "{{response}}" in audited_by["rubric_assessment"][1]["text"]
+    filtered = preview(FILTER, FilterRequest(data=made.data, judge="sim/judge"), settings=settings)["prompts"]
+    assert isinstance(filtered, dict)
+    assert set(filtered) == {"density", "domain"}
+
+
+def test_an_audit_as_published_demands_no_exact_wording(made: Made, settings: Settings) -> None:
+    """It asks by the paper's prompt, says so in its figures, and is another run."""
+    ours = audited(settings, auditing(made, models=("sim/strong",)))
+    published = audited(settings, auditing(made, models=("sim/strong",), protocol="published"))
+    assert ours.run != published.run
+    assert (ours.summary["protocol"], published.summary["protocol"]) == ("ours", "published")
+    with Home.open(settings.home, write=False) as home:
+        prompts = get_run(home, published.run).plan_as(AuditPlan).prompts
+    assert "rubric_assessment_published" in prompts
+    assert "rubric_assessment" not in prompts
 
 
 def test_scores_equal_the_planted_truth_where_the_judge_is_perfect(made: Made, settings: Settings) -> None:

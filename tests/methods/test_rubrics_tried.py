@@ -129,3 +129,10 @@ def test_what_a_user_is_told(world: Tried, capsys: pytest.CaptureFixture[str]) -
     assert "† sim/weak: other answers of this very model had a hand in choosing these rubrics" in table
     assert "sim/weak †" in table
     assert "sim/strong †" not in table
+    config = world.data.with_name("renamed.toml")
+    config.write_text('[models.pupil]\nmodel = "sim/weak"\n[models."sim/hasty"]\nmodel = "sim/strong"\n')
+    models = ["--models", "pupil,sim/hasty", "--judge", "sim/judge", "--config", str(config)]
+    assert command(["audit", str(world.data), "--rubrics", "last", *models, *home]) == 0
+    table = " ".join(capsys.readouterr().out.split())
+    assert "pupil †" in table
+    assert "sim/hasty †" not in table

@@ -63,9 +63,14 @@ def test_undecided_answers_count_as_not_right() -> None:
     assert (found["k"], found["n"], found["n_undecided"], found["answers"]) == (14, 20, 6, 20)
     assert (found["share"], found["upper"], found["coverage"]) == (0.7, 1.0, 1.0)
     assert found["bounds"] == {"low": 0.7, "high": 1.0}
+    assert found["outer"] == {"low": found["low"], "high": 1.0}
+    assert found["outer"]["low"] < 0.7
+    some = strict(*[RIGHT] * 10, *[UNDECIDED] * 4, *[WRONG] * 6)
+    assert some["outer"]["high"] == strict(*[RIGHT] * 14, *[WRONG] * 6)["high"] > some["upper"]
     wrong = strict(*[RIGHT] * 14, *[WRONG] * 6)
     assert [found[name] for name in ("share", "low", "high")] == [wrong[name] for name in ("share", "low", "high")]
     assert (wrong["n_undecided"], wrong["upper"], wrong["bounds"]) == (0, 0.7, {"low": 0.7, "high": 0.7})
+    assert "outer" not in wrong
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,7 @@ def test_the_verdict_on_strict_accuracy_says_what_is_open() -> None:
     rows += [row(at, score=None, verdict="unknown", failure="undecided") for at in range(14, 20)]
     said = findings(summary_of(rows))
     assert "m: strict accuracy 70 %" in said
-    assert "of 20 answers, up to 100 % if the 6 undecided answers are right." in said
+    assert "of 20 answers, up to 100 % if the 6 undecided answers are right (46 to 100 % with sampling error)." in said
     rows += [row(at, score=None, verdict=None, failure="api_error") for at in range(20, 24)]
     rows += [row(at, model="other", score=None, verdict="right" if at < 15 else "wrong") for at in range(20)]
     said = findings(summary_of(rows))

@@ -115,3 +115,27 @@ def test_hostile_size_is_survived(piece: str) -> None:
         with pytest.raises(UnparsableReply):
             parse()
     assert parse_final_answer(text) is None or "final" in piece
+
+
+@pytest.mark.parametrize(
+    "text", ["{chain} no, c", "{chain}\nWait, it is c.", "<reasoning>r</reasoning> Not:<answer>b</answer>"]
+)
+def test_an_answer_that_is_taken_back_is_no_answer(text: str) -> None:
+    """Words behind the answer, or right before it, can turn it around, so the chain is refused."""
+    with pytest.raises(UnparsableReply, match="beside <answer> stands"):
+        parse_chain(text.format(chain="<reasoning>r</reasoning><answer>b</answer>"))
+
+
+def test_a_chain_may_say_that_the_answer_follows() -> None:
+    """Words that only lead over to the answer change nothing."""
+    chain = parse_chain("Here it is.\n<reasoning>r</reasoning>\nFinal answer:\n<answer>b</answer>\n<|im_end|>")
+    assert chain.answer == "b"
+
+
+@pytest.mark.parametrize(
+    "text", ["Final answer: b\nNo, c", "Final answer: b\n\nWait - it is c.", "Final answer: b\nno"]
+)
+def test_a_final_answer_that_is_taken_back_is_none(text: str) -> None:
+    """Nothing is guessed from a text that takes its final answer back; another such line at its end counts."""
+    assert parse_final_answer(text) is None
+    assert parse_final_answer(f"{text}\nFinal answer: c") == "c"

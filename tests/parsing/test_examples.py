@@ -27,6 +27,10 @@ KINDS = ["entity_substitution", "detail_omission"]
 SHOWN: dict[str, tuple[FormExample, Callable[[str], Any]]] = {
     **{f"must_right_{domain}": (rubrics.EXAMPLE, rubrics.parse_must_right) for domain in DOMAINS},
     "easy_wrong": (rubrics.MINED_EXAMPLE, partial(rubrics.parse_easy_wrong, n_responses=9)),
+    "easy_wrong_published": (
+        rubrics.PUBLISHED_EXAMPLE,
+        partial(rubrics.parse_easy_wrong, n_responses=9, published=True),
+    ),
     "rubric_repair": (
         rubrics.REPAIR_EXAMPLE,
         partial(rubrics.parse_repaired, named={21, 23, 26}, mined={23}, n_responses=9),
@@ -37,6 +41,7 @@ SHOWN: dict[str, tuple[FormExample, Callable[[str], Any]]] = {
         partial(perturbation.parse_perturbations, text=GOLD, expected=2, lenient=True),
     ),
     "edit_instruction": (edits.InstructionReply.example, edits.parse_edit_instruction),
+    "gold_image_check": (edits.GoldImageReply.example, edits.parse_gold_image_check),
     "edit_check": (edits.EditCheckReply.example, edits.parse_edit_check),
     "error_in_passages": (perturbed.PassagesReply.example, partial(perturbed.parse_passages, gold=GOLD)),
     "error_throughout": (

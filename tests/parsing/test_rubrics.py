@@ -93,24 +93,27 @@ def test_all_faults_of_a_reply_are_named_at_once() -> None:
 
 
 def test_easy_wrong_rubrics_name_responses_of_the_pool() -> None:
-    """Support is sorted and within the pool; an empty array says that nobody erred."""
+    """Support is sorted and within the pool; only `published` wants some for every rubric."""
     found = parse_easy_wrong(json.dumps([row(responses=[3, 1, 3])]), 3)
     assert found[0].responses == (1, 3)
     assert parse_easy_wrong("[]", 3) == ()
+    assert parse_easy_wrong(json.dumps([row(responses=[])]), 3)[0].responses == ()
     for responses, reason in (
         ([4], "response 4 is not in the pool"),
         ([], "names no response"),
         (["1"], "not in the pool"),
     ):
         with pytest.raises(UnparsableReply, match=reason):
-            parse_easy_wrong(json.dumps([row(responses=responses)]), 3)
+            parse_easy_wrong(json.dumps([row(responses=responses)]), 3, published=True)
 
 
-def test_of_more_than_twelve_easy_wrong_rubrics_the_first_twelve_are_taken() -> None:
-    """They are written by severity, so that what comes after the twelfth costs the reply nothing, whatever it holds."""
-    rows = [row(f"say {n}", responses=[1]) for n in range(12)]
-    found = parse_easy_wrong(json.dumps([*rows, row("say 12", responses=[1]), row("say 13", kind="mood")]), 3)
+def test_of_more_than_twenty_easy_wrong_rubrics_the_first_twenty_are_taken() -> None:
+    """They are written by severity, and what comes after the twentieth costs the reply nothing; `published` takes all."""
+    rows = [row(f"say {n}", responses=[1]) for n in range(20)]
+    found = parse_easy_wrong(json.dumps([*rows, row("say 20", responses=[1]), row("say 21", kind="mood")]), 3)
     assert [one.statement for one in found] == [one["statement"] for one in rows]
+    more = json.dumps([*rows, row("say 20", responses=[1])])
+    assert len(parse_easy_wrong(more, 3, published=True)) == 21
 
 
 def test_repaired_rubrics_answer_each_that_was_named() -> None:
@@ -126,13 +129,14 @@ def test_repaired_rubrics_answer_each_that_was_named() -> None:
         parse_repaired(json.dumps([{"n": 2, "drop": True}] * 2), {2})
 
 
-def test_a_replaced_easy_wrong_rubric_names_responses() -> None:
-    """Another error of the pool says whose it is; a rubric that is merely mended need not."""
+def test_a_replaced_easy_wrong_rubric_may_name_responses() -> None:
+    """Another error of the pool says whose it is; a fact of the caption, and a rubric that is mended, need not."""
     text = json.dumps([{"n": 1, **row()}, {"n": 2, **row("name a car", responses=[2])}])
-    found = parse_repaired(text, {1, 2}, mined={2}, n_responses=2)
-    assert [found[n].responses for n in (1, 2) if found[n] is not None] == [(), (2,)]
-    with pytest.raises(UnparsableReply, match="rubric 1: the field 'responses' names no response"):
-        parse_repaired(text, {1, 2}, mined={1, 2}, n_responses=2)
+    for mined in ({2}, {1, 2}):
+        found = parse_repaired(text, {1, 2}, mined=mined, n_responses=2)
+        assert [found[n].responses for n in (1, 2) if found[n] is not None] == [(), (2,)]
+    with pytest.raises(UnparsableReply, match="response 2 is not in the pool"):
+        parse_repaired(text, {1, 2}, mined={1, 2}, n_responses=1)
 
 
 def test_the_earlier_name_of_a_verdict_is_read() -> None:

@@ -97,3 +97,20 @@ def test_equivalence_is_refused(text: str) -> None:
     """No verdict, or both of them, is unparsable."""
     with pytest.raises(UnparsableReply, match="verdict"):
         parse_equivalence(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[[N/A]] [[7]]", "[[7]] [[unknown]]", "[[none]]\nThat is: [[7]]", "[[seven]] / [[7]]", "Rating: N/A [[7]]"],
+)
+def test_a_rating_beside_its_denial_is_refused(text: str) -> None:
+    """A reply that says in double brackets that there is no rating, or another one in words, gives none."""
+    with pytest.raises(UnparsableReply):
+        parse_rating(text, 1, 10)
+
+
+@pytest.mark.parametrize("text", ["[[N/A]] [[same]]", "[[same]] [[unclear]]", "[[neither]]\n[[different]]"])
+def test_a_verdict_beside_its_denial_is_refused(text: str) -> None:
+    """The same goes for whether two answers are equivalent."""
+    with pytest.raises(UnparsableReply):
+        parse_equivalence(text)

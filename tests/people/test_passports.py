@@ -1,15 +1,17 @@
 """Passports of judges: what they say of planted judges, their files, and what is refused."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import orjson
 import pytest
 
+from benchmarks.calibration.passports import EQUAL, best_of_ten
 from dokimasia.domain.blindspots import EVALUATORS
-from dokimasia.domain.passport import Passport
+from dokimasia.domain.passport import MeasuredShare, Passport
 from dokimasia.errors import DataError, NotFound
 from dokimasia.people.passports.blocks import blocks_of
-from dokimasia.people.passports.choosing import recommendations
+from dokimasia.people.passports.choosing import recommendations, task_halves
 from dokimasia.people.passports.files import encoded, read_passport, schema, write_passport
 from dokimasia.report.blocks import Span, Table
 from tests.planted_judges import detections, judge_of, planted_passport
@@ -113,13 +115,26 @@ def test_the_recommended_rate_has_no_winners_curse() -> None:
     for seed in range(60):
         found = detections(ways=ways, images=20, misses=0.5, alarms=0.2, seed=seed)
         by_way = {("image-to-text", way): [one for one in found if one.evaluator == way] for way in ways}
-        one = next(recommendations(by_way, seed=seed))
+        one = next(recommendations(task_halves(by_way, seed=seed)))
         assert one.estimated is not None
         best = next(half for half in one.considered if half.evaluator == one.evaluator)
         chosen.append(best.detection.share or 0)
         estimated.append(one.estimated.detection.share or 0)
     assert sum(chosen) / 60 > 0.53
     assert sum(estimated) / 60 == pytest.approx(0.5, abs=0.02)
+
+
+def test_the_chosen_judge_is_described_by_the_images_that_did_not_choose_it() -> None:
+    """The best of ten equal judges has their rate on the half that did not choose, whose interval holds it often enough."""
+    chosen, luckiest = zip(*(best_of_ten(seed, images=60) for seed in range(60)), strict=True)
+
+    def mean(rates: Sequence[MeasuredShare]) -> float:
+        return sum(one.share or 0.0 for one in rates) / len(rates)
+
+    assert mean(luckiest) > EQUAL + 0.04
+    assert mean(chosen) == pytest.approx(EQUAL, abs=0.025)
+    held = sum((one.low or 0.0) <= EQUAL <= (one.high or 1.0) for one in chosen)
+    assert held >= 54
 
 
 def test_equal_material_makes_equal_bytes(tmp_path: Path) -> None:

@@ -239,8 +239,12 @@ def test_the_judge_is_chosen_by_passports(settings: Settings, request_of: Reques
     said = shown["notes"][0]
     assert said.startswith(
         "chosen among sim/judge-noisy, sim/judge and sim/judge-lenient for scoring by checkpoints and deciding whether an "
-        "answer is right:"
+        "answer is right, by detection less false alarms on one half of the images:"
     )
+    chosen, _, rates = said.partition(". On the other half, which did not choose, sim/judge detects ")
+    assert "sim/judge +" in chosen
+    assert "of 48 errors with" in rates
+    assert "false alarms in 12 harmless changes, on 12 images" in rates
     assert "sim/judge-lenient has no passport" in said
     assert shown["run"] == preview(EVALUATION, request_of(judge="sim/judge"), settings=settings)["run"]
 
@@ -258,7 +262,7 @@ def test_a_choice_looks_at_every_decision(settings: Settings, request_of: Reques
     request = request_of(judge=None, choose_judge=(JUDGE, "sim/judge"), passports=tuple(files))
     shown = preview(EVALUATION, request, settings=settings)
     assert shown["run"] == preview(EVALUATION, request_of(judge="sim/judge"), settings=settings)["run"]
-    assert "for scoring by checkpoints and deciding whether an answer is right:" in shown["notes"][0]
+    assert "for scoring by checkpoints and deciding whether an answer is right, by detection less" in shown["notes"][0]
     assert "better than chance" not in shown["notes"][0]
     assert "compared with nobody" not in shown["notes"][0]
     said = told(settings, request_of(judge=None, choose_judge=(JUDGE, "sim/judge"), passports=(files[0],)))

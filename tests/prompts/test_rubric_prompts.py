@@ -31,9 +31,9 @@ def test_a_form_that_is_copied_is_no_reply(name: str) -> None:
 
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_two_worked_examples_a_domain(domain: str) -> None:
-    """Each domain has two examples of its own, in words, that say what tests nothing and what is worth asking."""
+    """Each domain has two examples of its own, in words, that say what is essential and what is not."""
     text = default_library().get(f"must_right_{domain}").system
-    examples = re.findall(r"^- .*tests nothing\. Worth asking: .*$", text, re.MULTILINE)
+    examples = re.findall(r"^- .* Essential: .* Not essential: .*$", text, re.MULTILINE)
     assert len(examples) == 2
     assert not any("The response must" in one or '"statement"' in one for one in examples)
     others = [default_library().get(f"must_right_{other}").system for other in DOMAINS if other != domain]
@@ -41,18 +41,31 @@ def test_two_worked_examples_a_domain(domain: str) -> None:
 
 
 def test_the_examples_of_errors_cover_every_domain() -> None:
-    """The prompt for easy-wrong rubrics has two examples a domain."""
+    """The prompts for easy-wrong rubrics have two examples a domain."""
     text = default_library().get("easy_wrong").system
+    published = default_library().get("easy_wrong_published").system
     examples = re.findall(
         r"^- (?:Photographs|Documents|Screens|Charts|Scientific figures|Puzzles|Works and comics): .*$", text, re.M
     )
     assert len(examples) == len(DOMAINS)
-    assert all(len(re.findall(r"[Rr]esponses ", one)) == 2 for one in examples)
+    assert all(len(re.findall(r"[Rr]esponses ", one)) == 2 and one in published for one in examples)
+
+
+def test_the_gate_is_the_least_that_is_acceptable() -> None:
+    """Every prompt for the gate asks for undeniable and essential facts, and calls none of them bad (C.2)."""
+    for domain in DOMAINS:
+        text = default_library().get(f"must_right_{domain}").system
+        assert all(f"\n- {word}: " in text for word in ("undeniable", "essential", "verifiable"))
+        assert "careless" not in text
+        assert "tests nothing" not in text
 
 
 def test_a_rubric_is_met_by_what_is_said_or_implied_without_ambiguity() -> None:
-    """The judge of an audit is told the rule of C.4, and only the exactness of quoted text is marked as ours."""
+    """The judge of an audit is told the rule of C.4; only by default is text that a rubric quotes exact."""
+    published = default_library().get("rubric_assessment_published").system
+    assert "or implies it without ambiguity" in published
+    assert "same words, letters and digits" not in published
     prompt = default_library().get("rubric_assessment")
-    assert "or implies it without ambiguity" in prompt.system
-    assert "exactly so" not in prompt.system
+    assert "or says something from which it follows beyond doubt" in prompt.system
+    assert "same words, letters and digits" in prompt.system
     assert "exactness of quoted text is ours" in prompt.source

@@ -39,7 +39,10 @@ def test_captions_and_rubrics_are_drawn_by_number() -> None:
     assert [row[:2] for row in bars] == [["100 – 199", "2"], ["200 – 299", "0"], ["300 – 399", "1"]]
     assert [len(row[2]) for row in bars] == [24, 0, 12]
     assert tables[0].columns[2].only == "terminal"
-    assert [table.columns[1].title for table in tables[1:]] == ["samples"] * 3
+    assert [table.columns[1].title for table in tables[1:]] == ["samples"] * 4
+    domains = [[plain(cell) for cell in row][:2] for row in tables[-1].rows]
+    assert domains == [["unknown", "3"]]
+    assert charts[-1].figure["data"][0]["y"] == [3]
     assert distributions(data_of()) is None
 
 

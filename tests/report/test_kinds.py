@@ -14,11 +14,12 @@ from benchmarks.planted_perturbations import write_perturbations
 from dokimasia.cli.main import run
 from dokimasia.methods.graph import GraphRequest, run_graph
 from dokimasia.report.blocks import Block, Place, Table, drawn_at, plain
+from dokimasia.report.conclusions import MOST_SENTENCES
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.document import inline, render_document
 from dokimasia.report.footnotes import noted
 from dokimasia.report.sections import sections_of
-from dokimasia.report.terminal import draw_run
+from dokimasia.report.terminal import MOST_COLUMNS, draw_run, in_brief
 from dokimasia.runs.catalogue import OWN, own_method
 from dokimasia.runs.reading.reporting import report_data
 from dokimasia.settings import load_settings
@@ -129,7 +130,7 @@ def test_the_terminal_and_markdown_show_the_same_figures(kind: str, home: Path) 
     """Every cell that both places draw stands in both, to the character."""
     data = asyncio.run(whole(home, runs_of(home)[kind]))
     out = io.StringIO()
-    draw_run(Console(file=out, width=ALL, highlight=False), data)
+    draw_run(Console(file=out, width=ALL, highlight=False), data, full=True)
     terminal, document = squeezed(out.getvalue()), squeezed(render_document(data))
     sections = sections_of(data, "terminal")
     cells = {place: [cell for one in sections for cell in shared_cells(one.blocks, place)] for place in PLACES}
@@ -138,6 +139,24 @@ def test_the_terminal_and_markdown_show_the_same_figures(kind: str, home: Path) 
         assert squeezed(cell) in terminal
     for cell in cells["page"]:
         assert squeezed(inline(cell)) in document.replace("**", "").replace("~~", "")
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_terminal_begins_with_a_short_conclusion(kind: str, home: Path) -> None:
+    """A result begins with at most five sentences, which page and Markdown begin with, too, and has one table at first."""
+    data = asyncio.run(whole(home, runs_of(home)[kind]))
+    assert data.drawing.conclusion is not None
+    sentences = data.drawing.conclusion(data)
+    assert 1 <= len(sentences) <= MOST_SENTENCES
+    out = io.StringIO()
+    draw_run(Console(file=out, width=ALL, highlight=False), data)
+    beginning = squeezed(plain(sentences[0]).partition("[")[0])
+    assert beginning in squeezed(out.getvalue())
+    assert beginning in squeezed(render_document(data).replace("**", "").replace("\\", ""))
+    (section,) = in_brief(sections_of(data, "terminal"))
+    tables = [block for block in section.blocks if isinstance(block, Table)]
+    assert len(tables) == 1 or (kind == "diagnosis" and not tables)
+    assert all(len(table.columns) <= MOST_COLUMNS for table in tables)
 
 
 @pytest.mark.parametrize("kind", WITH_SAMPLES)

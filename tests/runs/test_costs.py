@@ -74,7 +74,7 @@ def test_a_run_says_what_it_cost_as_a_whole(
     made, a, b = summary["preparation"], summary["models"]["A"], summary["models"]["B"]
     assert (b["cost"], b["cost_known"] > 0) == (None, True)
     known = made["cost"] + a["cost"] + b["cost_known"]
-    assert command_line(["show", "last", "--home", "home"]) == 0
+    assert command_line(["show", "last", "--full", "--home", "home"]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     calls = made["calls"] + a["calls"] + b["calls"]
     assert f"Their cost: {figures.cost_text(made['cost'])}. All together: {calls} calls" in shown

@@ -134,6 +134,53 @@ async def test_what_the_ledger_has_counts_after_a_kill(world: Path, prepared: Pr
     assert sent == 12 - spent
 
 
+DIES_WITH_CALLS_IN_FLIGHT = """
+import asyncio, os, signal, sys
+from pathlib import Path
+from dokimasia.gateway.doubles import CountingTransport
+from dokimasia.settings import load_settings
+from dokimasia.simulation.serving.transport import SimTransport
+from tests.runs.kinds import KINDS, make
+
+def hold(call):
+    Path(sys.argv[6]).write_text(str(len(transport.sent)))
+    os.kill(os.getpid(), signal.SIGKILL)
+
+transport = CountingTransport(SimTransport(), hold=hold)
+settings = load_settings(config=Path(sys.argv[2]), home=Path(sys.argv[1]), env={})
+services = {"transports": {"sim": transport}}
+limit = {sys.argv[4]: float(sys.argv[5])}
+asyncio.run(make(settings, Path(sys.argv[3]), KINDS["evaluate"], services=services, **limit))
+"""
+
+
+@pytest.mark.parametrize(
+    ("limit", "most", "fit"), [("max_calls", 1, 1), pytest.param("max_tokens", 4000, 3, marks=pytest.mark.full)]
+)
+async def test_requests_in_flight_at_a_kill_count(
+    world: Path, prepared: Prepared, tmp_path: Path, limit: str, most: int, fit: int
+) -> None:
+    """Requests that had left when the process was killed count at their estimate, although no reply was stored."""
+    settings, log = prepared(EVALUATE), tmp_path / "sent"
+    config = settings.home.with_suffix(".toml")
+    arguments = [str(settings.home), str(config), str(world), limit, str(most), str(log)]
+    sent, ended = 0, -1
+    for _ in range(fit + 1):
+        log.write_text("0")
+        command = [sys.executable, "-c", DIES_WITH_CALLS_IN_FLIGHT, *arguments]
+        died = await asyncio.to_thread(subprocess.run, command, capture_output=True, check=False, timeout=100)
+        ended = died.returncode
+        assert ended in (0, -signal.SIGKILL), died.stderr.decode()[-2000:]
+        sent += int(log.read_text())
+    with Home.open(settings.home, write=False) as home:
+        [(run,)] = home.all("SELECT id FROM runs")
+        assert home.all("SELECT count(*) FROM calls") == [(0,)]
+        spending = spent_by(home, run)
+    assert ended == 0
+    assert 0 < sent <= spending.calls <= fit
+    assert (await gone_on(settings, run))[1] == 0
+
+
 async def test_what_is_asked_anew_counts_and_a_fork_begins_with_nothing(world: Path, prepared: Prepared) -> None:
     """A retry is held against the limit of its run; a fork is a run of its own, without its parent's limit and spending."""
     settings = prepared(EVALUATE)

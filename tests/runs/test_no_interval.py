@@ -1,6 +1,7 @@
 """What stands in the place of an interval that cannot hold its level, from the rows to the reader."""
 
 import re
+from functools import partial
 from io import StringIO
 
 from rich.console import Console
@@ -22,25 +23,42 @@ IMAGES = [f"image {at}" for at in range(12)]
 REASON = "12 clusters at the ceiling: the effective number that differ from the median is 1.0, at least 1.5 are needed"
 
 
-def test_figures_have_the_reason_and_no_limits() -> None:
-    """A mean at the ceiling has no limits and says why; the published schema takes it so, and one with limits as ever."""
+def test_figures_at_the_ceiling_have_gaffkes_interval() -> None:
+    """A mean at the ceiling has an interval that says which it is; the usual one does not, and keeps its JSON."""
     ceiling = mean_with_interval(SCORES, IMAGES, seed=0, bounds=(1.0, 5.0))
-    assert ceiling == Interval(mean=4.916667, low=None, high=None, no_interval=REASON)
+    assert ceiling is not None
+    assert (ceiling.interval_method, ceiling.no_interval) == ("gaffke", None)
+    assert as_json(ceiling) == {"mean": 4.916667, "low": 3.871729, "high": 4.997892, "interval_method": "gaffke"}
     spread_out = mean_with_interval([1.0, 2.0, 3.0, 4.0, 5.0] * 3, range(15), seed=0, bounds=(1.0, 5.0))
     assert spread_out is not None
-    assert spread_out.no_interval is None
-    assert "no_interval" not in as_json(spread_out)
+    assert as_json(spread_out).keys() == {"mean", "low", "high"}
 
 
-def test_paired_differences_keep_their_test() -> None:
-    """Where differences have no interval their p-value stands: exact sign flips need no spread."""
+def test_paired_differences_of_similar_models_have_an_interval() -> None:
+    """One difference among 12 pairs has an interval around it, which does not decide the test."""
     comparison = paired_difference([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)
     assert comparison.difference is not None
-    assert (
-        comparison.difference.no_interval
-        == "12 clusters nearly alike: the effective number that differ from the median is 1.0, at least 1.5 are needed"
-    )
+    assert comparison.difference.interval_method == "gaffke"
+    assert comparison.difference.low is not None
+    assert comparison.difference.low < 0 < comparison.difference.mean
     assert comparison.p_value == 1.0
+
+
+def test_an_unusual_interval_says_so() -> None:
+    """A sentence has the words behind the ends; a table has a raised number, and under it a note, once."""
+    one = Interval(mean=4.9, low=3.8, high=5.0, interval_method="gaffke")
+    usual = Interval(mean=3.0, low=2.0, high=4.0)
+    assert plain(figures.interval(one)) == "3.80 – 5.00, allowing for unseen images"
+    assert figures.bracketed(one, "{:.1f}".format) == " [3.8, 5.0, allowing for unseen images]"
+    assert plain(figures.interval(usual)) == "2.00 – 4.00"
+    columns = [Column("model", numeric=False), Column("score"), Column("limits")]
+    rows: list[list[Cell]] = [
+        ["a", figures.measured(one), figures.interval(one)],
+        ["b", figures.measured(usual), figures.interval(usual)],
+    ]
+    lines = _printed(Table(columns, rows, "Scores"))
+    assert {"a 4.90 [4, 5 ¹] 3.80 – 5.00 ¹", "b 3.00 [2, 4] 2.00 – 4.00"} <= set(lines)
+    assert sum(line.startswith("¹ too few images differ for the usual interval") for line in lines) == 1
 
 
 def test_the_reason_stands_where_the_interval_would() -> None:
@@ -92,9 +110,7 @@ def test_reasons_that_differ_in_their_figures_are_one_note() -> None:
 
 def test_in_a_sentence_the_reason_is_a_few_words() -> None:
     """A sentence says that there are too few different images; the page has the details in the title of these words."""
-    comparison = paired_difference([0.0] * 11 + [1.0], IMAGES, widest=4.0, seed=0)
-    assert comparison.difference is not None
-    assert shortened(comparison.difference.no_interval or "") == TOO_FEW
+    assert shortened(REASON) == TOO_FEW
     cell = figures.interval(figures.Ends(None, None, REASON))
     said = Paragraph(("It scores 4.80 of 5 (", cell, "; p = 1.000)."))
     text = "It scores 4.80 of 5 (no interval: too few different images; p = 1.000)."
@@ -113,25 +129,32 @@ def _printed(table: Table) -> list[str]:
     return [" ".join(line.split()) for line in out.getvalue().splitlines()]
 
 
-def test_diagnoses_mark_nothing_without_an_interval() -> None:
-    """A diagnosis's cell carries the reason into text, into differences, and marks nothing by it."""
+def test_diagnoses_mark_by_the_test_where_the_interval_is_not_the_usual_one() -> None:
+    """A cell carries its interval's method into text; without the usual interval the corrected p-value marks alone."""
     cell = mean_of([100.0] * 11 + [80.0], IMAGES, bounds=(0.0, 100.0), seed=0)
-    assert (cell.low, cell.high) == (None, None)
-    assert cell.estimated
+    assert cell.interval_method == "gaffke"
     column = AssetColumn(name="score", unit="points of 100", kind="score")
-    assert figure_text(cell, column).endswith(f"[no interval: {cell.no_interval}]")
-    gap = difference_of(cell, Figure(value=50.0, low=40.0, high=60.0))
-    assert gap.no_interval == cell.no_interval
-    assert mark_of(gap, 0.001, down="worse", up="better") == "unclear"
-    assert "no_interval" not in Figure(value=50.0, low=40.0, high=60.0).model_dump()
+    assert figure_text(cell, column).endswith(", allowing for unseen images]")
+    apart = Figure(value=-3.0, low=-20.0, high=15.0, interval_method="gaffke")
+    mark = partial(mark_of, down="worse", up="better")
+    assert mark(apart, 0.001) == "worse"
+    assert mark(Figure(value=3.0, no_interval=REASON), 0.001) == "better"
+    assert mark(apart, 0.2) == mark(Figure(value=-3.0, low=-9.0, high=1.0), 0.001) == "unclear"
+    assert mark(apart, None) == ""
+    gap = difference_of(Figure(value=3.0, no_interval=REASON), Figure(value=50.0, low=40.0, high=60.0))
+    assert gap.no_interval == REASON
+    assert not {"no_interval", "interval_method"} & Figure(value=50.0, low=40.0, high=60.0).model_dump().keys()
 
 
-def test_a_reliability_gap_that_one_sample_makes_has_no_interval() -> None:
-    """Of 12 images one fails its gate: the gap has its reason, and no interval of a jackknife that saw one image."""
+def test_a_reliability_gap_that_one_sample_makes_has_gaffkes_interval() -> None:
+    """Of 12 images one fails its gate: the gap has an interval, and not that of a jackknife that saw one image."""
     samples = [_judged(name, failed=name == IMAGES[0]) for name in IMAGES]
     gap = gated_scores(samples, seed=0).reliability_gap
     assert gap is not None
-    assert (gap.no_interval or "").startswith("12 clusters nearly alike")
+    assert gap.interval_method == "gaffke"
+    assert gap.low is not None
+    assert gap.high is not None
+    assert gap.low < 0 < gap.mean < gap.high
 
 
 def _judged(cluster: str, *, failed: bool) -> Judged:

@@ -95,6 +95,9 @@ def test_undecided_answers_are_paired_as_not_right() -> None:
     assert found["bounds"] == {"low": 0.25, "high": 0.75}
     turned_round = compare(second, first, seed=0)["strict_accuracy"]
     assert turned_round["bounds"] == {"low": -0.75, "high": -0.25}
+    assert found["outer"]["low"] < 0.25 < 0.75 < found["outer"]["high"]
+    assert turned_round["outer"] == {"low": -found["outer"]["high"], "high": -found["outer"]["low"]}
+    assert "outer" not in compare(second, second, seed=0)["strict_accuracy"]
 
 
 def test_a_terse_answer_loses_nothing_on_what_both_speak_to() -> None:

@@ -311,23 +311,23 @@ async def test_runs_without_a_common_model_offer_one_of_each(small: Finished, tm
             assert shown(await body(client, f"/compare?{asked}"))
 
 
-async def test_two_models_differ_in_the_direction_of_their_run(client: httpx.AsyncClient, small: Finished) -> None:
-    """First minus second, with the models' names, in the figures, by category and sample by sample, as on the run's page."""
-    found = compared(small.home, small.run, small.run, models=MODELS)["pairs"][0]
-    mean = -found["difference"]["mean"]
-    assert mean > 0
+async def test_two_models_differ_in_the_direction_of_the_json(client: httpx.AsyncClient, small: Finished) -> None:
+    """Second minus first, in the figures, by category and sample by sample, as `diff --json` has it and says."""
+    comparison = compared(small.home, small.run, small.run, models=MODELS)
+    mean = comparison["pairs"][0]["difference"]["mean"]
+    assert comparison["direction"] == "second minus first"
+    assert mean < 0
     text = await body(client, f"/compare?runs={small.run}&models={','.join(MODELS)}")
     said = plain_text(text)
-    assert f"{mean:+.2f}" in said
-    assert f"{MODELS[0]} − {MODELS[1]}" in said
+    assert f"{mean:+.2f}".replace("-", "−") in said
+    assert f"{MODELS[0]} → {MODELS[1]}" in said
     assert f"{MODELS[0]} right, {MODELS[1]} wrong" in said
     assert said.count(f"run {small.run} ·") == 1
     assert f"first {MODELS[0]}, second {MODELS[1]}" in said
-    assert "difference: first minus second" in said
-    assert "second minus first" not in said
+    assert "difference: second minus first" in said
+    assert "first minus second" not in said
     gaps = [read_number(gap) for gap in re.findall(r'class="gap \w*">([^<–]+)<', text)]
-    assert not re.search(r'class="gap \w*">-', text)
-    assert max(gaps, key=abs) > 0
+    assert max(gaps, key=abs) < 0
     assert "Paired differences" in await body(client, f"/runs/{small.run}?wait=true")
 
 

@@ -118,7 +118,7 @@ def _gap_interval(table: Table, images: list[int], seed: int) -> Any:
     def gap(use: Sequence[int]) -> float:
         return float((table[list(use), 0] - table[list(use), 1]).mean())
 
-    return jackknife_interval(gap, len(table), clusters=images, bounds=(-100.0, 100.0))
+    return jackknife_interval(gap, len(table), clusters=images, bounds=(-100.0, 100.0), additive=True)
 
 
 def _kappa_interval(table: Table, images: list[int], seed: int) -> Any:

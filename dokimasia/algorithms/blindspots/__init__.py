@@ -2,6 +2,7 @@
 
 from dokimasia.algorithms.blindspots.rates import ControlRates, FailureRate, failure_rates
 from dokimasia.algorithms.blindspots.rules import (
+    AxisRule,
     equal_pair,
     equal_single,
     full_score,
@@ -17,6 +18,7 @@ from dokimasia.algorithms.blindspots.shares import ItemShare, item_share
 from dokimasia.algorithms.blindspots.spots import SpotTest, blind_spots, images_of
 
 __all__ = [
+    "AxisRule",
     "ControlRates",
     "FailureRate",
     "ItemShare",

@@ -44,14 +44,14 @@ class FailureRate(NamedTuple):
     scope, name
         All errors, or those of the group or dimension of this name.
     undetected : ItemShare
-        Errors that went undetected by the published rule; for pairs the mean over both orders.
+        Errors that no relevant axis detects; for pairs the mean over both orders.
     strict : ItemShare
         The strict form: no relevant axis is lower. Of pairs: not detected in both orders.
     either, both : ItemShare or None
         For pairs: undetected in at least one order, and in both; None for other evaluators.
-    overall : ItemShare or None
-        Errors that go undetected on the axis `overall` alone; None for evaluators without other axes. The published rule
-        for pairs requires a majority of the relevant axes, some of which are rightly ties.
+    majority, overall : ItemShare or None
+        Errors that no majority of the relevant axes detects, and those that the axis `overall` alone does not; None for
+        evaluators without other axes.
     worse : ItemShare
         Errors whose answer was judged better than the gold answer.
     named : ItemShare
@@ -78,6 +78,7 @@ class FailureRate(NamedTuple):
     strict: ItemShare
     either: ItemShare | None
     both: ItemShare | None
+    majority: ItemShare | None
     overall: ItemShare | None
     worse: ItemShare
     named: ItemShare
@@ -176,6 +177,7 @@ def _rows(
             strict=_share(subset, lambda detection: detection.strict),
             either=_share(subset, _missed_in_any_order) if pair else None,
             both=_share(subset, _missed_in_both_orders) if pair else None,
+            majority=_share(subset, lambda detection: detection.majority) if by_axes(evaluator) else None,
             overall=_share(subset, lambda detection: detection.overall) if by_axes(evaluator) else None,
             worse=_share(subset, lambda detection: detection.worse),
             named=_share(

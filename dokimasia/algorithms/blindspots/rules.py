@@ -9,12 +9,20 @@ from dokimasia.domain.blindspots import OVERALL
 Scores = Mapping[str, float]
 Choices = Mapping[str, str]
 
+AxisRule = Literal["any", "majority"]
+"""How several relevant axes combine: any one of them detects an error, or only more than half of them do."""
+
 FULL_SCORE = 10.0
 """The highest score of a scale from 1 to 10."""
 
 
 def undetected_single(
-    gold_axes: Scores, perturbed_axes: Scores, relevant: Iterable[str], *, strict: bool = False
+    gold_axes: Scores,
+    perturbed_axes: Scores,
+    relevant: Iterable[str],
+    *,
+    strict: bool = False,
+    rule: AxisRule = "any",
 ) -> bool:
     """Return whether an error went undetected when each answer was scored on its own.
 
@@ -26,8 +34,11 @@ def undetected_single(
         The axes that errors of this kind affect. An axis on which neither answer was scored is ignored: some prompts ask
         for few axes, or for the overall score alone.
     strict : bool
-        False, as published: an error is undetected if the scores on all relevant axes are unchanged, so that a rising
-        score counts as a detection. True: an error is undetected if no relevant axis is lower.
+        False, as published: an axis detects an error if its score is changed, so that a rising score counts as a
+        detection. True: an axis detects an error if its score is lower.
+    rule : {"any", "majority"}
+        "any", as published: an error is undetected if no relevant axis detects it. "majority": it is undetected unless more
+        than half of the relevant axes detect it.
 
     Returns
     -------
@@ -43,7 +54,7 @@ def undetected_single(
 
     References
     ----------
-    FOCUS, section 3.1; the strict form is this project's.
+    FOCUS, section 3.1; the strict form and the majority are this project's.
 
     Examples
     --------
@@ -55,9 +66,8 @@ def undetected_single(
     (False, True)
     """
     pairs = _axis_pairs(gold_axes, perturbed_axes, relevant)
-    if strict:
-        return all(after >= before for before, after in pairs)
-    return all(after == before for before, after in pairs)
+    detecting = sum(after < before if strict else after != before for before, after in pairs)
+    return not _chosen(detecting, len(pairs), rule)
 
 
 def equal_single(gold_axes: Scores, other_axes: Scores) -> bool:
@@ -93,7 +103,9 @@ def worse_single(gold_axes: Scores, perturbed_axes: Scores) -> bool:
     return sum(after - before for before, after in _axis_pairs(gold_axes, perturbed_axes, axes)) > 0
 
 
-def pair_verdict(choices: Choices, relevant: Iterable[str], *, gold: Literal["first", "second"]) -> int:
+def pair_verdict(
+    choices: Choices, relevant: Iterable[str], *, gold: Literal["first", "second"], rule: AxisRule = "any"
+) -> int:
     """Return the verdict on the gold answer from a pairwise judgement in one order: 1 chosen, 0 neither, -1 the other chosen.
 
     Parameters
@@ -104,12 +116,15 @@ def pair_verdict(choices: Choices, relevant: Iterable[str], *, gold: Literal["fi
         The axes that errors of this kind affect; an axis that was not asked for is ignored.
     gold : {"first", "second"}
         The place of the gold answer.
+    rule : {"any", "majority"}
+        "any": the gold answer is chosen if it is preferred on any relevant axis asked for, as an error is detected in single
+        scores by a change of any; the other answer is chosen if it alone is preferred on any. "majority": an answer is
+        chosen if it is preferred on more than half of them, so that a tie on an axis counts against either being chosen.
 
     Returns
     -------
     int
-        An answer is chosen if it is preferred on more than half of the relevant axes asked for. A tie on an axis counts
-        for neither answer, and so against either being chosen.
+        The two rules are the same where one axis is asked for.
 
     Raises
     ------
@@ -118,15 +133,16 @@ def pair_verdict(choices: Choices, relevant: Iterable[str], *, gold: Literal["fi
 
     References
     ----------
-    FOCUS, section 3.1; how axes combine is this project's.
+    FOCUS, section 3.1, which restricts pairs to the relevant axes and does not say how they combine; both rules are this
+    project's.
 
     Examples
     --------
     >>> choices = {"clarity": "first", "coherence": "first", "overall": "tie", "relevance": "second"}
-    >>> pair_verdict(choices, ["clarity", "coherence", "overall"], gold="first")
-    1
     >>> pair_verdict(choices, ["clarity", "overall"], gold="first"), pair_verdict(choices, ["relevance"], gold="first")
-    (0, -1)
+    (1, -1)
+    >>> [pair_verdict(choices, axes, gold="first", rule="majority") for axes in (["clarity", "overall"], list(choices))]
+    [0, 0]
     """
     judged = [choices[axis] for axis in dict.fromkeys(relevant) if axis in choices]
     if not judged:
@@ -134,7 +150,9 @@ def pair_verdict(choices: Choices, relevant: Iterable[str], *, gold: Literal["fi
     if unknown := set(judged) - {"first", "second", "tie"}:
         raise ValueError(f"a choice is first, second or tie: {sorted(unknown)}")
     other = "second" if gold == "first" else "first"
-    return (2 * judged.count(gold) > len(judged)) - (2 * judged.count(other) > len(judged))
+    if _chosen(judged.count(gold), len(judged), rule):
+        return 1
+    return -1 if _chosen(judged.count(other), len(judged), rule) else 0
 
 
 def undetected_pair(verdicts: Sequence[int]) -> float:
@@ -258,6 +276,11 @@ def _axis_pairs(gold: Scores, other: Scores, relevant: Iterable[str]) -> list[tu
     if not all(isfinite(points) for pair in pairs for points in pair):
         raise ValueError("a score is a finite number")
     return pairs
+
+
+def _chosen(count: int, axes: int, rule: AxisRule) -> bool:
+    """Return whether so many of the relevant axes are enough."""
+    return count > 0 if rule == "any" else 2 * count > axes
 
 
 def _checked(verdicts: Sequence[int]) -> Sequence[int]:

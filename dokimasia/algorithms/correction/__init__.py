@@ -12,6 +12,7 @@ from dokimasia.algorithms.correction.kinds import (
 from dokimasia.algorithms.correction.labelled import (
     FEWEST_CLUSTERS,
     FEWEST_LABELS,
+    LabelledAnswers,
     Powered,
     powered_difference,
     powered_rate,
@@ -24,6 +25,7 @@ __all__ = [
     "LEAST_APART",
     "Corrected",
     "DecidedLabel",
+    "LabelledAnswers",
     "Mixes",
     "Powered",
     "ShareEstimate",

@@ -148,7 +148,8 @@ def figure_text(figure: Figure, column: AssetColumn) -> str:
     unit, _, scale = column.unit.partition(", ")
     notes = [f"scale {scale}"] if scale else []
     if figure.low is not None and figure.high is not None:
-        notes.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}")
+        allowing = ", allowing for unseen images" if figure.interval_method else ""
+        notes.append(f"{LEVEL} {number_text(figure.low, column)} to {number_text(figure.high, column)}{allowing}")
     elif figure.no_interval:
         notes.append(f"no interval: {figure.no_interval}")
     text = " ".join(filter(None, (number_text(figure.value, column), unit)))

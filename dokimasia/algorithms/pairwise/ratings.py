@@ -35,6 +35,9 @@ FEW_CASES = 6
 MOST_INFINITE = 0.01
 """The largest share of resamples without finite ratings with which there is an interval."""
 
+_SAME = 1e-6
+"""The largest difference of two ratings that counts as a tie."""
+
 _SCALE = TENFOLD / math.log(10)
 
 
@@ -50,8 +53,9 @@ class ConnectedModels(NamedTuple):
     """Models whose ratings can be compared, in the order of their names, or the reason why they have none.
 
     `ratings` have the mean 1000; `tie_rate` is how often two models of equal strength tie, 0 to 1. `ranks` has for each
-    model the shares of resamples in which it comes first, second and so on. If `reason` is not empty, there are no
-    ratings, and everything else is empty.
+    model the shares of resamples in which it comes first, second and so on; models that tie in a resample share its ranks.
+    `rank_intervals` has for each model the best and the worst rank that its tests against the others leave open. If
+    `reason` is not empty, there are no ratings, and everything else is empty.
     """
 
     models: tuple[str, ...]
@@ -59,6 +63,7 @@ class ConnectedModels(NamedTuple):
     ratings: Mapping[str, float]
     intervals: Mapping[str, ConfidenceInterval]
     ranks: Mapping[str, tuple[float, ...]]
+    rank_intervals: Mapping[str, tuple[int, int]]
     differences: Mapping[tuple[str, str], RatingDifference]
     tie_rate: float | None
 
@@ -119,10 +124,15 @@ def rate_models(
     ratings, there is no interval, and its reason says why. A difference's p-value is that of Student's t with the
     jackknife's standard error.
 
+    *Ranks.* The rank intervals hold for all models at once: a model ranks below all that are rated significantly higher
+    and above all that are rated significantly lower, by the p-values of all pairs times their number (Bonferroni).
+
     References
     ----------
     Davidson, On extending the Bradley-Terry model to accommodate ties in paired comparison experiments, 1970; Ford,
-    Solution of a ranking problem from binary comparisons, 1957 (when there is a maximum).
+    Solution of a ranking problem from binary comparisons, 1957 (when there is a maximum);
+    Mogstad, Romano, Shaikh and Wilhelm, Inference for ranks with applications to mobility across neighbourhoods and
+    academic achievement across countries, 2024 (rank intervals from tests of all pairs).
 
     Examples
     --------
@@ -138,7 +148,7 @@ def rate_models(
     ):
         raise ValueError("a comparison is of two models, and its outcome is 1, 0 or -1")
     check_level(level)
-    alone = [ConnectedModels((name,), NEVER_MET, {}, {}, {}, {}, None) for name in _unmet(comparisons, models)]
+    alone = [ConnectedModels((name,), NEVER_MET, {}, {}, {}, {}, {}, None) for name in _unmet(comparisons, models)]
     if not comparisons:
         return tuple(alone)
     index = number_clusters(range(len(comparisons)) if clusters is None else clusters, len(comparisons))
@@ -146,7 +156,7 @@ def rate_models(
     for group in groups(comparisons):
         reason = unbounded(comparisons, group)
         if reason:
-            rated.append(ConnectedModels(group, reason, {}, {}, {}, {}, None))
+            rated.append(ConnectedModels(group, reason, {}, {}, {}, {}, {}, None))
         else:
             rated.append(_rated(tables(comparisons, index, group), parts=parts, level=level, seed=seed))
     return (*rated, *alone)
@@ -184,8 +194,11 @@ def _rated(outcomes: OutcomeTables, *, parts: int, level: float, seed: int) -> C
     units = np.eye(len(names))
     intervals = {name: interval(units[place]) for place, name in enumerate(names)}
     contrasts = {pair: units[pair[0]] - units[pair[1]] for pair in combinations(range(len(names)), 2)}
-    ranked = np.argsort(np.argsort(-finite, axis=1, kind="stable"), axis=1)
-    ranks = np.array([np.bincount(column, minlength=len(names)) for column in ranked.T]) / max(1, len(finite))
+    differences = {
+        (names[first], names[second]): RatingDifference(float(point @ weights), interval(weights), p_value(weights))
+        for (first, second), weights in contrasts.items()
+    }
+    shares = {name: _rank_shares(finite, place) for place, name in enumerate(names)}
     nu = math.exp(overall.ties[0])
     return ConnectedModels(
         models=names,
@@ -195,13 +208,37 @@ def _rated(outcomes: OutcomeTables, *, parts: int, level: float, seed: int) -> C
             name: ConfidenceInterval(MEAN + interval.low, MEAN + interval.high, interval.reason)
             for name, interval in intervals.items()
         },
-        ranks={} if reason else {name: tuple(ranks[place].tolist()) for place, name in enumerate(names)},
-        differences={
-            (names[first], names[second]): RatingDifference(float(point @ weights), interval(weights), p_value(weights))
-            for (first, second), weights in contrasts.items()
-        },
+        ranks={} if reason else shares,
+        rank_intervals={} if reason else _rank_intervals(names, differences, 1 - level),
+        differences=differences,
         tie_rate=nu / (2 + nu),
     )
+
+
+def _rank_shares(resampled: Floats, place: int) -> tuple[float, ...]:
+    """Return how often a model has each rank; of ranks that it shares with others it has an equal part."""
+    leads = resampled - resampled[:, place, None]
+    above = np.count_nonzero(leads > _SAME, axis=1)
+    alike = np.count_nonzero(np.abs(leads) <= _SAME, axis=1)
+    shares: list[float] = []
+    for rank in range(resampled.shape[1]):
+        held = (above <= rank) & (rank < above + alike)
+        shares.append(float((held / alike).sum()) / max(1, len(resampled)))
+    return tuple(shares)
+
+
+def _rank_intervals(
+    names: Sequence[str], differences: Mapping[tuple[str, str], RatingDifference], tail: float
+) -> dict[str, tuple[int, int]]:
+    """Return the best and the worst rank of each model that the tests of all pairs leave open."""
+    best, worst = dict.fromkeys(names, 1), dict.fromkeys(names, len(names))
+    for (first, second), difference in differences.items():
+        if difference.p_value is None or difference.p_value * len(differences) > tail:
+            continue
+        higher, lower = (first, second) if difference.value > 0 else (second, first)
+        best[lower] += 1
+        worst[higher] -= 1
+    return {name: (best[name], worst[name]) for name in names}
 
 
 def _error(left_out: Floats, parts: int) -> tuple[float, float]:

@@ -45,4 +45,5 @@ def contrast_interval(
     return ConfidenceInterval(
         difference - hypot(first - first_interval.low, second_interval.high - second),
         difference + hypot(first_interval.high - first, second - second_interval.low),
+        method=first_interval.method or second_interval.method,
     )

@@ -1,6 +1,8 @@
 # pyright: standard
 # SciPy ships no types: this file adds them, so that its importers are checked strictly.
-"""Distribution functions for intervals and tests; SciPy is imported at the first call."""
+"""Distribution functions for intervals and tests, and the root of a function; SciPy is imported at the first call."""
+
+from collections.abc import Callable
 
 
 def beta_quantile(p: float, a: float, b: float) -> float:
@@ -78,3 +80,16 @@ def noncentral_t_cdf(t: float, df: float, shift: float) -> float:
     from scipy import special
 
     return float(special.nctdtr(df, shift, t))
+
+
+def root(function: Callable[[float], float], low: float, high: float) -> float:
+    """Return where a function is 0 between two places at which its signs differ.
+
+    Examples
+    --------
+    >>> round(root(lambda x: x * x - 2, 0, 2), 9)
+    1.414213562
+    """
+    from scipy import optimize
+
+    return float(optimize.root_scalar(function, bracket=(low, high), method="brentq", xtol=1e-12).root)

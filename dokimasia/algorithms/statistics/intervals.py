@@ -20,12 +20,16 @@ from dokimasia.algorithms.statistics.clusters import (
     trusted_df,
 )
 from dokimasia.algorithms.statistics.distributions import student_t_quantile
+from dokimasia.algorithms.statistics.gaffke import gaffke_interval
 from dokimasia.algorithms.statistics.refusal import NO_SPREAD, ONE_CLUSTER, refusal
 from dokimasia.algorithms.statistics.shares import ConfidenceInterval, check_level, clopper_pearson, share_of_scale
 
 RESAMPLES = 2000
 FEW_CLUSTERS = 6
 """The fewest clusters whose observed range stands for the scale of the values."""
+
+FEWEST_FOR_GAFFKE = 3
+"""The fewest clusters with which Gaffke's interval takes the place of the whole scale."""
 
 _DRAWS_AT_ONCE = 2_000_000
 _MOST_CACHED_CLUSTERS = 250
@@ -65,7 +69,8 @@ def bootstrap_interval(
     Returns
     -------
     ConfidenceInterval
-        It contains the mean of the values. If there is none, its `reason` says why, and its limits are the bounds.
+        It contains the mean of the values; `method` is "gaffke" if it is Gaffke's (see Notes). If there is none, its
+        `reason` says why, and its limits are infinite.
 
     Raises
     ------
@@ -86,8 +91,9 @@ def bootstrap_interval(
     shows that the standard error itself is imprecise. The scale is the bounds; without bounds it is the observed range,
     and below six clusters, where that range says too little, the plain t interval counts, too.
 
-    *Too little spread* to hold the level is detected by `refusal`, from the number and sizes of the clusters and their
-    differences on the scale: there is no interval then, and its reason says why. Without bounds that cannot be detected.
+    *Too little spread* for these two to hold the level is detected by `refusal`, from the number and sizes of the clusters
+    and their differences on the scale. From three clusters on `gaffke_interval` then takes their place, and with two the
+    interval is the bounds. Without bounds too little spread cannot be detected.
     *One cluster* does not show how clusters differ: the interval is the bounds, and without bounds there is none.
     *Equal means in all clusters* show no spread: without bounds the interval is that point; with bounds it allows for
     unobserved clusters: with p the largest share of other clusters that is compatible with none among G (Clopper and
@@ -98,7 +104,8 @@ def bootstrap_interval(
     Efron and Tibshirani, An Introduction to the Bootstrap, 1993, 14.3; Hesterberg, What Teachers Should Know About the
     Bootstrap, 2015, section 4 (Student's t in a bootstrap); Korn and Graubard, Confidence Intervals for Proportions
     with Small Expected Number of Positive Counts Estimated from Survey Data, 1998 (effective trials); MacKinnon, Nielsen
-    and Webb, Cluster-robust inference, 2023, section 3 (the jackknife).
+    and Webb, Cluster-robust inference, 2023, section 3 (the jackknife); Gaffke, Three test statistics for a nonparametric
+    one-sided hypothesis on the mean of a nonnegative variable, 2005.
 
     Examples
     --------
@@ -183,6 +190,7 @@ def jackknife_interval(
     clusters: Sequence[Hashable] | None = None,
     level: float = 0.95,
     bounds: tuple[float, float] | None = None,
+    additive: bool = False,
 ) -> ConfidenceInterval:
     """Return a confidence interval of any figure computed from n items, by leaving out one cluster at a time.
 
@@ -199,6 +207,9 @@ def jackknife_interval(
         Nominal coverage, strictly between 0 and 1.
     bounds : tuple of float, optional
         The lowest and highest possible value of the figure.
+    additive : bool
+        Whether the figure is a mean, or a difference of means, to which each cluster adds its part. With too little spread
+        on its scale, it then has the interval of `gaffke_interval` over these parts.
 
     Returns
     -------
@@ -206,7 +217,8 @@ def jackknife_interval(
         The figure, plus and minus Student's t times the jackknife's standard error, extended on the side to which the
         clusters are skewed (see Notes), and clipped to the bounds. If there is none, its `reason` says why, and its limits
         are the bounds, or infinite: if the figure is the same without any of the clusters; with bounds, if `refusal` finds
-        too little spread; and without bounds for one cluster, whose interval with bounds is the whole scale.
+        too little spread (in both cases unless the figure is additive); and without bounds for one cluster, whose interval
+        with bounds is the whole scale.
 
     Raises
     ------
@@ -242,10 +254,14 @@ def jackknife_interval(
     figure = statistic(range(n))
     remaining = [np.flatnonzero(index != cluster).tolist() for cluster in range(count)]
     left_out = finite([statistic(positions) for positions in remaining])
-    if bounds is not None and np.ptp(left_out) > ROUNDING * np.abs(left_out).max():
+    varies = bool(np.ptp(left_out) > ROUNDING * np.abs(left_out).max())
+    if bounds is not None and (varies or additive):
         sizes = np.bincount(index).astype(np.float64)
         pseudovalues = figure + (figure - left_out) * (n - sizes) / sizes
-        if reason := refusal(Clusters(pseudovalues * sizes, sizes), bounds):
+        reason = refusal(Clusters(pseudovalues * sizes, sizes), bounds)
+        if reason and additive:
+            return _unseen_limits(Clusters(np.clip(pseudovalues, low, high) * sizes, sizes), level, bounds)
+        if reason:
             return ConfidenceInterval(low, high, reason)
     return jackknifed(figure, left_out, level=level, bounds=(low, high))
 
@@ -293,8 +309,8 @@ def _outer_limits(
     grouped: Clusters, level: float, seed: int, low: float, high: float, *, bounded: bool
 ) -> ConfidenceInterval:
     """Return the outer one of the bootstrap's and the scale's limits at each end, for clusters that are not all equal."""
-    if bounded and (reason := refusal(grouped, (low, high))):
-        return ConfidenceInterval(low, high, reason)
+    if bounded and refusal(grouped, (low, high)):
+        return _unseen_limits(grouped, level, (low, high))
     count, mean, left_out = grouped.number, grouped.mean, grouped.left_out
     quantile = student_t_quantile((1 + level) / 2, count - 1)
     limits = [
@@ -309,6 +325,14 @@ def _outer_limits(
     return ConfidenceInterval(
         max(low, min(mean, *(limit.low for limit in limits))), min(high, max(mean, *(limit.high for limit in limits)))
     )
+
+
+def _unseen_limits(grouped: Clusters, level: float, scale: tuple[float, float]) -> ConfidenceInterval:
+    """Return Gaffke's interval, or of fewer than three clusters the scale."""
+    if grouped.number < FEWEST_FOR_GAFFKE:
+        return ConfidenceInterval(*scale)
+    low, high = limits = gaffke_interval(grouped, scale, level)
+    return ConfidenceInterval(min(low, grouped.mean), max(high, grouped.mean), method=limits.method)
 
 
 def _resampled_means(grouped: Clusters, seed: int) -> Floats:

@@ -1,10 +1,12 @@
 """Intervals of shares: exact for independent trials, by effective trials for clustered ones."""
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple, Self
+from typing import Literal, NamedTuple, Self
 
 from dokimasia.algorithms.statistics.clusters import Clusters, Floats, by_cluster, finite, jackknife_error, trusted_df
 from dokimasia.algorithms.statistics.distributions import beta_quantile, normal_quantile, student_t_quantile
+
+IntervalName = Literal["", "gaffke"]
 
 _MOST_TRIALS = 1e12
 
@@ -23,6 +25,8 @@ class ConfidenceInterval(_Limits):
         The limits. If the data allow none, they are the ends of the whole scale, infinite if it has no ends.
     reason : str
         Why there is no interval to print, as a phrase; empty if there is one. Intervals compare by their limits.
+    method : {"", "gaffke"}
+        The name of the interval, if it is not the usual one of its figure; else empty.
 
     Examples
     --------
@@ -32,11 +36,13 @@ class ConfidenceInterval(_Limits):
     """
 
     reason: str
+    method: IntervalName
 
-    def __new__(cls, low: float, high: float, reason: str = "") -> Self:
+    def __new__(cls, low: float, high: float, reason: str = "", *, method: IntervalName = "") -> Self:
         """Return an interval."""
         interval = super().__new__(cls, low, high)
         interval.reason = reason
+        interval.method = method
         return interval
 
 

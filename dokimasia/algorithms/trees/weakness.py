@@ -41,7 +41,8 @@ class NodeFinding(NamedTuple):
     `mean`, `interval` and `difference` (mean at the node minus mean over all other criteria) are in points of the scores,
     higher is better; `n` criteria come from `clusters` clusters. `p_value` is two-sided; `q_value` is adjusted for all
     tested nodes. A node is weak or strong if `q_value` is at or below the limit. With fewer than 200 distinct exchanges
-    both are None, the node is untested, and `reason` says so.
+    both are None, the node is untested, and `reason` says so. `exchanged` is the share of the model's scored criteria that
+    the test can move: those of a cluster with a unique number of them keep their leaves.
     """
 
     node: str
@@ -55,6 +56,7 @@ class NodeFinding(NamedTuple):
     q_value: float | None
     verdict: Verdict
     reason: str = ""
+    exchanged: float = 1.0
 
 
 def roll_up(tree: "Tree", results: Mapping[str, float]) -> dict[str, NodeTotal]:
@@ -197,6 +199,7 @@ def node_findings(
                 q_value=q_value,
                 verdict=verdict,
                 reason=reason,
+                exchanged=exchange.share,
             )
         )
     return tuple(sorted(findings, key=lambda finding: (finding.mean, finding.node)))

@@ -134,12 +134,17 @@ class DrawOptions(NamedTuple):
 )  # fmt: skip
 @click.option("--tree", help="--by: which tree (default: the newest that fits).")
 @click.option("--per", type=click.IntRange(1), help="Draw so many cases of each category (default: all).")
-@click.option("--cases", type=click.IntRange(1), help="Draw so many cases of all, whatever their category.")
+@click.option(
+    "--cases",
+    type=click.IntRange(1),
+    help="Draw so many cases of all, whatever their category; with --scale 0-1 so many answers of each model.",
+)
 @click.option(
     "--scale",
     callback=_scale,
     metavar="LOW-HIGH",
-    help="The scale of single responses (default: 1-5); 0-1 asks whether each is right, for `correct --human`.",
+    help="The scale of single responses (default: 1-5); 0-1 asks whether each is right, of those that no rule decided, for "
+    "`correct --human`.",
 )
 @click.option("--only", type=EXISTING_FILE, help="Only what this file of disagreements names.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of cases, order and sides.")
@@ -186,6 +191,9 @@ def draw(settings: "Settings", source: Path, **values: Any) -> None:
         f"{options.output}/NAME/annotate.html, or fill in NAME/form.csv",
         err=True,
     )
+    if summary.by_model:
+        counts = ", ".join(f"{name} {drawn} of {total}" for name, (drawn, total) in summary.by_model.items())
+        click.echo(f"answers that no rule decided, spread over the judge's verdicts: {counts}", err=True)
     click.echo(f"the key is {summary.key}: keep it from those who annotate", err=True)
     for name, count in summary.naming.items():
         click.echo(f"{count} responses contain {name.rpartition('/')[2]!r}, the name of a model", err=True)
@@ -207,7 +215,15 @@ def _of_file(path: Path, options: DrawOptions, blobs: "MemoryBlobs") -> "list[Su
 
 def _of_run(home: "Home", text: str, options: DrawOptions) -> "tuple[str, list[Subject]]":
     from dokimasia.methods.tree import criteria_groups
-    from dokimasia.people.annotation import answers_of_run, criteria_of, pairs_of_run, rankings_of, responses_of
+    from dokimasia.people.annotation import (
+        answers_of_run,
+        criteria_of,
+        open_answers,
+        pairs_of_run,
+        rankings_of,
+        responses_of,
+    )
+    from dokimasia.people.annotation.agreement import RIGHT_OR_WRONG
     from dokimasia.storage.naming import resolve_run
     from dokimasia.storage.runs import load_samples
 
@@ -222,6 +238,8 @@ def _of_run(home: "Home", text: str, options: DrawOptions) -> "tuple[str, list[S
         return run.id, _only(pairs, options)
     answers, samples = answers_of_run(home, run), load_samples(home, run.id)
     subjects = responses_of(samples, answers, models=options.models, baseline=options.baseline or "")
+    if options.scale == RIGHT_OR_WRONG and not options.baseline:
+        subjects = open_answers(home, run, subjects)
     return run.id, _only(subjects, options)
 
 
@@ -314,7 +332,8 @@ def agreement(
     """Print how far people agree with each other and judges with them: MAE, consistency, kappa, alpha.
 
     A judge is held against the mean of people, or what was adjudicated; a person against the mean of the others. Consistent
-    is a rating at most 1 away. Intervals are clustered by image.
+    is a rating at most 1 away. With --scale 0-1 labels of right and wrong are held against the judge's verdicts, with
+    sensitivity and specificity, and what rules decided stands apart. Intervals are clustered by image.
     """
     from dokimasia.people.annotation import compare
     from dokimasia.storage.home import Home

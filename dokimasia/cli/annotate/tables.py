@@ -7,6 +7,7 @@ from rich.table import Table
 
 from dokimasia.cli.shared import grid
 from dokimasia.people.annotation.agreement import (
+    RIGHT_OR_WRONG,
     AnnotationFigures,
     ChanceCorrected,
     JudgeCompared,
@@ -16,7 +17,7 @@ from dokimasia.people.annotation.agreement import (
 )
 from dokimasia.people.annotation.blocks import coefficients
 from dokimasia.report.data import SIMULATED_NOTE
-from dokimasia.report.fields import AgreementCoefficient, Limited
+from dokimasia.report.fields import AgreementCoefficient, CountedRate, Limited
 from dokimasia.report.figures import MINUS, bracketed, several
 
 NOTHING = "–"
@@ -34,6 +35,8 @@ def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
             f"{several(len(figures.annotators), 'person', 'people')} (coverage {percent(measured.coverage)}){adjudicated}"
         )
         yield _held_against(measured)
+        if verdicts := _verdicts(measured):
+            yield verdicts
         if measured.chance_corrected is None:
             yield f"[dim]People with each other: none, {measured.absent}[/dim]"
         else:
@@ -42,10 +45,14 @@ def tables(figures: AnnotationFigures) -> Iterator[Table | str]:
 
 
 def _held_against(measured: MeasureAgreement) -> Table:
-    table = grid("who", "what", "n", "MAE", "consistent (at most 1 away)", "Cohen's kappa, quadratic")
-    for name, judge in measured.judges.items():
-        _add_row(table, escape(name), "judge, with people", judge)
-        _add_models(table, judge.by_model)
+    if measured.scale == RIGHT_OR_WRONG:
+        table = grid("who", "what", "n", "MAE", "Cohen's kappa")
+    else:
+        table = grid("who", "what", "n", "MAE", "consistent (at most 1 away)", "Cohen's kappa, quadratic")
+    for what, held in (("judge", measured.judges), ("decided by rules", measured.rules)):
+        for name, judge in held.items():
+            _add_row(table, escape(name), f"{what}, with people", judge)
+            _add_models(table, judge.by_model)
     if measured.together is not None:
         _add_row(table, "people", "each with the mean of the others", measured.together)
         _add_models(table, measured.together.by_model)
@@ -60,15 +67,33 @@ def _add_models(table: Table, by_model: Mapping[str, RatingsCompared]) -> None:
 
 
 def _add_row(table: Table, name: str, label: str, row: RatingsCompared | PersonCompared | JudgeCompared) -> None:
-    consistency = row.consistency
-    table.add_row(
-        name,
-        label,
-        str(row.n),
-        NOTHING if row.mae is None else f"{row.mae.mean:.2f}{_ends(row.mae)}",
-        NOTHING if consistency.share is None else f"{consistency.share:.1%}{_ends(consistency, percent=True)}",
-        coefficient(row.kappa),
+    near = [] if row.consistency is None else [_rate(row.consistency)]
+    off = NOTHING if row.mae is None else f"{row.mae.mean:.2f}{_ends(row.mae)}"
+    table.add_row(name, label, str(row.n), off, *near, coefficient(row.kappa))
+
+
+def _verdicts(measured: MeasureAgreement) -> Table | None:
+    """Return the confusion matrices of verdicts with people's labels; None where nothing is compared so."""
+    table = grid(
+        "verdicts of", "n", "right, right", "right, wrong", "wrong, right", "wrong, wrong", "agreement", "sensitivity",
+        "specificity",
+    )  # fmt: skip
+    for what, held in (("", measured.judges), (", decided by rules", measured.rules)):
+        for name, judge in held.items():
+            if (verdicts := judge.verdicts) is None:
+                continue
+            counts = (verdicts.right_right, verdicts.right_wrong, verdicts.wrong_right, verdicts.wrong_wrong)
+            rates = map(_rate, (verdicts.agreement, verdicts.sensitivity, verdicts.specificity))
+            table.add_row(f"{escape(name)}{what}", str(verdicts.n), *map(str, counts), *rates)
+    table.caption = (
+        "right, wrong: people say right, the verdict is wrong. Sensitivity: of what people say is wrong, found wrong; "
+        "specificity: of what they say is right, found right."
     )
+    return table if table.row_count else None
+
+
+def _rate(rate: CountedRate) -> str:
+    return NOTHING if rate.share is None else f"{rate.share:.1%}{_ends(rate, percent=True)}"
 
 
 def _between(measured: MeasureAgreement, chance: ChanceCorrected) -> Table:

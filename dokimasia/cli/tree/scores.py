@@ -213,6 +213,8 @@ def _print_weaknesses(weaknesses: "ModelWeaknesses | EvidentWeaknesses") -> None
         out.print(f"\n[bold {colour}]{kind}[/bold {colour}]")
         for finding in findings:
             _print_node(finding, out, colour)
+    if weaknesses.method == "fdr" and weaknesses.kept_leaves:
+        out.print(f"[dim]{weaknesses.kept_leaves}[/dim]")
     out.print(f"[dim]{_legend(weaknesses)}[/dim]")
 
 

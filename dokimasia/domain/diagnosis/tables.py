@@ -38,11 +38,13 @@ class Figure(Value):
     low: Number | None = None
     high: Number | None = None
     no_interval: str | None = None
+    interval_method: Literal["gaffke"] | None = None
 
     @model_serializer(mode="wrap")
     def _without_empty_reason(self, plain: SerializerFunctionWrapHandler) -> dict[str, Any]:
-        """Leave the reason out where there is an interval, which keeps the JSON of older cells."""
-        return {name: value for name, value in plain(self).items() if name != "no_interval" or value}
+        """Leave out the reason where there is an interval, and the method of the usual one: older cells keep their JSON."""
+        left_out = ("no_interval", "interval_method")
+        return {name: value for name, value in plain(self).items() if name not in left_out or value}
 
     @property
     def estimated(self) -> bool:

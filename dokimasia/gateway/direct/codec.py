@@ -71,7 +71,12 @@ NATIVE_PREFIXES = frozenset(
 OLLAMA_PREFIXES = frozenset(("ollama", "ollama_chat"))
 """The same for a server that speaks the format only under `/v1`, and another one beside it."""
 
-_PATHS = {"chat": "/chat/completions", "embedding": "/embeddings", "image_edit": "/images/edits"}
+_PATHS = {
+    "chat": "/chat/completions",
+    "embedding": "/embeddings",
+    "image_edit": "/images/edits",
+    "image_generation": "/images/generations",
+}
 
 
 def bare_model(model: str) -> str:
@@ -86,7 +91,7 @@ def bare_model(model: str) -> str:
 
 @lru_cache(maxsize=256)
 def address(api_base: str, kind: str) -> str:
-    """Return the URL for a kind of call (`chat`, `embedding` or `image_edit`).
+    """Return the URL for a kind of call (`chat`, `embedding`, `image_edit` or `image_generation`).
 
     Raises:
         ValueError: the base is not a plain HTTP address.
@@ -159,6 +164,16 @@ def embedding_body(call: Embedding) -> bytes:
     return _dump(body, call.model.name)
 
 
+def generation_body(call: ImageEdit, spec: ModelSpec) -> bytes:
+    """Return the body of a request for a new image.
+
+    Raises:
+        TransportError: `bad_request`: a text or a parameter cannot be written as JSON.
+    """
+    fields = {"model": bare_model(call.model.model), "prompt": call.instruction, **edit_fields(call, spec)}
+    return _dump(fields, call.model.name)
+
+
 def edit_form(call: ImageEdit, spec: ModelSpec, image: bytes) -> "FormData":
     """Return the form fields of an image edit; values in the call's `extra` other than texts are written as JSON."""
     from aiohttp import FormData
@@ -170,8 +185,8 @@ def edit_form(call: ImageEdit, spec: ModelSpec, image: bytes) -> "FormData":
         **edit_fields(call, spec),
     }.items():
         form.add_field(name, value if isinstance(value, str) else orjson.dumps(value).decode())
-    suffix = call.image.media_type.rpartition("/")[2]
-    form.add_field("image", io.BytesIO(image), filename=f"image.{suffix}", content_type=call.image.media_type)
+    media_type = "image/png" if call.image is None else call.image.media_type
+    form.add_field("image", io.BytesIO(image), filename=f"image.{media_type[6:]}", content_type=media_type)
     return form
 
 

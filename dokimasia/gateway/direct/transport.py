@@ -20,6 +20,7 @@ from dokimasia.gateway.direct.codec import (
     embedding_body,
     embedding_reply,
     exception_error,
+    generation_body,
     headers,
     image_json,
     inner_error,
@@ -74,7 +75,10 @@ class DirectTransport:
             images = await self._images.shown_by(call, blobs)
             body = chat_body(call, spec, images)
         elif isinstance(call, ImageEdit):
-            body = edit_form(call, spec, await asyncio.to_thread(blobs.get, call.image.sha256))
+            if call.image is None:
+                body = generation_body(call, spec)
+            else:
+                body = edit_form(call, spec, await asyncio.to_thread(blobs.get, call.image.sha256))
         else:
             body = embedding_body(call)
         failure: TransportError | None = None
@@ -131,7 +135,8 @@ def _url(call: ModelCall, spec: ModelSpec) -> str:
         raise TransportError("unsupported", message, retryable=False)
     failure: str
     try:
-        return address(spec.api_base, call.kind)
+        new_image = isinstance(call, ImageEdit) and call.image is None
+        return address(spec.api_base, "image_generation" if new_image else call.kind)
     except ValueError as error:
         failure = str(error)
     raise TransportError("unsupported", f"{call.model.name}: {failure}", retryable=False)

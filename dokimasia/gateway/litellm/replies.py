@@ -186,7 +186,7 @@ def embedding_reply_of(response: object) -> EmbeddingReply:
 
 
 def edited_image(response: Any) -> ImageReply:
-    """Return the image of an edit.
+    """Return the image that was edited or made.
 
     Raises:
         TransportError: `broken_envelope`, or `unsupported` where there is but an address.

@@ -82,8 +82,17 @@ class LiteLLMTransport:
         elif isinstance(call, ImageEdit):
             del arguments["drop_params"]  # this function would send it along, as a field of the form
             arguments = edit_fields(call, spec) | arguments
-            arguments |= {"image": await asyncio.to_thread(blobs.get, call.image.sha256), "prompt": call.instruction}
+            arguments["prompt"] = call.instruction
             send, read = litellm.aimage_edit, edited_image
+            if call.image is not None:
+                arguments["image"] = await asyncio.to_thread(blobs.get, call.image.sha256)
+            else:
+                send = litellm.aimage_generation
+                if (
+                    "response_format" in arguments
+                ):  # as a field of its own it is refused for models that it does not know
+                    inline = {"response_format": arguments.pop("response_format")}
+                    arguments["extra_body"] = arguments.get("extra_body", {}) | inline
         else:
             arguments |= {"input": list(call.texts), "encoding_format": "float"}
             send, read = litellm.aembedding, embedding_reply_of

@@ -10,7 +10,7 @@ from langgraph.graph.state import CompiledStateGraph
 from dokimasia.agents.evaluation import score_criteria
 from dokimasia.algorithms.closed_loop import Need, assign_peers
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
-from dokimasia.domain.identity import value_id
+from dokimasia.domain.identity import JsonObject, value_id
 from dokimasia.domain.judgement import Answered, CheckpointScores, Failed, FinalAnswer, Response
 from dokimasia.domain.options import Protocol
 from dokimasia.domain.refinement import (
@@ -24,7 +24,7 @@ from dokimasia.domain.refinement import (
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs import drive
-from dokimasia.graphs.context import Context
+from dokimasia.graphs.context import Context, Walk
 from dokimasia.graphs.evaluation.checkpoint_scoring import judgement_of
 from dokimasia.graphs.reasking import gather_all
 from dokimasia.graphs.refinement import refinement
@@ -47,6 +47,7 @@ async def refine_answer(
     leak_judge: bool = True,
     hide_answer: bool = False,
     protocol: Protocol = "ours",
+    walk: Walk | None = None,
 ) -> Refined:
     """Have a model correct one of its own answers, wherever the answer comes from.
 
@@ -69,6 +70,7 @@ async def refine_answer(
         leak_judge: whether the judge, too, looks for leaks before anything is sent, or only the rules.
         hide_answer: whether the model's earlier answer is kept from it.
         protocol: `published` gives feedback as in the paper (ATOM, section 3.5).
+        walk: runs the graph from a state; by default it is run here.
 
     Raises:
         ConfigError: a name is not among the context's models.
@@ -76,7 +78,7 @@ async def refine_answer(
     """
     peers = dict(peers or {})
     _check(context, arm, [model, *peers], peers)
-    store = context.store
+    store, walk = context.store, walk or _walk
     if isinstance(response, str):
         response = Response(sample=sample.digest, model=model, text=response)
     ids = {"sample": await store.put(sample), "criteria": await store.put(criteria)}
@@ -101,7 +103,7 @@ async def refine_answer(
         "protocol": protocol,
     }
     of_first = {"arm": "original", "below": True, "looks_again": False, "needs_points": arm in ("self", "peer")}
-    first = await drive.run(_graph(), {**inputs, **of_first}, context=context)
+    first = await walk({**inputs, **of_first}, context)
     steps, answered = first["steps"], first.get("answered", "unknown")
     if not first.get("failed"):
         inputs |= {"arm": arm, "answered": answered, "selection": first["selection"]}
@@ -109,7 +111,7 @@ async def refine_answer(
         if arm == "peer":
             inputs["peers"] = await _peers(sample, criteria, ids["criteria"], shown_atoms, peers, context)
         if shown_atoms or answered != "right":
-            steps = [*steps, *(await drive.run(_graph(), inputs, context=context))["steps"]]
+            steps = [*steps, *(await walk(inputs, context))["steps"]]
     return await _refined(steps, arm, judgement.scores, answered, context)
 
 
@@ -125,6 +127,10 @@ def refinement_runnable(context: Context, **limits: Any) -> Runnable[dict[str, A
         return await refine_answer(context=context, **{**limits, **inputs})
 
     return RunnableLambda(call, name=refinement.NAME)
+
+
+async def _walk(state: JsonObject, context: Context) -> JsonObject:
+    return await drive.run(_graph(), state, context=context)
 
 
 @cache

@@ -47,7 +47,12 @@ async def assess(state: State, runtime: Runtime[Context]) -> State:
     async def assess_item(item: AnswerState) -> AnswerState:
         response = await context.store.get(Response, item["response"])
         ask = assess_response(
-            sample, rubrics, response.text, show_image=context.options.show_image, repeat=item.get("repeat", 0)
+            sample,
+            rubrics,
+            response.text,
+            show_image=context.options.show_image,
+            published=context.options.published,
+            repeat=item.get("repeat", 0),
         )
         reply = await context.ask(ask, node="assess")
         item = with_calls(item, reply.calls)

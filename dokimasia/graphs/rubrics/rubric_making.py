@@ -8,7 +8,8 @@ Rubrics that break a rule are repaired once, and in the same call those that tes
 Rubrics that still break a rule are then dropped with the reason, and so are those with which two members of the panel find
 a fault. What the set catches is then measured on texts that were not used to select it. A panel member whose call fails
 does not count as dissenting; of the pool, those who answered count. Every step is checkpointed; the state holds ids. Under
-the protocol `published` there is no trial, and a must-right rubric may forbid something; the measurement is the same.
+the protocol `published` there is no trial, easy-wrong rubrics come from the pool's errors alone and without limit, and a
+must-right rubric may forbid something; the measurement is the same.
 """
 
 import itertools
@@ -128,12 +129,17 @@ async def answer_pool(state: State, runtime: Runtime[Context]) -> State:
 
 
 async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
-    """Have the judge turn the pool's errors against the golden caption into easy-wrong rubrics."""
+    """Have the judge turn the pool's errors, and those of a careless describer, into easy-wrong rubrics."""
     context = runtime.context
     source = await context.store.get(RubricSource, state["source"])
     draft = await context.store.get(RubricDraft, state["draft"])
     responses = [await context.store.get(Response, id) for id in state["responses"]]
-    ask = rubrics.mine_easy_wrong(source.caption, [response.text for response in responses])
+    ask = rubrics.mine_easy_wrong(
+        source.caption,
+        [response.text for response in responses],
+        draft.rubrics,
+        published=context.options.published,
+    )
     reply = await context.ask(ask, node="mine_easy_wrong")
     if reply.value is None:
         return {"calls": reply.calls, **failed_update(reply.failure)}

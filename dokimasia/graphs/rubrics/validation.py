@@ -1,8 +1,9 @@
 """Trials of rubrics: on one half of the pool and on planted errors to select them, and on other texts to measure them.
 
-A rubric has to fail a caption with a planted error that contradicts it, and should fail at least one response of half the
-pool. What a set catches is measured on other texts: golden captions with one error each, planted without regard to any
-rubric, and, for must-right rubrics, the other half of the pool.
+A rubric has to fail a caption with a planted error that contradicts it. An easy-wrong rubric that was mined from responses
+should fail at least one of them; must-right rubrics are essential facts, which all responses may well get right. What a set
+catches is measured on other texts: golden captions with one error each, planted without regard to any rubric, and, for
+must-right rubrics, the other half of the pool.
 """
 
 from collections.abc import Mapping, Sequence
@@ -62,9 +63,9 @@ async def try_rubrics(
     """Return a trial of rubrics: which of them test nothing, and why.
 
     For each rubric an error is planted in its statement's subject, of its dimension. Errors in different sentences share a
-    caption, so that a few judgements of all rubrics are enough. `responses` are texts by the name of their model. They do
-    not count for a rubric that was mined from the other half alone, and fewer than three do not count at all, since one or
-    two careful descriptions are not representative.
+    caption, so that a few judgements of all rubrics are enough. `responses` are texts by the name of their model. They
+    count for a rubric that was mined from one of them; fewer than three do not count at all, since one or two careful
+    descriptions are not representative.
     """
     if len(responses) < FEWEST_TRIED:
         responses = {}
@@ -82,7 +83,7 @@ async def try_rubrics(
     response_passes = [text_passes for text_passes in passes[: len(responses)] if text_passes]
     reasons: dict[int, list[str]] = {}
     for position, rubric in enumerate(rubrics):
-        counts = not rubric.support or set(rubric.support) & set(responses)
+        counts = set(rubric.support) & set(responses)
         if counts and response_passes and all(text_passes[position] for text_passes in response_passes):
             reason = f"every response that it was tried on passes it ({len(response_passes)})"
             reasons.setdefault(position, []).append(reason)
@@ -144,7 +145,9 @@ async def _assess(
 ) -> list[AskResult[RubricAssessment]]:
     """Have the judge decide all rubrics of each text, as an audit does."""
     rubric_set = RubricSet(sample_id=sample.id, rubrics=tuple(rubrics))
-    return await gather_all(context.ask(assess_response(sample, rubric_set, text), node="try_out") for text in texts)
+    published = context.options.published
+    asks = [assess_response(sample, rubric_set, text, published=published) for text in texts]
+    return await gather_all(context.ask(ask, node="try_out") for ask in asks)
 
 
 def _passes(reply: AskResult[RubricAssessment]) -> tuple[bool, ...]:

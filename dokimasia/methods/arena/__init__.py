@@ -1,13 +1,11 @@
 """Arenas: models are compared pairwise on the same cases, and rated from the verdicts."""
 
-from functools import partial
-
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.arena.figures import ArenaFigures, figures_of_run
 from dokimasia.methods.arena.request import ArenaPlan, ArenaRequest, accept
 from dokimasia.methods.duel import COLUMNS, cells, duel_items, previews, with_cases
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 
 METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     name="arena",
@@ -32,7 +30,7 @@ METHOD: Method[ArenaRequest, ArenaPlan] = Method(
     score_called="reward",
 )
 
-arena = partial(run_method, METHOD)
+arena = verb(METHOD, "arena")
 """Rate models: `await arena(ArenaRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "ArenaPlan", "ArenaRequest", "arena"]

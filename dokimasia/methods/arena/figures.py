@@ -32,8 +32,9 @@ from dokimasia.methods.duel import (
     verdict_figures,
     whole_number,
 )
+from dokimasia.report.blocks import Cell
 from dokimasia.report.fields import Count, Display, Failures, Fraction, Interval, Used
-from dokimasia.report.figures import measured, p_value
+from dokimasia.report.figures import NOTHING, measured, p_value
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading
 from dokimasia.runs.measures import failures_by_kind, mean, rounded
@@ -44,6 +45,13 @@ from dokimasia.storage.runs import Run, run_samples
 
 DRAW = "arena_draw"
 """The kind of a row that stores a drawn round."""
+
+
+def _rank_text(interval: tuple[int, int] | None, pointer: str) -> Cell:
+    if interval is None:
+        return NOTHING
+    best, worst = interval
+    return str(best) if best == worst else f"{best} to {worst}"
 
 
 class ArenaModel(VerdictFigures):
@@ -60,8 +68,11 @@ class ArenaModel(VerdictFigures):
         Display("group", "ratings of different groups cannot be compared", write=lambda value, pointer: str(value + 1)),
     ] = Field(description="place in `groups`: ratings of different groups cannot be compared")
     ranks: tuple[float, ...] | None = Field(
-        description="in percent of the resamples, how often it comes first, second and so on in its group"
+        description="in percent of the resamples, how often it comes first, second and so on in its group; ties share ranks"
     )
+    rank_interval: Annotated[
+        tuple[int, int] | None, Display("rank", "95 % interval, of all models at once", write=_rank_text)
+    ] = Field(description="best and worst rank in its group that the tests of all pairs leave open; null without ranks")
     n: Count = Field(description="cases")
     met: Annotated[
         tuple[str, ...], Display("met", "models that it met", write=lambda value, pointer: str(len(value)))
@@ -250,6 +261,7 @@ def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedMod
         rating=interval_of(group.ratings[name], group.intervals[name]) if name in group.ratings else None,
         group=number,
         ranks=None if ranks is None else tuple(rounded(100 * share) for share in ranks),
+        rank_interval=group.rank_intervals.get(name),
         n=len({meeting.row.sample_id for meeting in own_meetings}),
         met=tuple(sorted(met - {name})),
         words=mean(list(words.values())),

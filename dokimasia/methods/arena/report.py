@@ -17,12 +17,13 @@ from dokimasia.methods.duel import (
     verdict_chart,
 )
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import heat_chart, interval_chart, intervals_said, scatter_chart
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.sections import provenance, skipped
-from dokimasia.report.tables import TableColumn, column, computed_column, name_column, points_of, table
+from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, points_of, table
 
 
 def ratings(data: ReportData) -> Section:
@@ -39,6 +40,7 @@ def ratings(data: ReportData) -> Section:
         columns.append(column("group"))
     columns += [
         column("rating"),
+        column("rank_interval"),
         column("reward", meaning="50 times the mean verdict over all whom it met, -100 to 100"),
         column("win_rate"),
         column("met"),
@@ -49,6 +51,24 @@ def ratings(data: ReportData) -> Section:
     blocks.append(table(ArenaModel, rows, columns, "Models by rating"))
     blocks += [Paragraph(text, "note") for text in _notes(run)]
     return Section("ratings", "Ratings", blocks, menu="Ratings")
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return which model is rated highest, whether the next is rated apart from it, and what was spent."""
+    run = data.figures_as(ArenaFigures)
+    rated = {name: model.rating for name, model in run.models.items() if model.rating is not None}
+    if not rated:
+        return ["No model has a rating."]
+    first, *others = sorted(rated, key=lambda name: (-rated[name].mean, name))
+    rating = figures.measured(rated[first], f"{pointer('models', first)}/rating", digits=0)
+    sentences: list[Cell] = [(Span(first, "strong"), " is rated highest: ", *spans(rating), ".")]
+    for pair in run.pairs:
+        if others and {pair.first, pair.second} == {first, others[0]} and pair.difference is not None:
+            sure = pair.adjusted is not None and pair.adjusted <= figures.SURE
+            relation = "apart from" if sure else "not apart beyond chance from"
+            gap = figures.measured(pair.difference, digits=0, signed=True)
+            sentences.append(("It is rated ", relation, " ", Span(others[0], "strong"), ": ", *spans(gap), "."))
+    return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
 
 
 def _group_warnings(run: ArenaFigures) -> Iterator[str]:
@@ -100,11 +120,14 @@ def ranks(data: ReportData) -> Section | None:
     )
     rows: list[Sequence[Cell]] = []
     for name, shares in ranked.items():
-        rows.append(
-            [Span(name, "strong"), *(Span(f"{share:.0f}", "" if share >= 0.5 else "muted") for share in shares)]
-        )
-    columns = [Column("model", numeric=False), *map(Column, ranks)]
-    about = "Rank distribution: in percent of the resamples of cases, how often a model takes a rank"
+        interval = cell(TableRow(name, run.models[name], pointer("models", name)), "rank_interval")
+        percents = (Span(f"{share:.0f}", "" if share >= 0.5 else "muted") for share in shares)
+        rows.append([Span(name, "strong"), interval, *percents])
+    columns = [Column("model", numeric=False), Column("95 %"), *map(Column, ranks)]
+    about = (
+        "Rank distribution: in percent of the resamples of cases, how often a model takes a rank, ties sharing theirs; "
+        "beside it the 95 % interval of its rank, of all models at once"
+    )
     return Section("ranks", "Ranks", (Chart(chart, about), Table(columns, rows, about)), menu="Ranks")
 
 
@@ -203,4 +226,5 @@ DRAWING = Drawing(
     sample=partial(sample_blocks, baseline=False),
     asks=True,
     figures=ArenaFigures,
+    conclusion=conclusion,
 )

@@ -1,7 +1,5 @@
 """Audits: models describe images, and a judge checks each description against gated rubrics (PerceptionRubrics, 3.4)."""
 
-from functools import partial
-
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.audit.figures import (
     COLUMNS,
@@ -13,8 +11,8 @@ from dokimasia.methods.audit.figures import (
     rubrics_used,
 )
 from dokimasia.methods.audit.request import AuditPlan, AuditRequest, accept, reached, resumable
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 
 METHOD: Method[AuditRequest, AuditPlan] = Method(
     name="audit",
@@ -42,7 +40,7 @@ METHOD: Method[AuditRequest, AuditPlan] = Method(
     measures={"score": ("overall", "mean")},
 )
 
-audit = partial(run_method, METHOD)
+audit = verb(METHOD, "audit")
 """Audit models: `await audit(AuditRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "AuditPlan", "AuditRequest", "audit", "audit_rows"]

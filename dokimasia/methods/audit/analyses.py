@@ -12,6 +12,8 @@ from pathlib import Path
 from random import Random
 from typing import Annotated, NamedTuple
 
+from pydantic import Field
+
 from dokimasia.algorithms.gating import gated_score
 from dokimasia.algorithms.statistics import (
     ConfidenceInterval,
@@ -43,9 +45,9 @@ from dokimasia.methods.audit.figures import (
     pairs_of,
     rate,
 )
-from dokimasia.methods.audit.request import WAY, AuditPlan
+from dokimasia.methods.audit.request import AuditPlan, judge_use
 from dokimasia.people.passports import each_has_one, weights_of
-from dokimasia.report.fields import Display, Interval
+from dokimasia.report.fields import Display, Interval, IntervalMethod
 from dokimasia.report.figures import in_words, interval, number, p_value, several, share, signed
 from dokimasia.runs.measures import deviation, limits, mean, mean_with_interval, rounded, spread
 from dokimasia.runs.reading.correlations import ALPHA, adjust, correlations, directions, length_and_score, value_of
@@ -61,6 +63,9 @@ SPLITS = 200
 FEWEST_CLUSTERS = 10
 """With fewer clusters, the difference of two correlations has no interval."""
 
+MOST_POINTS = 200
+"""Responses of a model, at most, whose length and score are drawn."""
+
 SHARES = (20, 40, 60, 80)
 DRAWS = 3
 
@@ -69,11 +74,13 @@ OWN = "gated score"
 
 
 class ModelGap(Value):
-    """One model's must-right item accuracy, gate pass rate, and the gap between them."""
+    """One model's item accuracy over must-right and over all rubrics, its gate pass rate, and both gaps."""
 
     item: Annotated[float, Display("must-right item")]
     gate: Annotated[float, Display("gate pass")]
-    gap: Annotated[Interval, Display("gap")]
+    gap: Annotated[Interval, Display("gap", "must-right item less gate pass")]
+    atomic: Annotated[float, Display("atomic accuracy", "over all rubrics, as published")]
+    atomic_gap: Annotated[Interval, Display("atomic gap", "atomic accuracy less gate pass, as published")]
 
 
 class ReliabilityGap(Value):
@@ -81,6 +88,24 @@ class ReliabilityGap(Value):
 
     models: dict[str, ModelGap]
     mean: float | None
+    says: str
+
+
+class WeightsGap(Value):
+    """What open models score less than proprietary ones on the images that all of them were judged on."""
+
+    n: Annotated[int, Display("images' samples")]
+    open: Annotated[float, Display("open")]
+    proprietary: Annotated[float, Display("proprietary")]
+    gap: Annotated[Interval, Display("gap", "proprietary less open, in points", write=partial(interval, signed=True))]
+    p: Annotated[float, Display("p", "sign flips of whole images", write=p_value)]
+
+
+class OpenAndProprietary(Value):
+    """The gap between open and proprietary models: of the best of each group, and of the groups' means."""
+
+    best: tuple[str, str]
+    gaps: dict[str, WeightsGap]
     says: str
 
 
@@ -118,6 +143,7 @@ class Consistency(Value):
     low: float | None
     high: float | None
     no_interval: str | None = None
+    interval_method: IntervalMethod = None
     disjoint: DisjointConsistency | None
     says: str
 
@@ -129,6 +155,7 @@ class Correlation(Value):
     low: float | None
     high: float | None
     no_interval: str | None = None
+    interval_method: IntervalMethod = None
 
 
 class Correlations(Value):
@@ -181,6 +208,10 @@ class LengthCorrelation(Value):
     low: float | None
     high: float | None
     no_interval: str | None = None
+    interval_method: IntervalMethod = None
+    points: tuple[tuple[float, float], ...] = Field(
+        default=(), description="words and score of responses, or of a draw"
+    )
 
 
 class LengthAnalysis(Value):
@@ -258,6 +289,7 @@ class Analyses(Value):
     """What an audit's figures say."""
 
     reliability_gap: ReliabilityGap
+    open_and_proprietary: OpenAndProprietary | None = None
     failures_by_domain: FailuresByDomain
     consistency: Consistency
     agreement: Agreement | None = None
@@ -318,6 +350,7 @@ def analyse(
     judges = None if against is None else _against(home, run, plan, against, rows, passports)
     analyses = Analyses(
         reliability_gap=reliability_gap(figures.models),
+        open_and_proprietary=open_and_proprietary(rows, figures.models, seed=run.seed),
         failures_by_domain=failures_by_domain(rows),
         consistency=consistency(rows, figures.models, seed=run.seed),
         agreement=agreement(rows, outside_ratings) if outside_ratings else None,
@@ -353,7 +386,7 @@ def _weights(home: Home, plans: tuple[AuditPlan, AuditPlan], files: Sequence[Pat
     if first.ref == second.ref:
         raise ConfigError("--passport weights two judges, and both audits are by one")
     by_judge = each_has_one(files, (first, second), plans[0].prompts, home)
-    weights = weights_of(by_judge, WAY)
+    weights = weights_of(by_judge, judge_use(plans[0].protocol))
     return weights[first.ref.name], weights[second.ref.name]
 
 
@@ -370,8 +403,9 @@ def reliability_gap(models: Mapping[str, GatedScores]) -> ReliabilityGap:
     gaps: dict[str, ModelGap] = {}
     for name, scores in models.items():
         item, gate, gap = scores.must_right_item, scores.gate_pass, scores.reliability_gap
-        if item is not None and gate is not None and gap is not None:
-            gaps[name] = ModelGap(item=item.mean, gate=gate.mean, gap=gap)
+        atomic, atomic_gap = scores.atomic_accuracy, scores.atomic_gap
+        if item and gate and gap and atomic and atomic_gap:
+            gaps[name] = ModelGap(item=item.mean, gate=gate.mean, gap=gap, atomic=atomic.mean, atomic_gap=atomic_gap)
     if not gaps:
         return ReliabilityGap(models={}, mean=None, says="No response was judged, so there is no gap to speak of.")
     seeing = [name for name in gaps if BLIND_MARK not in name]
@@ -392,6 +426,74 @@ def reliability_gap(models: Mapping[str, GatedScores]) -> ReliabilityGap:
         f"{in_words(widest)} ({most:.1f}): {parts}."
     )
     return ReliabilityGap(models=gaps, mean=rounded(average), says=sentence)
+
+
+def open_and_proprietary(
+    rows: Sequence[AuditRow], models: Mapping[str, AuditedModel], *, seed: int
+) -> OpenAndProprietary | None:
+    """Return what open models score less than proprietary ones, with intervals and tests; None without both groups.
+
+    Compared are the best of each group (by its overall score) and the means of the groups, each on the samples that all
+    models of both groups were judged on. The tests speak of other images and not of other models, and the best of a group
+    was chosen by the very scores that are compared.
+    """
+    groups: dict[str, list[str]] = {"open": [], "proprietary": []}
+    for name, model in models.items():
+        if model.weights in groups and model.overall is not None and BLIND_MARK not in name:
+            groups[model.weights].append(name)
+    if not all(groups.values()):
+        return None
+    judged = judged_samples(rows)
+    overall = _overall(models)
+    best = {weights: max(names, key=lambda name: (overall[name], name)) for weights, names in groups.items()}
+    compared = {"the best": {weights: [name] for weights, name in best.items()}, "all": groups}
+    gaps: dict[str, WeightsGap] = {}
+    for title, sides in compared.items():
+        gap = _weights_gap(judged, sides["open"], sides["proprietary"], seed=seed)
+        if gap is not None:
+            gaps[title] = gap
+    if "the best" not in gaps:
+        return None
+    first = gaps["the best"]
+    leads = "proprietary" if first.gap.mean >= 0 else "open"
+    certain = "beyond chance" if first.p <= ALPHA else "which may be chance"
+    sentence = (
+        f"The best proprietary model ({best['proprietary']}, {first.proprietary:.1f}) and the best open model "
+        f"({best['open']}, {first.open:.1f}) lie {abs(first.gap.mean):.1f} points apart in favour of the {leads} one, {certain}."
+    )
+    return OpenAndProprietary(best=(best["open"], best["proprietary"]), gaps=gaps, says=sentence)
+
+
+def _weights_gap(
+    judged: Mapping[str, Samples], open_models: Sequence[str], proprietary: Sequence[str], *, seed: int
+) -> WeightsGap | None:
+    """Return the gap between two groups over the samples on which all models of both were judged."""
+    means: tuple[list[float], list[float]] = ([], [])
+    clusters: list[str] = []
+    for id, sample in judged[open_models[0]].items():
+        sides: list[list[float | None]] = []
+        for names in (open_models, proprietary):
+            found = [judged[name].get(id) for name in names]
+            sides.append([None if one is None else one.mean("overall") for one in found])
+        values = [[score for score in side if score is not None] for side in sides]
+        if any(len(side) < len(names) for side, names in zip(values, (open_models, proprietary), strict=True)):
+            continue
+        for side, scores in zip(means, values, strict=True):
+            side.append(sum(scores) / len(scores))
+        clusters.append(sample.cluster)
+    if not clusters:
+        return None
+    differences = [second - first for first, second in zip(*means, strict=True)]
+    gap = mean_with_interval(differences, clusters, seed=seed, bounds=(-100.0, 100.0))
+    if gap is None:
+        return None
+    return WeightsGap(
+        n=len(clusters),
+        open=rounded(sum(means[0]) / len(clusters)),
+        proprietary=rounded(sum(means[1]) / len(clusters)),
+        gap=gap,
+        p=rounded(sign_flip_test(differences, clusters=clusters, seed=seed).p_value),
+    )
 
 
 def failures_by_domain(rows: Sequence[AuditRow]) -> FailuresByDomain:
@@ -563,7 +665,11 @@ def length_bias(rows: Sequence[AuditRow], *, seed: int) -> LengthAnalysis:
             by_model.setdefault(row.model, []).append((float(row.words), row.score, row.cluster))
     correlated = {name: length_and_score(triples, seed=seed) for name, triples in by_model.items()}
     significant = adjust(correlated, [name for name in correlated if BLIND_MARK not in name])
-    models = {name: LengthCorrelation.model_validate(figures) for name, figures in correlated.items()}
+    models: dict[str, LengthCorrelation] = {}
+    for name, figures in correlated.items():
+        by_chance = sorted(range(len(by_model[name])), key=lambda place: unit_interval("length", seed, name, place))
+        points = tuple(by_model[name][place][:2] for place in sorted(by_chance[:MOST_POINTS]))
+        models[name] = LengthCorrelation.model_validate({**figures, "points": points})
     tested = sum(model.adjusted is not None for model in models.values())
     untested = next((model.reason for model in models.values() if model.reason), "")
     if tested and significant:

@@ -3,22 +3,22 @@
 Scores and rates are in percent.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from dokimasia.algorithms.gating import gate, gated_score
-from dokimasia.algorithms.statistics import ConfidenceInterval, jackknife_interval, rate_interval
-from dokimasia.algorithms.statistics.refusal import NO_SPREAD
+from dokimasia.algorithms.statistics import jackknife_interval, rate_interval
 from dokimasia.domain.call import Weights
 from dokimasia.domain.identity import Value, digest
 from dokimasia.domain.judgement import FailureKind, Response
+from dokimasia.domain.options import Protocol
 from dokimasia.domain.rubric import Rubric, RubricJudgement
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.request import AuditPlan, rubric_sets
-from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Failures, Interval, Used, as_json
+from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Failures, Interval, Lead, Used, as_json
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows, shown_name
 from dokimasia.runs.measures import (
@@ -27,12 +27,12 @@ from dokimasia.runs.measures import (
     coverage,
     failures_by_kind,
     interval_of,
+    lead_of,
     limits,
     mean_bounds,
     mean_with_interval,
     rounded,
     spread,
-    used_by_all,
 )
 from dokimasia.runs.method import ColumnType
 from dokimasia.runs.reading.exporting import ANSWERED, answer_cells
@@ -98,7 +98,13 @@ class GatedScores(Value):
         RubricRate | None, Display("easy-wrong item", "share of all easy-wrong rubrics that hold")
     ] = Field(description="of all judged easy-wrong rubrics those that hold")
     reliability_gap: Annotated[Interval | None, Display("gap", "must-right item less gate pass")] = Field(
-        description="must_right_item less gate_pass, in points; lower is better (the paper: all rubrics)"
+        description="must_right_item less gate_pass, in points; lower is better"
+    )
+    atomic_accuracy: Annotated[
+        RubricRate | None, Display("atomic accuracy", "share of all rubrics of both streams that hold")
+    ] = Field(description="of all judged rubrics, must-right and easy-wrong, those that hold (the paper's Figure 6)")
+    atomic_gap: Annotated[Interval | None, Display("atomic gap", "atomic accuracy less gate pass")] = Field(
+        description="atomic_accuracy less gate_pass, in points: the reliability gap as published"
     )
     bounds: AuditBounds
     spread: float | None = Field(
@@ -148,11 +154,17 @@ class AuditFigures(Used, DataFigures):
     judge: Judge
     repeats: int = Field(ge=1, description="responses and judgements a sample")
     show_image: bool = Field(description="whether the judge sees the image")
+    protocol: Protocol = Field(description="ours: quoted text is exact; published: as in the paper")
     rubrics: AuditRubrics
     in_pool: tuple[str, ...] = Field(
         description="audited models whose other answers had a hand in choosing the rubrics"
     )
     models: dict[str, AuditedModel] = Field(description="by name; NAME#blind is the arm without images")
+    lead: Lead | None = Field(
+        default=None,
+        description="model with the highest gated score against the next, in percentage points; left out without two "
+        "models, arms not counted",
+    )
     domains: Counts = Field(description="samples by domain")
     blind: dict[str, BlindScore] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"
@@ -285,6 +297,7 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
         without_rubrics=tuple(run.texts("without_rubrics")),
         repeats=plan.repeats,
         show_image=plan.show_image,
+        protocol=plan.protocol,
         rubrics=AuditRubrics(
             id=plan.rubrics,
             must_right=sum(len(rubrics.must_right) for rubrics in sets),
@@ -292,12 +305,34 @@ def figures_of_run(home: Home, run: Run) -> AuditFigures:
             checked=sum(rubrics.checked for rubrics in sets),
             pool=tuple(pool),
         ),
-        in_pool=tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool))),
+        in_pool=_in_pool(run, plan, pool),
         models=models,
+        lead=_lead(judged, seed=run.seed),
         domains=samples_by_domain(judged),
         blind=blind_scores(judged),
-        **dict(used_by_all(models.values())),
+        **calls_and_costs(home, stored),
     )
+
+
+def _lead(models: Mapping[str, Samples], *, seed: int) -> Lead | None:
+    """Return how the model with the highest mean gated score compares with the next."""
+    scores: dict[str, dict[str, float]] = {}
+    clusters: dict[str, str] = {}
+    for name, samples in models.items():
+        for id, sample in samples.items():
+            score = sample.mean("overall")
+            if score is not None and "#" not in name:
+                scores.setdefault(name, {})[id] = score
+                clusters[id] = sample.cluster
+    return lead_of(scores, clusters, widest=100.0, seed=seed)
+
+
+def _in_pool(run: Run, plan: AuditPlan, pool: Sequence[str]) -> tuple[str, ...]:
+    """Return the candidates that are models of the pool, whatever they are called; older audits kept only shown names."""
+    resolved = run.texts("pool")
+    if not resolved:
+        return tuple(sorted({spec.ref.name for spec in plan.candidates} & set(pool)))
+    return tuple(sorted(spec.ref.name for spec in plan.candidates if spec.ref.model in resolved))
 
 
 def models_of(
@@ -344,7 +379,7 @@ def scores_by_model(judged: dict[str, Samples], *, seed: int) -> dict[str, Gated
 def gated_scores(samples: Sequence[Judged], *, seed: int) -> GatedScores:
     """Return the scores of one model over its samples."""
     scored = [sample for sample in samples if sample.overall]
-    must_right, easy_wrong = (_item_rate(scored, group) for group in (0, 1))
+    must_right, easy_wrong, atomic = (_item_rate(scored, groups) for groups in ((0,), (1,), (0, 1)))
     gate_pass = average(scored, "gate_pass", seed=seed)
     by_domain: dict[str, AuditedDomain] = {}
     for domain in sorted({sample.domain for sample in samples}):
@@ -356,7 +391,9 @@ def gated_scores(samples: Sequence[Judged], *, seed: int) -> GatedScores:
         easy_wrong_mean=average(scored, "easy_wrong_mean", seed=seed),
         must_right_item=must_right,
         easy_wrong_item=easy_wrong,
-        reliability_gap=_gap(scored, must_right, gate_pass),
+        reliability_gap=_gap(scored, must_right, gate_pass, groups=(0,)),
+        atomic_accuracy=atomic,
+        atomic_gap=_gap(scored, atomic, gate_pass, groups=(0, 1)),
         bounds=AuditBounds(
             overall=_bounds(samples, "overall"),
             gate_pass=_bounds(samples, "gate_pass"),
@@ -391,12 +428,13 @@ def rate(hits: Sequence[bool], clusters: Sequence[str]) -> RubricRate | None:
     return RubricRate(mean=rounded(100 * sum(hits) / len(hits)), **interval, n=len(hits))
 
 
-def _item_rate(samples: Sequence[Judged], group: int) -> RubricRate | None:
+def _item_rate(samples: Sequence[Judged], groups: Sequence[int]) -> RubricRate | None:
     hits: list[bool] = []
     clusters: list[str] = []
     for sample in samples:
-        hits += sample.hits[group]
-        clusters += [sample.cluster] * len(sample.hits[group])
+        for group in groups:
+            hits += sample.hits[group]
+            clusters += [sample.cluster] * len(sample.hits[group])
     return rate(hits, clusters)
 
 
@@ -411,8 +449,10 @@ def _domain(samples: Sequence[Judged], *, seed: int) -> AuditedDomain:
     )
 
 
-def _gap(samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval | None) -> Interval | None:
-    """Return must-right item accuracy minus gate pass rate, with a jackknife interval over clusters of samples."""
+def _gap(
+    samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval | None, *, groups: Sequence[int]
+) -> Interval | None:
+    """Return the item accuracy of some groups minus the gate pass rate, with a jackknife interval over clusters of samples."""
     if item is None or gate_pass is None:
         return None
 
@@ -420,24 +460,16 @@ def _gap(samples: Sequence[Judged], item: RubricRate | None, gate_pass: Interval
         hits: list[bool] = []
         gates: list[float] = []
         for position in positions:
-            hits += samples[position].hits[0]
+            for group in groups:
+                hits += samples[position].hits[group]
             passed = samples[position].mean("gate_pass")
             if passed is not None:
                 gates.append(passed)
         return 100 * sum(hits) / len(hits) - sum(gates) / len(gates) if hits else 0.0
 
     clusters = [sample.cluster for sample in samples]
-    interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0))
-    if interval.reason == NO_SPREAD:
-        interval = _difference(item, gate_pass) or interval
+    interval = jackknife_interval(gap, len(samples), clusters=clusters, bounds=(-100.0, 100.0), additive=True)
     return interval_of(item.mean - gate_pass.mean, interval)
-
-
-def _difference(first: Interval, second: Interval) -> ConfidenceInterval | None:
-    """Return the widest possible interval of a difference; None if either side has no interval."""
-    if first.low is None or first.high is None or second.low is None or second.high is None:
-        return None
-    return ConfidenceInterval(first.low - second.high, first.high - second.low)
 
 
 def _bounds(samples: Sequence[Judged], outcome: Outcome) -> Bounds | None:

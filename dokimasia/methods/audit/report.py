@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from dokimasia.domain.call import WEIGHTS
 from dokimasia.methods.audit.analyses import (
+    MOST_POINTS,
     Agreement,
     AnalysedAudit,
     BenchmarkScores,
@@ -20,11 +21,13 @@ from dokimasia.methods.audit.analyses import (
     LengthAnalysis,
     LengthCorrelation,
     ModelGap,
+    OpenAndProprietary,
     OtherBenchmarks,
     ReliabilityGap,
     RubricCoverage,
     RubricShare,
     TwoJudges,
+    WeightsGap,
 )
 from dokimasia.methods.audit.figures import (
     BLIND_MARK,
@@ -35,19 +38,22 @@ from dokimasia.methods.audit.figures import (
     RubricResult,
 )
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Paragraph, Section, Span, Texts, Tone
+from dokimasia.report.blocks import Block, Bullets, Cell, Chart, Paragraph, Section, Span, Texts, Tone, spans
 from dokimasia.report.charts import (
     AXIS,
     PALETTE,
     Figure,
     Point,
+    cloud_chart,
     interval_chart,
     intervals_said,
+    paired_chart,
     plain_layout,
     scatter_chart,
 )
+from dokimasia.report.conclusions import lead_sentences, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
-from dokimasia.report.fields import TableRow, rows_of
+from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.labels import label, short_labels, ticks
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed_column, name_column, points_of, table
@@ -61,6 +67,7 @@ A = TypeVar(
     Agreement,
     OtherBenchmarks,
     LengthAnalysis,
+    OpenAndProprietary,
     TwoJudges,
     RubricCoverage,
 )
@@ -104,6 +111,8 @@ def scores(data: ReportData) -> Section:
             column("gate_pass"),
             column("easy_wrong_mean"),
             column("reliability_gap"),
+            column("atomic_accuracy", only="page"),
+            column("atomic_gap", only="page"),
             computed_column("judged", _judged, meaning="responses that were judged, and all"),
             column("bounds", "overall", only="page", write=partial(figures.interval, digits=1)),
             column("failed_answers", only=None if failing else "page"),
@@ -123,6 +132,29 @@ def scores(data: ReportData) -> Section:
         [*_warnings(audit), *_scores_chart(models, ranked), by_model, by_domain, *_notes(audit)],
         menu="Scores",
     )
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return which model has the highest gated score, how sure that is, what failed, and what was spent."""
+    audit = data.figures_as(AuditFigures)
+    scores = {
+        name: model.overall for name, model in audit.models.items() if model.overall is not None and "#" not in name
+    }
+    if not scores:
+        return ["Nothing was judged: there is no gated score."]
+    best = min(scores, key=lambda name: (-scores[name].mean, name))
+    verb = " has the highest gated score: " if len(scores) > 1 else ": gated score "
+    score = figures.measured(scores[best], f"{pointer('models', best)}/overall", digits=1)
+    sentences: list[Cell] = [
+        (Span(best, "strong"), verb, *spans(score), f" of 100 on {figures.several(audit.models[best].n, 'sample')}."),
+        *lead_sentences(audit.lead, unit="percentage points"),
+    ]
+    failed = sum(model.answers - model.answers_scored for model in audit.models.values())
+    if failed:
+        sentences.append(
+            f"{figures.several(failed, 'response')} could not be judged; the bounds say what they leave open."
+        )
+    return [*sentences, used_sentence(audit)]
 
 
 def _overall(model: AuditedModel) -> float:
@@ -221,6 +253,7 @@ def analyses(data: ReportData) -> Section | None:
     audit_analyses = data.figures.analyses
     blocks = [
         *_analysis("Reliability gap", audit_analyses.reliability_gap, _gap),
+        *_analysis("Open and proprietary models", audit_analyses.open_and_proprietary, _by_weights),
         *_analysis("Failures by domain", audit_analyses.failures_by_domain, _failures),
         *_analysis("Consistency", audit_analyses.consistency, _consistency),
         *_analysis("Agreement", audit_analyses.agreement, _agreement),
@@ -245,11 +278,34 @@ def _gap(analysis: ReliabilityGap) -> list[Block]:
         return []
     rows = rows_of(models, order=sorted(models, key=lambda name: (models[name].gap.mean, name)))
     chart = interval_chart(points_of(rows, "gap"), title="reliability gap, points", scale=None, zero=True)
-    columns = [name_column("model"), column("item"), column("gate"), column("gap")]
+    columns = [
+        name_column("model"),
+        column("item"),
+        column("gate"),
+        column("gap"),
+        column("atomic"),
+        column("atomic_gap"),
+    ]
+    pairs = {row.name: (row.figures.atomic, row.figures.gate) for row in rows}
+    published = paired_chart(pairs, ("atomic accuracy", "gate pass"), title="percent", scale=PERCENT)
     return [
         Chart(chart, "Reliability gap by model"),
+        Chart(published, "Atomic accuracy over all rubrics, and gate pass rate, by model"),
         table(ModelGap, rows, columns, "Reliability gap by model"),
     ]
+
+
+def _by_weights(analysis: OpenAndProprietary) -> list[Block]:
+    columns: list[TableColumn[WeightsGap]] = [
+        computed_column("of each group", lambda row: row.name, numeric=False),
+        column("open"),
+        column("proprietary"),
+        column("gap"),
+        column("p"),
+        column("n"),
+    ]
+    rows = rows_of(analysis.gaps)
+    return [table(WeightsGap, rows, columns, "Mean gated score of open and proprietary models on the same images")]
 
 
 def _failures(analysis: FailuresByDomain) -> list[Block]:
@@ -363,6 +419,10 @@ def _length(analysis: LengthAnalysis) -> list[Block]:
     if points:
         chart = interval_chart(points, title="r of length and score", scale=None, zero=True)
         blocks.append(Chart(chart, "Length and score by model"))
+    clouds = {name: model.points for name, model in analysis.models.items() if model.points}
+    if clouds:
+        chart = cloud_chart(clouds, x="words of the response", y="gated score, 0 to 1")
+        blocks.append(Chart(chart, f"Length and gated score of responses, at most {MOST_POINTS} of each model"))
     blocks.append(table(LengthCorrelation, rows, columns, "Correlation of a response's length with its gated score"))
     reasons = {name: model.reason for name, model in analysis.models.items() if model.r is not None}
     return [*blocks, *(Paragraph(sentence, "note") for sentence in untested(reasons))]
@@ -556,4 +616,10 @@ def _outline(values: Sequence[float]) -> list[tuple[float, float]]:
     return [(place, HALF_WIDTH * height / max(heights)) for place, height in zip(places, heights, strict=True)]
 
 
-DRAWING = Drawing("audit", (scores, analyses, skipped.section, provenance.section), sample=sample, figures=AuditFigures)
+DRAWING = Drawing(
+    "audit",
+    (scores, analyses, skipped.section, provenance.section),
+    sample=sample,
+    figures=AuditFigures,
+    conclusion=conclusion,
+)

@@ -1,7 +1,7 @@
 """The request of an audit, its plan, and its acceptance."""
 
 import asyncio
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar, NamedTuple
 
@@ -10,16 +10,16 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.identity import value_id
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.options import GraphOptions, Protocol, prompt_of_protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, NotFound
-from dokimasia.methods.rubrics import read_sets, sets_id, sets_of_run
+from dokimasia.methods.rubrics import RubricPlan, read_sets, sets_id, sets_of_run
 from dokimasia.people.passports import BLIND_BELOW, BlindBelow, JudgeChoice, JudgeUse, Passports, chosen_judge, held
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, size_of, total_estimate
-from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, prompts_used
+from dokimasia.runs.plans import AnswersPlan, JudgedPlan, OutsideIdentity, as_configured, prompts_used
 from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Models, Option, Repeats, run_or_file
 from dokimasia.runs.responses import (
     ResponsesFiles,
@@ -29,14 +29,19 @@ from dokimasia.runs.responses import (
     read_answer_files,
 )
 from dokimasia.runs.session import Accepted, Session, hash_of
+from dokimasia.settings import Settings
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.runs import Run
 
-WAY = JudgeUse("judging by gated rubrics", ("gated",), "rubric_assessment")
+DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 600, 260
 
-DESCRIPTION_TOKENS, RUBRIC_TOKENS, RESULT_TOKENS = 900, 350, 160
+
+def judge_use(protocol: Protocol) -> JudgeUse:
+    """Return what an audit needs its judge for, and the prompt by which it asks."""
+    prompt = prompt_of_protocol("rubric_assessment", published=protocol == "published")
+    return JudgeUse("judging by gated rubrics", ("gated",), prompt)
 
 
 class AuditRequest(DataRequest):
@@ -61,6 +66,10 @@ class AuditRequest(DataRequest):
         default=None, description="What the models are asked, in place of a full description."
     )
     responses: ResponsesFiles = Field(default=(), description=f"Audit {RESPONSES_HELP}")
+    protocol: Protocol = Field(
+        default="ours",
+        description="published: as in the paper, without this project's departures (see docs/departures.md).",
+    )
     passports: Passports = ()
     blind_below: BlindBelow = BLIND_BELOW
     choose_judge: JudgeChoice = ()
@@ -73,6 +82,7 @@ class AuditPlan(AnswersPlan, JudgedPlan):
 
     rubrics: str
     sets: Annotated[dict[str, str], OutsideIdentity]
+    protocol: Protocol = "ours"
 
     @property
     def models(self) -> dict[str, ModelSpec]:
@@ -84,14 +94,19 @@ class AuditPlan(AnswersPlan, JudgedPlan):
     @property
     def options(self) -> GraphOptions:
         """The options of the graph."""
-        return GraphOptions(judge=self.judge.ref.name, models=self.models, show_image=self.show_image)
+        return GraphOptions(
+            judge=self.judge.ref.name,
+            models=self.models,
+            show_image=self.show_image,
+            published=self.protocol == "published",
+        )
 
 
 class Material(NamedTuple):
     """The samples of an audit, each with its rubric set.
 
     `source` is the origin of the sets: the file, or the id of the run that made them. `missing` are the names of samples
-    without rubrics.
+    without rubrics. `pool` are the resolved names of the models whose responses chose the rubrics.
     """
 
     samples: list[Sample]
@@ -99,6 +114,7 @@ class Material(NamedTuple):
     source: Path
     skipped: list[str]
     missing: list[str]
+    pool: list[str]
 
 
 async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]:
@@ -107,7 +123,8 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
     Raises:
         InputError: data, rubrics, configuration or options cannot be used.
     """
-    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, WAY)
+    use = judge_use(request.protocol)
+    chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, use)
     if chosen.judge is None:
         raise ConfigError("name the judge with --judge, or several with --choose-judge and their passports")
     request = request.model_copy(update={"judge": chosen.judge, "choose_judge": (), "passports": chosen.passports})
@@ -137,7 +154,8 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         no_image=request.no_image,
         show_image=request.show_image,
         responses=None if responses is None else responses.hash,
-        prompts=prompts_used(session.library, ("candidate_plain", "repair", "rubric_assessment")),
+        protocol=request.protocol,
+        prompts=prompts_used(session.library, ("candidate_plain", "repair", use.prompt)),
     )
     accepted = Accepted(
         plan=plan,
@@ -145,10 +163,10 @@ async def accept(request: AuditRequest, session: Session) -> Accepted[AuditPlan]
         samples=material.samples,
         values=material.sets,
         skipped=[*material.skipped, *left_out],
-        notes={"without_rubrics": material.missing},
+        notes={"without_rubrics": material.missing, "pool": material.pool},
         request=request.model_copy(update={"rubrics": material.source}),
     )
-    return await held(accepted, request, session, judges=(plan.judge,), ways=(WAY,), chosen=chosen.why)
+    return await held(accepted, request, session, judges=(plan.judge,), ways=(use,), chosen=chosen.why)
 
 
 def resumable(session: Session, run: Run, plan: AuditPlan, request: AuditRequest) -> None:
@@ -213,11 +231,12 @@ def sets_for(
 def _material(request: AuditRequest, session: Session) -> Material:
     if session.forked is not None:
         return _of_fork(request, session, session.forked)
-    sets, source, names = _sets(request, session)
+    sets, source, names, pool = _sets(request, session)
     data_samples, skipped = session.samples(request.model_copy(update={"prompt": None}), need_prompt=False)
     prompt = request.prompt if request.prompt and request.prompt.strip() else DESCRIBE_REQUEST
     matched, missing = sets_for([sample.asked(prompt) for sample in data_samples], sets, names)
-    return Material([sample for sample, _ in matched], [rubrics for _, rubrics in matched], source, skipped, missing)
+    samples, rubrics = [sample for sample, _ in matched], [rubrics for _, rubrics in matched]
+    return Material(samples, rubrics, source, skipped, missing, pool_models(rubrics, pool, session.settings))
 
 
 def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
@@ -225,20 +244,37 @@ def _of_fork(request: AuditRequest, session: Session, forked: Run) -> Material:
     samples, skipped = session.samples(request)
     sets = rubric_sets(session.opened, forked.plan_as(AuditPlan))
     missing = forked.texts("without_rubrics")
-    return Material(samples, [sets[sample.id] for sample in samples], request.rubrics, skipped, list(missing))
+    rubrics = [sets[sample.id] for sample in samples]
+    return Material(samples, rubrics, request.rubrics, skipped, list(missing), forked.texts("pool"))
 
 
-def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Path, str]:
-    """Return the rubric sets of the named file or else run, their origin, and a name for messages."""
+def pool_models(sets: Iterable[RubricSet], pool: Iterable[ModelSpec], settings: Settings) -> list[str]:
+    """Return the resolved names of the models whose responses chose rubrics, in alphabetical order.
+
+    Args:
+        sets: the rubric sets, with the shown names of their pools.
+        pool: the pool of the run that made them; empty if they come from a file, whose names are resolved as configured.
+        settings: the configuration.
+    """
+    resolved = {spec.ref.name: spec.ref.model for spec in pool}
+    names = {name for rubrics in sets for name in rubrics.pool}
+    for name in names - set(resolved):
+        spec = as_configured(settings, name)
+        resolved[name] = name if spec is None else spec.ref.model
+    return sorted({resolved[name] for name in names})
+
+
+def _sets(request: AuditRequest, session: Session) -> tuple[list[RubricSet], Path, str, tuple[ModelSpec, ...]]:
+    """Return the rubric sets of the named file or else run, their origin, a name for messages, and the run's pool."""
     path = request.rubrics
     if path.is_file():
-        return read_sets(path), path, str(path)
+        return read_sets(path), path, str(path), ()
     if path.suffix or len(path.parts) > 1:
         raise NotFound(f"{path}: there is no such file of rubrics")
     run = resolve_run(session.opened, str(path), of_method("rubrics", done=True))
     if run.status != "done":
         raise DataError(f"run {run.id} is {run.status}: finish its rubrics first (dokimasia resume {run.id})")
-    return sets_of_run(session.opened, run), Path(run.id), f"run {run.id}"
+    return sets_of_run(session.opened, run), Path(run.id), f"run {run.id}", run.plan_as(RubricPlan).pool
 
 
 def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:

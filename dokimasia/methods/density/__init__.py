@@ -5,6 +5,7 @@ from dokimasia.methods.density.figures import FilterFigures, filter_figures
 from dokimasia.methods.density.kept import after, items
 from dokimasia.methods.density.request import FilterPlan, FilterRequest, accept
 from dokimasia.runs.method import Method, graph_stages, lazy_value
+from dokimasia.runs.verbs import verb
 
 METHOD: Method[FilterRequest, FilterPlan] = Method(
     name="filter",
@@ -22,4 +23,7 @@ METHOD: Method[FilterRequest, FilterPlan] = Method(
     row_name="ratings",
 )
 
-__all__ = ["METHOD", "FilterRequest"]
+filter_images = verb(METHOD, "filter")
+"""Keep the images that hold enough: `await filter_images(FilterRequest(...), settings=..., observer=..., stop=...)`."""
+
+__all__ = ["METHOD", "FilterRequest", "filter_images"]

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dokimasia.methods.density.figures import FilterFigures, KeptSamples
 from dokimasia.methods.density.kept import FilterItem
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table, spans
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer
 from dokimasia.report.sections import provenance, skipped
@@ -35,6 +36,16 @@ def section(data: ReportData) -> Section:
     )
     ratings = table(KeptSamples, rows, columns, "Ratings and what was kept")
     return Section("filter", "What was kept", (ratings, Paragraph(note, "note")))
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how many images were kept, how many have no rating, and what was spent."""
+    filtered = data.figures_as(FilterFigures)
+    sentences: list[Cell] = [("Kept: ", *spans(figures.share_of(filtered.kept, "/kept")), " of the rated images.")]
+    unrated = filtered.n - filtered.n_rated
+    if unrated:
+        sentences.append(f"{figures.several(unrated, 'image has', 'images have')} no rating.")
+    return [*sentences, used_sentence(filtered)]
 
 
 def images(data: ReportData) -> Section | None:
@@ -73,4 +84,5 @@ DRAWING = Drawing(
     (section, images, skipped.section, provenance.section),
     sample=lambda views, cut: _ratings_table([FilterItem.model_validate(view) for view in views]),
     figures=FilterFigures,
+    conclusion=conclusion,
 )

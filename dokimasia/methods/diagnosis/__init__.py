@@ -1,7 +1,5 @@
 """Diagnosis: tables that show where models are weak and why, and reports in words (ATOM, sections 3.4 and H)."""
 
-from functools import partial
-
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.diagnosis.evidence_data import DiagnosisMaterial, gather
 from dokimasia.methods.diagnosis.figures import COLUMNS, DiagnosisFigures, cells, reports_of, words_figures
@@ -19,8 +17,8 @@ from dokimasia.methods.diagnosis.request import (
     written_from,
 )
 from dokimasia.methods.diagnosis.tables import diagnosis_of
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 
 METHOD: Method[WordsRequest, WordsPlan] = Method(
     name=NAME,
@@ -52,7 +50,7 @@ heat_map = lazy_function("dokimasia.methods.diagnosis.charts", "heat_map")
 write_tables = lazy_function("dokimasia.methods.diagnosis.files", "write_tables")
 """Writes tables as CSV, PNG and JSON into a folder (see `files.write_tables`)."""
 
-write_diagnosis = partial(run_method, METHOD)
+write_diagnosis = verb(METHOD, "write_diagnosis")
 """Have a run's tables put into words: `await write_diagnosis(WordsRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = [

@@ -109,9 +109,9 @@ def difference_of(first: Figure, second: Figure) -> Figure:
         return Figure(value=rounded(first.value - second.value), no_interval=first.no_interval or second.no_interval)
     interval = contrast_interval(
         first.value,
-        ConfidenceInterval(first.low, first.high),
+        ConfidenceInterval(first.low, first.high, method=first.interval_method or ""),
         second.value,
-        ConfidenceInterval(second.low, second.high),
+        ConfidenceInterval(second.low, second.high, method=second.interval_method or ""),
     )
     return estimate(first.value - second.value, interval)
 
@@ -133,7 +133,10 @@ def marked_rows(partial_rows: Iterable[PartialRow]) -> list[AssetRow]:
 
 
 def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) -> Mark:
-    """Return the mark of a difference, which needs both its corrected p-value and its own interval.
+    """Return the mark of a difference by its corrected p-value, and by its own interval if that is the usual one.
+
+    An interval that allows for images that were not drawn is far wider than the test, and one may be missing: then the
+    p-value decides alone.
 
     Args:
         difference: the difference with its interval.
@@ -143,11 +146,17 @@ def mark_of(difference: Figure, q_value: float | None, *, down: Mark, up: Mark) 
     """
     if q_value is None:
         return ""
-    if q_value > LIMIT or difference.low is None or difference.high is None:
+    value = value_of(difference, 0.0)
+    if q_value > LIMIT or value == 0 or _leaves_open(difference):
         return "unclear"
-    if difference.high < 0:
-        return down
-    return up if difference.low > 0 else "unclear"
+    return up if value > 0 else down
+
+
+def _leaves_open(difference: Figure) -> bool:
+    """Return whether a difference has its usual interval, and 0 lies within it."""
+    if difference.low is None or difference.high is None or difference.interval_method:
+        return False
+    return difference.low <= 0 <= difference.high
 
 
 def distinct_samples(answers: Iterable[DiagnosedAnswer]) -> tuple[str, ...]:

@@ -321,6 +321,16 @@ def words_section(data: ReportData) -> Section:
     return Section("words", "In words", blocks)
 
 
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how many models the reports speak of, and how many of their sentences nothing supports."""
+    words = data.figures_as(DiagnosisFigures)
+    totals = words.totals
+    return [
+        f"Reports on {figures.several(len(words.models), 'model')}, by {words.judge}.",
+        f"{totals.unverified:,} of {figures.several(totals.sentences, 'sentence')} are unverified.",
+    ]
+
+
 def prose(words: DiagnosisFigures, links: Mapping[str, str]) -> Iterator[Block]:
     """Yield a note on the writer, the report across models, and a fold for each model's report.
 
@@ -392,4 +402,6 @@ def _own_words(sentence: Sentence, text: str) -> str | Span:
     return Span(text, "strong") if sentence.heading and text else text
 
 
-DRAWING = Drawing("diagnosis in words", (words_section, provenance.section), figures=DiagnosisFigures)
+DRAWING = Drawing(
+    "diagnosis in words", (words_section, provenance.section), figures=DiagnosisFigures, conclusion=conclusion
+)

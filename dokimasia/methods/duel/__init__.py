@@ -1,7 +1,5 @@
 """Duels: models' answers are compared with a baseline's, in both orders, with visual factuality (Creation-MMBench)."""
 
-from functools import partial
-
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.duel.elsewhere import BesideScores, beside_scores, means_of
 from dokimasia.methods.duel.figures import (
@@ -28,8 +26,8 @@ from dokimasia.methods.duel.results import (
     judgements,
     pairs,
 )
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 
 with_cases = lazy_function("dokimasia.methods.duel.report", "with_cases")
 """Adds the cases that a page shows to its data."""
@@ -60,7 +58,7 @@ METHOD: Method[DuelRequest, DuelPlan] = Method(
     score_called="reward",
 )
 
-duel = partial(run_method, METHOD)
+duel = verb(METHOD, "duel")
 """Compare models with a baseline: `await duel(DuelRequest(...), settings=..., observer=..., stop=...)`."""
 
 compare_with = lazy_function("dokimasia.methods.duel.work", "compare_with")

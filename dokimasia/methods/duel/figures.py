@@ -29,11 +29,23 @@ from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.options import Protocol
 from dokimasia.methods.duel.elsewhere import Elsewhere
 from dokimasia.report.blocks import Cell
-from dokimasia.report.fields import Bounds, Count, Display, Failures, Fraction, Interval, NoInterval, Used
+from dokimasia.report.fields import (
+    Bounds,
+    Count,
+    Display,
+    Failures,
+    Fraction,
+    Interval,
+    IntervalMethod,
+    Lead,
+    NoInterval,
+    Used,
+)
 from dokimasia.report.figures import NOTHING, interval, measured, p_value, signed_text
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.measures import (
     failures_by_kind,
+    lead_of,
     limits,
     mean,
     mean_bounds,
@@ -222,6 +234,7 @@ class LengthBias(Value):
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     p: Annotated[Fraction | None, Display("p", "exchange of whole cases", write=p_value)] = Field(
         description="exchange of whole cases; null without a test"
     )
@@ -301,12 +314,32 @@ class DuelFigures(Used, DataFigures):
     )
     elsewhere: Elsewhere | None = Field(description="only where scores were given")
     cases: Cases
+    lead: Lead | None = Field(
+        default=None,
+        description="model with the highest reward against the next, in points of reward; left out without two models, "
+        "arms not counted",
+    )
     models: dict[str, DuelledModel] = Field(
         description="by name; NAME#blind answered without images, NAME#text by a description of them, NAME#again is the "
         "baseline's second answer"
     )
     places: DuelPlaces | None = Field(description="over all models")
     length_bias: dict[str, LengthBias] = Field(description="by model")
+
+
+def lead_in_reward(rows: "Iterable[DuelRow]", *, seed: int) -> Lead | None:
+    """Return how the model with the highest reward compares with the next; None without two, arms not counted."""
+    rewards: dict[str, dict[str, list[float]]] = {}
+    clusters: dict[str, str] = {}
+    for row in rows:
+        if "#" not in row.model and row.reward is not None:
+            rewards.setdefault(row.model, {}).setdefault(row.sample_id, []).append(row.reward)
+            clusters[row.sample_id] = row.cluster
+    means = {
+        model: {id: sum(values) / len(values) for id, values in by_sample.items()}
+        for model, by_sample in rewards.items()
+    }
+    return lead_of(means, clusters, widest=4.0 * REWARD, seed=seed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from dokimasia.methods.duel.figures import (
     LengthBias,
     VerdictFigures,
     Verdicts,
+    signed_reward,
 )
 from dokimasia.methods.duel.results import DuelItem, JudgementItem, duel_items
 from dokimasia.report import figures
@@ -35,8 +36,10 @@ from dokimasia.report.blocks import (
     Table,
     Texts,
     Tone,
+    spans,
 )
 from dokimasia.report.charts import BAR_HEIGHT, FRAME, Figure, Point, interval_chart, intervals_said, scatter_chart
+from dokimasia.report.conclusions import lead_sentences, used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import TableRow, pointer, rows_of
 from dokimasia.report.labels import label, ticks
@@ -98,7 +101,7 @@ def duels(data: ReportData) -> Section:
         column("reward"),
         column("win_rate"),
         *(
-            column("verdicts", key, title=title, meaning=f"verdicts in both orders: {title}")
+            column("verdicts", key, title=title, meaning=f"verdicts in both orders: {title}", detail=True)
             for key, title in VERDICTS.items()
         ),
         *missing_columns(models),
@@ -108,6 +111,37 @@ def duels(data: ReportData) -> Section:
     blocks.append(table(DuelledModel, rows, columns, f"Models against {run.baseline}"))
     blocks += [Paragraph(text, "note") for text in _notes(run)]
     return Section("duels", f"Duels with {run.baseline}", blocks, menu="Duels")
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return which model does best against the baseline, how sure that is, what failed, and what was spent."""
+    run = data.figures_as(DuelFigures)
+    rewards = {name: model.reward for name, model in run.models.items() if model.reward is not None and "#" not in name}
+    if not rewards:
+        return ["No answer was judged in both orders: there is no reward."]
+    best = min(rewards, key=lambda name: (-rewards[name].mean, name))
+    reward = rewards[best]
+    against = "is about as good as"
+    if reward.low is not None and reward.low > 0:
+        against = "is better than"
+    elif reward.high is not None and reward.high < 0:
+        against = "is worse than"
+    elif reward.mean != 0:
+        against = f"cannot be told {'better' if reward.mean > 0 else 'worse'} than"
+    highest = "has the highest reward and " if len(rewards) > 1 else ""
+    sentences: list[Cell] = [
+        (
+            Span(best, "strong"),
+            f" {highest}{against} {run.baseline}: ",
+            *spans(signed_reward(reward, f"{pointer('models', best)}/reward")),
+            f" on {figures.several(run.models[best].n, 'case')}.",
+        ),
+        *lead_sentences(run.lead, unit="points of reward", things="cases"),
+    ]
+    failed = sum(model.verdicts.failed for model in run.models.values())
+    if failed:
+        sentences.append(f"{figures.several(failed, 'verdict')} failed and leave the denominators.")
+    return [*sentences, used_sentence(run)]
 
 
 def _mean_reward(model: DuelledModel) -> float:
@@ -677,4 +711,5 @@ DRAWING = Drawing(
     sample=sample,
     asks=True,
     figures=DuelFigures,
+    conclusion=conclusion,
 )

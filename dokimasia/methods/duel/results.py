@@ -27,6 +27,7 @@ from dokimasia.methods.duel.figures import (
     DuelledModel,
     DuelRow,
     duel_tables,
+    lead_in_reward,
 )
 from dokimasia.methods.duel.request import DuelPlan
 from dokimasia.runs.catalogue import method_of
@@ -121,6 +122,7 @@ def figures_of_run(home: Home, run: Run) -> DuelFigures:
         describer=None if plan.describer is None else plan.describer.ref.name,
         descriptions=None if plan.describer is None else plan.descriptions,
         cases=_cases(samples, rows, plan),
+        lead=lead_in_reward(rows, seed=run.seed),
         models=models,
         places=tables.places,
         length_bias=tables.length_bias,

@@ -1,7 +1,5 @@
 """Evaluation by atomic criteria: cognitive replay, answers and checkpoint scores (ATOM, sections 3.1 and 3.3)."""
 
-from functools import partial
-
 from dokimasia.methods.evaluation.figures import COLUMNS, EvaluationFigures, cells, figures_of_run
 from dokimasia.methods.evaluation.forking import reached
 from dokimasia.methods.evaluation.plan import EvaluationPlan, graphs_of
@@ -13,10 +11,10 @@ from dokimasia.methods.evaluation.request import (
     resumable,
     scoring,
 )
-from dokimasia.runs.lifecycle import RunResult, run_sync
-from dokimasia.runs.lifecycle import run as run_method
+from dokimasia.runs.lifecycle import RunResult
 from dokimasia.runs.method import Method, lazy_function, lazy_value
 from dokimasia.runs.reading.comparison import ATOMS
+from dokimasia.runs.verbs import sync, verb
 
 METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     name="evaluate",
@@ -44,10 +42,10 @@ METHOD: Method[EvaluationRequest, EvaluationPlan] = Method(
     fork=lazy_function("dokimasia.methods.evaluation.forking", "fork"),
 )
 
-evaluate = partial(run_method, METHOD)
+evaluate = verb(METHOD, "evaluate")
 """Evaluate models on a data set: `await evaluate(EvaluationRequest(...), settings=..., observer=..., stop=...)`."""
 
-evaluate_sync = partial(run_sync, METHOD)
+evaluate_sync = sync(evaluate)
 """Like `evaluate`, for scripts and notebooks without an event loop."""
 
 __all__ = [

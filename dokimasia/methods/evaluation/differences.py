@@ -68,6 +68,7 @@ class AccuracyDifference(TestedDifference):
     n: int
     n_undecided: UndecidedAnswers
     bounds: Bounds
+    outer: Bounds | None = None
 
 
 class StatedDifference(TestedDifference):
@@ -96,7 +97,7 @@ class SharedCriteriaDifference(TestedDifference):
 
 
 class ModelPair(TestedDifference):
-    """Two models: `better` has the higher mean and is the minuend of each difference, `worse` the subtrahend."""
+    """Two models: `better` has the higher mean and is the second, from which the first, `worse`, is subtracted."""
 
     better: str
     worse: str
@@ -149,7 +150,7 @@ def section(data: ReportData) -> Section | None:
     if not pairs:
         return None
     measured = [pair for pair in pairs if pair.difference is not None]
-    charted = measured if len(measured) <= MOST_DRAWN else _neighbours(measured, data.ranked())
+    charted = measured if len(measured) <= MOST_DRAWN else _neighbours(measured, data.by_score())
     blocks = _share_blocks(pairs)
     if charted:
         points = [_point(pair) for pair in charted]
@@ -211,7 +212,9 @@ COLUMNS: list[TableColumn[ModelPair]] = [
     column("p_value", title="p", meaning="two-sided sign flips of whole clusters", write=figures.p_value),
     column("adjusted"),
     computed_column(
-        "higher / equal / lower", _changed, meaning="samples on which the first scores higher, equal, lower"
+        "higher / equal / lower",
+        _changed,
+        meaning="samples on which the model with the higher mean scores higher, equal, lower",
     ),
 ]
 
@@ -281,7 +284,7 @@ def _stated_shares(row: TableRow[ModelPair]) -> Cell:
     shares = row.figures.stated
     if shares is None:
         return figures.NOTHING
-    return figures.share(shares.second), " / ", figures.share(shares.first)
+    return figures.share(shares.first), " / ", figures.share(shares.second)
 
 
 def _shared_criteria(row: TableRow[ModelPair]) -> Cell:
@@ -296,16 +299,20 @@ def _undecided(row: TableRow[ModelPair]) -> Cell:
         return figures.NOTHING
     undecided, bounds = accuracy.n_undecided, accuracy.bounds
     low, high = figures.signed_text(100 * bounds.low, 0), figures.signed_text(100 * bounds.high, 0)
-    return f"{undecided.second:,} and {undecided.first:,}: {low} to {high}"
+    cell = f"{undecided.first:,} and {undecided.second:,}: {low} to {high}"
+    if accuracy.outer is None:
+        return cell
+    low, high = figures.signed_text(100 * accuracy.outer.low, 0), figures.signed_text(100 * accuracy.outer.high, 0)
+    return f"{cell} ({low} to {high})"
 
 
 ACCURACY_COLUMNS: list[TableColumn[ModelPair]] = [
-    computed_column("first", lambda row: Span(row.figures.better, "strong"), numeric=False),
-    computed_column("second", lambda row: row.figures.worse, numeric=False),
+    computed_column("first", lambda row: row.figures.worse, numeric=False),
+    computed_column("second", lambda row: Span(row.figures.better, "strong"), numeric=False),
     computed_column(
         "strict accuracy",
         lambda row: _gap(row.figures.strict_accuracy, unit=100, digits=0),
-        meaning="first less second, in percentage points, on samples where neither failed, undecided answers counted as not "
+        meaning="second less first, in percentage points, on samples where neither failed, undecided answers counted as not "
         "right; 95 % interval",
     ),
     computed_column(
@@ -326,7 +333,7 @@ SPOKEN_COLUMNS: list[TableColumn[ModelPair]] = [
     computed_column(
         "score on these",
         lambda row: _gap(row.figures.both_stated, unit=1, digits=2),
-        meaning="first less second, in points from 1 to 5, paired by sample; 95 % interval; a model that is silent just "
+        meaning="second less first, in points from 1 to 5, paired by sample; 95 % interval; a model that is silent just "
         "where it errs looks better here than it is",
     ),
     computed_column("adjusted p", lambda row: _gap_p(row.figures.both_stated), meaning="as before"),
@@ -334,7 +341,8 @@ SPOKEN_COLUMNS: list[TableColumn[ModelPair]] = [
 UNDECIDED_COLUMN: TableColumn[ModelPair] = computed_column(
     "undecided",
     _undecided,
-    meaning="answers of first and second, and where the difference of strict accuracy lies whatever they are; no sampling error",
+    meaning="answers of first and second, and where the difference of strict accuracy lies whatever they are; in brackets "
+    "with its sampling error",
 )
 
 

@@ -27,6 +27,8 @@ from dokimasia.report.fields import (
     Display,
     Failures,
     Interval,
+    IntervalMethod,
+    Lead,
     NoInterval,
     StrictShare,
     Used,
@@ -37,6 +39,7 @@ from dokimasia.runs.measures import (
     bounds_over_failures,
     coverage,
     failures_by_kind,
+    lead_of,
     limits,
     mean,
     mean_with_interval,
@@ -51,7 +54,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.people.corrections import corrections_of, standing_answers
 from dokimasia.storage.results import ResultRow
 from dokimasia.storage.runs import Run, SqliteValueStore
-from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, usage_of
+from dokimasia.storage.usage import LedgerUsage, count_items, scored_answers, total_usage, usage_of
 
 LOWEST, HIGHEST = ATOMS
 FEWEST_FOR_LENGTH = 10
@@ -66,6 +69,7 @@ class OverSamples(Value):
     low: float | None
     high: float | None
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class LengthAndScore(Value):
@@ -84,6 +88,7 @@ class LengthAndScore(Value):
     low: float | None = Field(description="lower end of the 95 % interval, clustered by image")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class Scores(Value):
@@ -220,7 +225,15 @@ class EvaluationFigures(DataFigures):
     criteria: CriteriaFigures | None = Field(default=None, description="left out where rules alone decided")
     models: dict[str, ModelScores] = Field(description="by name; NAME#blind is the arm without images")
     length: LengthAndScore = Field(description="over the answers of all models, those without images left out")
+    lead: Lead | None = Field(
+        default=None,
+        description="best model against the next best, in percentage points of strict accuracy; without any reference "
+        "answer in points of the score; left out without two models, those without images not counted",
+    )
     preparation: UsageFigures = Field(description="what chains and criteria used")
+    together: UsageFigures = Field(
+        description="what all results used; a call that several models rest on is in the figures of each, and here once"
+    )
     blind: dict[str, Surviving] = Field(
         default_factory=dict, description="by model; only where models were asked without the image, too"
     )
@@ -232,7 +245,9 @@ class AnswerFigures(Value):
 
     models: dict[str, ModelScores]
     length: LengthAndScore
+    lead: Lead | None = None
     preparation: UsageFigures
+    together: UsageFigures
     blind: dict[str, Surviving] = Field(default_factory=dict)
 
 
@@ -273,7 +288,7 @@ class AnsweredSamples:
     """What figures need of a model's answers, by sample.
 
     `stated_shares` are the shares of the criteria's weight that answers address, `stated_scores` the scores on those
-    criteria. `correctness` pairs cluster and correctness of each answer to a sample with a reference answer.
+    criteria. `correctness` says of each answer to a sample with a reference answer whether it is right.
     """
 
     scores: Floats = field(default_factory=Floats)
@@ -281,14 +296,14 @@ class AnsweredSamples:
     clusters: dict[str, str] = field(default_factory=dict[str, str])
     stated_shares: Floats = field(default_factory=Floats)
     stated_scores: Floats = field(default_factory=Floats)
-    correctness: list[tuple[str, Correctness]] = field(default_factory=list[tuple[str, Correctness]])
+    correctness: dict[str, list[Correctness]] = field(default_factory=dict[str, list[Correctness]])
     lengths: list[LengthPoint] = field(default_factory=list[LengthPoint])
 
     def add(self, row: AnswerRow) -> None:
         """Add an answer."""
         self.clusters[row.sample_id] = row.cluster
         if row.referenced:
-            self.correctness.append((row.cluster, correctness_of(row.verdict, row.failure)))
+            self.correctness.setdefault(row.sample_id, []).append(correctness_of(row.verdict, row.failure))
         if row.stated is not None:
             self.stated_shares.setdefault(row.sample_id, []).append(row.stated)
         if row.stated_score is not None:
@@ -303,6 +318,15 @@ class AnsweredSamples:
     def mean(self, id: str) -> float:
         """Return the mean over a sample's scored repeats."""
         return sum(self.scores[id]) / len(self.scores[id])
+
+    def strict(self) -> dict[str, float]:
+        """Return the share of right answers by sample, undecided ones counted as not right; failed ones do not count."""
+        shares: dict[str, float] = {}
+        for id, answers in self.correctness.items():
+            decided = [answer for answer in answers if answer != "failed"]
+            if decided:
+                shares[id] = decided.count("right") / len(decided)
+        return shares
 
 
 @dataclass(slots=True)
@@ -331,6 +355,7 @@ def summarise(
     judged: bool = True,
     usage: Mapping[str, LedgerUsage] | None = None,
     preparation: LedgerUsage | None = None,
+    together: LedgerUsage | None = None,
 ) -> AnswerFigures:
     """Return the figures of the collected answers.
 
@@ -343,6 +368,7 @@ def summarise(
         judged: whether a judge scored; if not, rules decided which answers are right, and nothing is scored.
         usage: usage of the calls that made each model's answers and their scores, by displayed name.
         preparation: usage of the calls that made chains and criteria.
+        together: usage of all calls, each counted once.
     """
     usage = usage or {}
     models: dict[str, ModelScores] = {}
@@ -362,7 +388,25 @@ def summarise(
             blind[name] = _surviving(samples, answers.models[name + BLIND_MARK], seed=seed)
         if "#" not in name:
             lengths += samples.lengths
-    return AnswerFigures(models=models, length=length_and_score(lengths), preparation=_usage(preparation), blind=blind)
+    return AnswerFigures(
+        models=models,
+        length=length_and_score(lengths),
+        lead=_lead(answers.models, seed=seed),
+        preparation=_usage(preparation),
+        together=_usage(together),
+        blind=blind,
+    )
+
+
+def _lead(models: Mapping[str, AnsweredSamples], *, seed: int) -> Lead | None:
+    """Return the best model's lead in strict accuracy, or in the score if no sample has a reference answer."""
+    compared = {name: samples for name, samples in models.items() if "#" not in name}
+    clusters = {id: cluster for samples in compared.values() for id, cluster in samples.clusters.items()}
+    shares = {name: samples.strict() for name, samples in compared.items()}
+    if any(shares.values()):
+        return lead_of(shares, clusters, widest=1.0, seed=seed, unit=100.0)
+    scores = {name: {id: samples.mean(id) for id in samples.scores} for name, samples in compared.items()}
+    return lead_of(scores, clusters, widest=HIGHEST - LOWEST, seed=seed)
 
 
 def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
@@ -373,8 +417,12 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
     answers = [(samples.scores.get(id, []), len(samples.failures.get(id, []))) for id in ids]
     accuracy = None
     if samples.correctness:
-        clusters, correctness = zip(*samples.correctness, strict=True)
-        accuracy = strict_accuracy(correctness, clusters)
+        answers_in_order: list[Correctness] = []
+        clusters: list[str] = []
+        for id, of_sample in samples.correctness.items():
+            answers_in_order += of_sample
+            clusters += [samples.clusters[id]] * len(of_sample)
+        accuracy = strict_accuracy(answers_in_order, clusters)
     return Scores(
         **coverage((len(scores), failed) for scores, failed in answers),
         strict_accuracy=accuracy,
@@ -452,11 +500,13 @@ def figures_of_run(home: Home, run: Run) -> EvaluationFigures:
     judged = plan.judge is not None
     with ThreadPoolExecutor(1) as other_thread:
         usage_read = other_thread.submit(usage_of, home, run.id)
+        total_read = other_thread.submit(total_usage, home, run.id)
         samples, rows = count_items(home, run.id)
         collected = collect(scored_rows(home, run))
-        used = usage_read.result()
+        used, total = usage_read.result(), total_read.result()
     usage = {shown_name(model, arm): amount for (kind, model, arm), amount in used.items() if kind == "score"}
-    answers = summarise(collected, seed=run.seed, judged=judged, usage=usage, preparation=used.get(("replay", "", "")))
+    preparation = used.get(("replay", "", ""))
+    answers = summarise(collected, seed=run.seed, judged=judged, usage=usage, preparation=preparation, together=total)
     return EvaluationFigures(
         **heading(run, plan),
         samples=samples,

@@ -54,8 +54,9 @@ from dokimasia.report.charts import (
     paired_chart,
     repeats_chart,
 )
+from dokimasia.report.conclusions import MOST_SENTENCES, lead_sentences, used_sentence
 from dokimasia.report.data import Drawing, ReportData
-from dokimasia.report.fields import Interval, StrictShare, TableRow, Used, pointer, rows_of
+from dokimasia.report.fields import Interval, StrictShare, TableRow, pointer, rows_of
 from dokimasia.report.sample_view import SampleView
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, column, computed_column, name_column, table
@@ -88,8 +89,8 @@ INTERVALS = (
     "came from, not of another judge, prompt or set of criteria."
 )
 SHARED = (
-    "A call that several models rest on, such as the judge's on two answers in the same words, counts with each of them "
-    "and was made and paid once. "
+    "A call that several models rest on, such as the judge's on two answers in the same words, counts with each of them, "
+    "and once in what is said of all together. "
 )
 CHOSEN = (
     "The corrected answers were chosen by people and not drawn at random: how many there are does not say how often the judge "
@@ -122,7 +123,8 @@ def evaluation_of(data: ReportData) -> EvaluationFigures:
 
 def overview(data: ReportData) -> Section:
     """Return the overview: data, models and judge, and the main results in a few sentences."""
-    return Section("overview", "Overview", (Bullets(_findings(data)), Facts(_facts(data))))
+    found = _findings(data)
+    return Section("overview", "Overview", (*([Bullets(found)] if found else []), Facts(_facts(data))))
 
 
 def _facts(data: ReportData) -> list[tuple[str, Cell]]:
@@ -149,25 +151,50 @@ def _facts(data: ReportData) -> list[tuple[str, Cell]]:
     return rows
 
 
-def _findings(data: ReportData) -> list[Cell]:
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return who answers best, by how much, how sure that is, what is undecided or failed, and what was spent."""
+    evaluation = evaluation_of(data)
+    if not evaluation.models:
+        return []
+    lines = strict_accuracy_lines(data) or _highest_scores(data)
+    if not lines:
+        return ["Nothing was scored: there is no figure to report."]
+    unit = "points of 5" if strict_accuracy_lines(data) == [] else "percentage points"
+    lines += lead_sentences(evaluation.lead, unit=unit, digits=2 if unit == "points of 5" else 1)
+    if evaluation.corrections is not None:
+        lines.append(corrections_notice(evaluation.corrections))
+    if not data.judged and _has_undecided(evaluation.models):
+        lines.append("With --judge, a judge decides the undecided answers.")
+    incomplete = _coverage_line(data) if data.judged else ""
+    if incomplete:
+        lines.append(incomplete)
+    return [*lines[: MOST_SENTENCES - 1], used_sentence(evaluation.together)]
+
+
+def _highest_scores(data: ReportData) -> list[Cell]:
     models = evaluation_of(data).models
     means: dict[str, Interval] = {}
     for name in data.ranked():
         score = models[name].score
         if score is not None and name not in data.blind_arms:
             means[name] = score
-    lines = strict_accuracy_lines(data)
     if not means:
-        return lines or ["Nothing was scored: there is no figure to report."]
+        return []
     best = _highest({name: score.mean for name, score in means.items()})
     scores = _joined([_mean(means[name], pointer("models", name, "score")) for name in best])
     verb = " score highest, and alike: "
     if len(best) == 1:
         verb = " scores " if len(means) == 1 else " scores highest: "
-    lines.append((*_named(best), verb, *scores, "."))
+    return [(*_named(best), verb, *scores, ".")]
+
+
+def _findings(data: ReportData) -> list[Cell]:
+    """Return what the page says beyond the conclusion: the highest score, its lead, and what survives without images."""
+    lines = _highest_scores(data) if strict_accuracy_lines(data) else []
+    models = {name: model.score.mean for name, model in evaluation_of(data).models.items() if model.score is not None}
+    best = _highest({name: mean for name, mean in models.items() if name not in data.blind_arms}) if lines else []
     if len(best) == 1:
         lines += _lead(data, best[0])
-    lines.append(_coverage_line(data))
     shares: dict[str, float] = {}
     for name, surviving in evaluation_of(data).blind.items():
         if surviving.share is not None:
@@ -226,6 +253,9 @@ def _accuracy(accuracy: StrictShare, place: str) -> Cell:
     if undecided:
         condition = "the undecided answer is" if undecided == 1 else f"the {undecided:,} undecided answers are"
         pieces += [", up to ", figures.upper_of(accuracy, place), f" if {condition} right"]
+        if accuracy.outer is not None:
+            low, high = 100 * accuracy.outer.low, 100 * accuracy.outer.high
+            pieces.append(f" ({low:.0f} to {high:.0f} % with sampling error)")
     if failed:
         pieces.append(f"; {failed:,} of {accuracy.answers:,} answers have no verdict, over all it is ")
         pieces += _pieces(figures.percent_bounds(accuracy))
@@ -299,15 +329,14 @@ def _lead(data: ReportData, best: str) -> list[Cell]:
 
 
 def _coverage_line(data: ReportData) -> Cell:
+    """Return which model has the fewest scored answers; empty if every answer was scored."""
     evaluation = evaluation_of(data)
     incomplete: dict[str, float] = {}
     for name, model in evaluation.models.items():
         if model.answers_scored < model.answers:
             incomplete[name] = -(model.coverage or 0)
     if not incomplete:
-        if evaluation.open_items:
-            return "Every answer that has a result so far was scored."
-        return "Every answer was scored, for every model."
+        return ""
     worst = _highest(incomplete)
     worst_pointer = pointer("models", worst[0])
     counts = [figures.scored_of(evaluation.models[name], pointer("models", name)) for name in worst]
@@ -375,22 +404,23 @@ def _strict(accuracy: StrictShare | None, place: str = "") -> Cell:
 
 
 def scores(data: ReportData) -> Section:
-    """Return the section on strict accuracy and scores by model, best first."""
+    """Return the section on strict accuracy and scores by model, in the order of strict accuracy where it is known."""
     evaluation, judged = evaluation_of(data), data.judged
     models, ranked = evaluation.models, data.ranked()
     title = "Scores" if judged else "Strict accuracy"
     if not models:
         return Section("scores", title, [_nothing_yet(evaluation)], menu="Scores")
     failing = any(without_undecided(model.failed_answers) for model in models.values())
-    verdict = [Paragraph(line) for line in strict_accuracy_lines(data)]
-    blocks: list[Block] = [Only("terminal", verdict)] if verdict else []
+    blocks: list[Block] = []
     silence = _silence(models) if judged else ""
     if silence:
         blocks.append(Paragraph(silence, "warning"))
     points = _points(data)
     if points:
         dotted = "; dotted: what failures leave open" if failing else ""
-        about = f"Mean scores {intervals_said(points)} of {figures.several(len(points), 'model')}, best first{dotted}"
+        known = any(model.strict_accuracy is not None for model in models.values())
+        order = "the most right answers first" if known else "best first"
+        about = f"Mean scores {intervals_said(points)} of {figures.several(len(points), 'model')}, {order}{dotted}"
         blocks.append(Chart(interval_chart(points, title="mean score, 1 to 5", scale=SCALE), about))
     columns = _score_columns(data, failing=failing)
     about = "Answers and scores by model" if judged else "Strict accuracy by model"
@@ -443,6 +473,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
             "right",
             _right_counts,
             meaning="right answers, and all that did not fail",
+            detail=True,
             only="page" if judged and data.facts.status == "done" else None,
         ),
     ]
@@ -452,7 +483,7 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
                 "strict_accuracy",
                 title="undecided",
                 meaning="answers of which no rule and no judge says whether they are right, and the strict accuracy if "
-                "all of them were; no sampling error",
+                "all of them were; in brackets the range with its sampling error",
                 write=_undecided,
             )
         )
@@ -460,7 +491,10 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
         columns += _judged_columns(data, failing=failing)
     if failing:
         columns.append(computed_column("failed", _failed, meaning="answers", numeric=False, only="terminal"))
-    columns += [column("calls", title="calls", only="terminal"), computed_column("cost", _cost, only="terminal")]
+    columns += [
+        column("calls", title="calls", only="terminal", detail=True),
+        computed_column("cost", _cost, only="terminal"),
+    ]
     return columns
 
 
@@ -480,7 +514,9 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
             meaning="bootstrap, clustered by samples that share an image",
             write=figures.interval,
         ),
-        computed_column(bar.title, lambda row: figures.bar(row.figures.score), numeric=bar.numeric, only=bar.only),
+        computed_column(
+            bar.title, lambda row: figures.bar(row.figures.score), numeric=bar.numeric, only=bar.only, detail=True
+        ),
     ]
     if data.planted is not None:
         planted = data.planted
@@ -501,7 +537,7 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
             meaning="mean score of what is spoken to; each model chooses what",
             only="page",
         ),
-        computed_column("scored", _scored, meaning="answers that were scored, and all answers"),
+        computed_column("scored", _scored, meaning="answers that were scored, and all answers", detail=True),
     ]
     if failing:
         columns.append(
@@ -567,7 +603,7 @@ def without_undecided(failures: Mapping[FailureKind, int]) -> dict[FailureKind, 
 def _notes(data: ReportData) -> list[Block]:
     evaluation, judged = evaluation_of(data), data.judged
     models = evaluation.models
-    used = figures.used(used_together([evaluation.preparation, *models.values()]))
+    used = figures.used(evaluation.together)
     right = "Right are final answers that agree with the reference answer, by rule"
     right += " or, where no rule can say, by the judge's word. " if judged else "; what no rule can say is undecided. "
     if _has_undecided(models):
@@ -997,7 +1033,7 @@ def cost(data: ReportData) -> Section:
             computed_column("a scored sample", lambda row: _dollars(sample_costs.get(row.name)), meaning="US dollars")
         )
     used = table(UsageFigures, rows, columns, "Calls, tokens and cost")
-    total = _total([evaluation.preparation, *(models[name] for name in ranked)])
+    total = _total(evaluation.together)
     blocks: list[Block] = [replace(used, rows=[*used.rows, total[: len(columns)]])]
     points: dict[str, tuple[float, float]] = {}
     for name in ranked:
@@ -1034,34 +1070,16 @@ def _dollars(value: float | None) -> Span:
     return Span(f"${value:,.4f}" if value else "$0.00")
 
 
-def used_together(parts: Iterable[Used]) -> Used:
-    """Return the total usage: calls, cost (None if part of it is unknown), and the known part of the cost."""
-    listed = list(parts)
-    cost = sum(part.cost or part.cost_known or 0.0 for part in listed)
-    unknown = any(part.cost is None for part in listed)
-    return Used(calls=sum(part.calls for part in listed), cost=None if unknown else cost, cost_known=cost)
-
-
-def _total(parts: Sequence[UsageFigures]) -> list[Cell]:
+def _total(together: UsageFigures) -> list[Cell]:
     return [
         Span("together", "strong"),
-        figures.count(sum(part.calls for part in parts), tone="strong"),
-        figures.count(_sum_of_known(part.tokens.input for part in parts), tone="strong"),
-        figures.count(_sum_of_known(part.tokens.output for part in parts), tone="strong"),
-        figures.count(sum(part.tokens.unknown for part in parts), tone="strong"),
-        figures.cost_of(used_together(parts)),
+        figures.count(together.calls, tone="strong"),
+        figures.count(together.tokens.input, tone="strong"),
+        figures.count(together.tokens.output, tone="strong"),
+        figures.count(together.tokens.unknown, tone="strong"),
+        figures.cost_of(together),
         figures.NOTHING,
     ]
-
-
-def _sum_of_known(values: Iterable[int | None]) -> int | None:
-    """Return the sum; None if a value is unknown."""
-    total = 0
-    for value in values:
-        if value is None:
-            return None
-        total += value
-    return total
 
 
 def samples(data: ReportData) -> Section | None:
@@ -1077,7 +1095,7 @@ async def with_samples(home: Home, run: Run, data: ReportData, samples: int) -> 
     for row in results(home, run.id):
         if row.kind == "score" and not row.arm:
             answers.setdefault(row.model, []).append(answer_of(row, *parts))
-    sides = {name: ComparisonSide.of(refs, answers[name]) for name in data.ranked() if name in answers}
+    sides = {name: ComparisonSide.of(refs, answers[name]) for name in data.by_score() if name in answers}
     ids, selection = select_samples(run, [ref.sample_id for ref in refs], failed_samples(home, run.id), samples)
     views, images = await _views(home, run, ids)
     return replace(
@@ -1128,9 +1146,10 @@ DRAWING = Drawing(
         skipped.section,
         provenance.section,
     ),
-    terminal=(corrected, scores, categories, blind, skipped.section),
+    terminal=(scores, corrected, categories, blind, skipped.section),
     sample=lambda views, cut: sample_blocks(SampleView.model_validate(views[0]), cut),
     card=lambda view, pictures, clip: draw_sample(SampleView.model_validate(view), pictures, clip),
     added_after=categories,
     figures=EvaluationFigures,
+    conclusion=conclusion,
 )

@@ -1,7 +1,6 @@
 """Fingerprints: a test whether anonymous reports can be matched to the models' answers (ATOM, G.1)."""
 
 from collections.abc import Iterable
-from functools import partial
 from typing import Any
 
 from dokimasia.graphs.versions import versions_of
@@ -14,8 +13,8 @@ from dokimasia.methods.fingerprints.figures import (
 )
 from dokimasia.methods.fingerprints.request import MATCH, NAME, FingerprintPlan, FingerprintRequest, accept
 from dokimasia.report.fields import as_json
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -52,7 +51,7 @@ METHOD: Method[FingerprintRequest, FingerprintPlan] = Method(
     scale=(0.0, 1.0),
 )
 
-match_fingerprints = partial(run_method, METHOD)
+match_fingerprints = verb(METHOD, "match_fingerprints")
 """Match reports to answers: `await match_fingerprints(FingerprintRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "FingerprintPlan", "FingerprintRequest", "match_fingerprints", "write_all"]

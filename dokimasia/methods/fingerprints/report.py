@@ -30,14 +30,26 @@ def test(data: ReportData) -> Section:
     return _section(data.figures_as(FingerprintFigures))
 
 
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how often the judge gave reports to the right models, and how many pairs it tells apart beyond chance."""
+    test = data.figures_as(FingerprintFigures)
+    judge = test.by_judge
+    if judge.accuracy is None:
+        return [f"None of {figures.several(test.tasks, 'trial')} is matched."]
+    return [
+        f"{test.judge} gives {judge.right} of {figures.several(judge.n, 'pair of reports', 'pairs of reports')} to the "
+        f"right models: {judge.accuracy:.0%} ({_range(judge)}), where guessing reaches 50 %.",
+        f"{judge.pairs_apart} of {figures.several(judge.n_pairs, 'pair')} of models are told apart beyond chance.",
+    ]
+
+
 def _section(test: FingerprintFigures) -> Section:
     low, high = test.shown.low, test.shown.high
     answers = f"{low}" if low == high else f"{low} to {high}"
     blocks: list[Block] = [
         Paragraph(
             f"Test {test.run}: {figures.several(test.tasks, 'trial')}, each with {answers} answers of both models and "
-            "two reports without names, written from other samples.",
-            "lead",
+            "two reports without names, written from other samples."
         )
     ]
     blocks += [Paragraph(note, "warning") for note in test.notes]
@@ -136,4 +148,4 @@ def _range(ends: MatchRates | OpenBounds) -> str:
     return f"{ends.low:.0%} to {ends.high:.0%}"
 
 
-DRAWING = Drawing("fingerprints", (test, provenance.section), figures=FingerprintFigures)
+DRAWING = Drawing("fingerprints", (test, provenance.section), figures=FingerprintFigures, conclusion=conclusion)

@@ -1,7 +1,6 @@
 """Runs of a plug-in's graph over each sample or, with models, over each sample and model."""
 
 from collections.abc import AsyncIterator, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dokimasia.domain.sample import Sample
@@ -14,8 +13,8 @@ from dokimasia.methods.graph.request import (
     library_of_graph,
     resumable,
 )
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, lazy_value
+from dokimasia.runs.verbs import verb
 
 if TYPE_CHECKING:
     from dokimasia.runs.work import Item, Job, Stage
@@ -51,7 +50,7 @@ METHOD: Method[GraphRequest, GraphPlan] = Method(
     row_name="items",
 )
 
-run_graph = partial(run_method, METHOD)
+run_graph = verb(METHOD, "run_graph")
 """Run a graph over a data set: `await run_graph(GraphRequest(...), given=module)`.
 
 `given` defaults to the plug-in's graph of that name."""

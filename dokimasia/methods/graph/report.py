@@ -5,7 +5,8 @@ from collections.abc import Iterator
 
 from dokimasia.methods.graph.figures import GraphFigures, GraphItem, GraphModel
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Fold, Only, Paragraph, Section, Span, Texts
+from dokimasia.report.blocks import Block, Cell, Fold, Only, Paragraph, Section, Span, Texts
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import rows_of
 from dokimasia.report.sections import provenance, skipped
@@ -31,6 +32,15 @@ def section(data: ReportData) -> Section:
     )
     note = f"Graph {graph.graph}, version {graph.version}: {graph.samples:,} samples, {figures.used(graph)}."
     return Section("graph", "Items", (counts, Paragraph(note, "note")))
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how many items were made or scored, how many failed, and what was spent."""
+    graph = data.figures_as(GraphFigures)
+    n, finished = sum(model.n for model in graph.models.values()), 0
+    for model in graph.models.values():
+        finished += model.made + model.scored
+    return [f"{finished:,} of {figures.several(n, 'item')} of graph {graph.graph} finished.", used_sentence(graph)]
 
 
 def items_section(data: ReportData) -> Section | None:
@@ -83,4 +93,5 @@ DRAWING = Drawing(
     (section, items_section, skipped.section, provenance.section),
     sample=sample,
     figures=GraphFigures,
+    conclusion=conclusion,
 )

@@ -1,12 +1,10 @@
 """Comparison of judging methods with human rankings: which method orders responses as people do (ATOM, 4.1)."""
 
-from functools import partial
-
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.judging.figures import COLUMNS, JudgingFigures, cells, figures_of_run, judging_items
 from dokimasia.methods.judging.request import METHODS, JudgingPlan, JudgingRequest, accept, previews, resumable
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 
 METHOD: Method[JudgingRequest, JudgingPlan] = Method(
     name="judging",
@@ -31,7 +29,7 @@ METHOD: Method[JudgingRequest, JudgingPlan] = Method(
     diff="its judges and methods are compared within one run, pair by pair, with tests (see the gaps that it prints)",
 )
 
-compare_judging = partial(run_method, METHOD)
+compare_judging = verb(METHOD, "compare_judging")
 """Compare judging methods: `await compare_judging(JudgingRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "METHODS", "JudgingPlan", "JudgingRequest", "compare_judging"]

@@ -11,8 +11,9 @@ from dokimasia.methods.judging.figures import (
     percent_share,
 )
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Cell, Chart, Column, Fold, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import PALETTE, Figure
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow, pointer, rows_of
 from dokimasia.report.labels import label, short_labels, ticks
@@ -92,7 +93,11 @@ def accuracy(data: ReportData) -> Section:
 def _accuracy_table(comparison: JudgingFigures) -> Table:
     first = comparison.results[comparison.judges[0]][comparison.methods[0]]
     categories = sorted(first.by_category)
-    columns = [Column("judge", numeric=False), Column("method", numeric=False), *map(Column, categories)]
+    columns = [
+        Column("judge", numeric=False),
+        Column("method", numeric=False),
+        *(Column(name, detail=True) for name in categories),
+    ]
     columns += [Column("all", meaning="with its 95 % interval, clustered by images"), Column("pairs"), Column("judged")]
     columns += [Column("bounds", only="page", meaning="were all failed judgements wrong, or right")]
     rows: list[Sequence[Cell]] = []
@@ -119,6 +124,40 @@ def _accuracy_table(comparison: JudgingFigures) -> Table:
         )
     by = "category" if comparison.tree is None else "capability"
     return Table(columns, rows, f"Pairwise accuracy by judge, method and {by}", sortable=True)
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return which method agrees best with people, by how much it leads, how people agree, and what was spent."""
+    comparison = data.figures_as(JudgingFigures)
+    shares: dict[tuple[str, str], float] = {}
+    for judge, row in _rows(comparison):
+        if row.figures.accuracy.share is not None:
+            shares[judge, row.name] = row.figures.accuracy.share
+    if not shares:
+        return ["Nothing was judged: there is no accuracy."]
+    (judge, best), *others = sorted(shares, key=lambda key: (-shares[key], key))
+    accuracy = percent_share(comparison.results[judge][best].accuracy, f"{pointer('results', judge, best)}/accuracy")
+    pairs = comparison.results[judge][best].accuracy.n
+    sentences: list[Cell] = [
+        (
+            Span(best, "strong"),
+            f" of {judge} agrees best with people: ",
+            *spans(accuracy),
+            f" % of {pairs:,} comparisons.",
+        )
+    ]
+    second = next((method for other, method in others if other == judge), None)
+    for gap in comparison.gaps:
+        if gap.category is None and gap.judge == judge and {gap.first, gap.second} == {best, second}:
+            sure = gap.adjusted is not None and gap.adjusted <= figures.SURE
+            relation = "better than" if sure else "not better beyond chance than"
+            sentences.append((f"It is {relation} ", Span(str(second), "strong"), f" (adjusted p {_p_text(gap)})."))
+    return [*sentences, _people_sentence(comparison), used_sentence(comparison)]
+
+
+def _p_text(gap: Gap) -> str:
+    text = figures.p_value(gap.adjusted).text
+    return text if text.startswith("<") else f"= {text}"
 
 
 def _by_category(categories: Sequence[str], shares: Mapping[str, Share], place: str) -> list[Cell]:
@@ -373,4 +412,5 @@ DRAWING = Drawing(
     (accuracy, gaps, margins, order, cost, skipped.section, provenance.section),
     sample=sample,
     figures=JudgingFigures,
+    conclusion=conclusion,
 )

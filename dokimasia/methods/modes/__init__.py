@@ -1,7 +1,6 @@
 """Failure modes: what goes wrong in failed atoms, found by open and axial coding, counted by structured coding."""
 
 from collections.abc import Iterable, Mapping
-from functools import partial
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.modes.coded import Coded, CodedAtom, chosen, coded_of, latest_modes, modes_of
@@ -19,8 +18,8 @@ from dokimasia.methods.modes.figures import (
 from dokimasia.methods.modes.figures import ContrastFigures as Contrast
 from dokimasia.methods.modes.files import read_modes, write_modes
 from dokimasia.methods.modes.request import NAME, ModesPlan, ModesRequest, accept
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Addition, Method, SampleGroup, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 
@@ -85,7 +84,7 @@ METHOD: Method[ModesRequest, ModesPlan] = Method(
     ),
 )
 
-find_modes = partial(run_method, METHOD)
+find_modes = verb(METHOD, "modes")
 """Find failure modes: `await find_modes(ModesRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = [

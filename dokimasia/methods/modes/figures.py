@@ -16,7 +16,7 @@ from dokimasia.methods.modes.coded import BOOK, SECOND, Coded, CodedAtom, chosen
 from dokimasia.methods.modes.request import NAME
 from dokimasia.parsing.phrases import MISQUOTED
 from dokimasia.report import figures
-from dokimasia.report.fields import Count, Coverage, Display, Failures, NoInterval, Share, Used
+from dokimasia.report.fields import Count, Coverage, Display, Failures, IntervalMethod, NoInterval, Share, Used
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
 from dokimasia.runs.figures import calls_and_costs, simulated_names
 from dokimasia.runs.measures import failures_by_kind, limits, rounded, share_of_hits
@@ -117,6 +117,7 @@ class ContrastFigures(Value):
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     p_value: float | None = Field(description="exchange of models within images; null below five samples")
     adjusted: Annotated[
         float | None,
@@ -139,6 +140,7 @@ class CoderAgreement(Value):
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class Groups(Value):
@@ -283,14 +285,18 @@ def _contrasts_of_mode(
 
 
 def _marked(contrast: ContrastFigures, q_value: float) -> ContrastFigures:
-    """Return a contrast with its adjusted p-value and verdict."""
+    """Return a contrast with its adjusted p-value and verdict, which takes the usual interval, too, where there is one."""
     verdict = "unclear"
-    if q_value <= LIMIT and contrast.low is not None and contrast.high is not None:
-        if contrast.low > 0:
-            verdict = "more often"
-        elif contrast.high < 0:
-            verdict = "less often"
+    if q_value <= LIMIT and contrast.difference and not _leaves_open(contrast):
+        verdict = "more often" if contrast.difference > 0 else "less often"
     return contrast.model_copy(update={"adjusted": q_value, "verdict": verdict})
+
+
+def _leaves_open(contrast: ContrastFigures) -> bool:
+    """Return whether a contrast has its usual interval, and 0 lies within it."""
+    if contrast.low is None or contrast.high is None or contrast.interval_method:
+        return False
+    return contrast.low <= 0 <= contrast.high
 
 
 def agreement(atoms: Iterable[CodedAtom]) -> CoderAgreement:

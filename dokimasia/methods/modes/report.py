@@ -32,9 +32,11 @@ from dokimasia.report.blocks import (
     Span,
     Table,
     Texts,
+    spans,
 )
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
-from dokimasia.report.fields import Share, TableRow
+from dokimasia.report.fields import Share, TableRow, pointer
 from dokimasia.report.figures import several
 from dokimasia.report.sections import provenance
 from dokimasia.report.tables import TableColumn, column, computed_column, table
@@ -109,12 +111,6 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
 
 
 def _blocks(analysis: ModesFigures, links: Links) -> Iterator[Block]:
-    failed, met = analysis.atoms.failed, analysis.atoms.met
-    yield Paragraph(
-        f"{len(analysis.modes)} failure modes, counted on {failed.n_scored:,} of {failed.there:,} "
-        f"failed atoms and {met.n_scored:,} that were met, by {analysis.judge}, who knew neither scores nor models.",
-        "lead",
-    )
     for note in analysis.notes:
         yield Paragraph(note, "warning")
     if analysis.making is not None:
@@ -138,6 +134,22 @@ def _blocks(analysis: ModesFigures, links: Links) -> Iterator[Block]:
         if mode.examples:
             title = f"{mode.name}: {several(len(mode.examples), 'example')}"
             yield Fold(title, (Bullets([_example(example, links) for example in mode.examples]),))
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return which mode is seen most often, on how many failed criteria that rests, and what was spent."""
+    analysis = data.figures_as(ModesFigures)
+    failed, met = analysis.atoms.failed, analysis.atoms.met
+    sentences: list[Cell] = []
+    if analysis.modes and failed.n_scored:
+        number, most = max(enumerate(analysis.modes), key=lambda entry: (entry[1].failed.k, -entry[0]))
+        share = figures.share_of(most.failed, f"{pointer('modes', str(number))}/failed")
+        sentences.append((Span(most.name, "strong"), " is seen most often: ", *spans(share), " of the failed atoms."))
+    sentences.append(
+        f"{len(analysis.modes)} failure modes, counted on {failed.n_scored:,} of {failed.there:,} "
+        f"failed atoms and {met.n_scored:,} that were met, by {analysis.judge}, who knew neither scores nor models."
+    )
+    return [*sentences, used_sentence(analysis)]
 
 
 def _making(making: Making) -> Iterator[Block]:
@@ -336,4 +348,5 @@ DRAWING = Drawing(
     terminal=(own_section,),
     sample=sample,
     figures=ModesFigures,
+    conclusion=conclusion,
 )

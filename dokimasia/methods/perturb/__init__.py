@@ -1,7 +1,5 @@
 """Perturbation: right answers with inserted errors of named dimensions, for probing judges (FOCUS, section 2)."""
 
-from functools import partial
-
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.perturb.figures import (
     COLUMNS,
@@ -15,8 +13,8 @@ from dokimasia.methods.perturb.figures import (
 from dokimasia.methods.perturb.files import perturbation_files
 from dokimasia.methods.perturb.request import PerturbPlan, PerturbRequest, accept
 from dokimasia.people.checks import open_checks
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 
 METHOD: Method[PerturbRequest, PerturbPlan] = Method(
     name="perturb",
@@ -29,7 +27,7 @@ METHOD: Method[PerturbRequest, PerturbPlan] = Method(
     figures=figures_of_run,
     shape=lambda: PerturbFigures,
     report=lazy_function("dokimasia.methods.perturb.report", "with_items"),
-    graphs=versions_of("gold_writing", "image_perturbing", "text_perturbing"),
+    graphs=versions_of("gold_imaging", "gold_writing", "image_perturbing", "text_perturbing"),
     items=items,
     items_shown=False,
     row_name="perturbations",
@@ -40,7 +38,7 @@ METHOD: Method[PerturbRequest, PerturbPlan] = Method(
     forms={"perturbations": perturbation_files},
 )
 
-perturb = partial(run_method, METHOD)
+perturb = verb(METHOD, "perturb")
 """Perturb answers: `await perturb(PerturbRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "PerturbPlan", "PerturbRequest", "PerturbedItem", "perturb", "perturbed_items"]

@@ -10,7 +10,7 @@ from dokimasia.algorithms.text.word_difference import word_difference
 from dokimasia.domain.blindspots import NEUTRAL, Perturbed, Task
 from dokimasia.domain.identity import Value, value_id
 from dokimasia.domain.judgement import FailureKind
-from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, NotApplicable
+from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, GoldImage, NotApplicable
 from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.parsing.blindspots.perturbed import reason_kind
 from dokimasia.people.checks import LabelFigures, checked_texts, label_figures, labelled
@@ -38,6 +38,7 @@ COLUMNS: dict[str, ColumnType] = {
     "gold_image": "text",
     "perturbed_image": "text",
     "description": "text",
+    "rationale": "text",
     "instruction": "text",
     "not_applicable": "text",
     "checked_as": "text",
@@ -91,7 +92,7 @@ class RunValues(NamedTuple):
 
     perturbed: Mapping[str, PerturbedItem]
     not_applicable: Mapping[str, NotApplicable]
-    golds: Mapping[str, GoldAnswer]
+    golds: Mapping[str, GoldAnswer | GoldImage]
 
 
 def item_of(sample_id: str, dimension: str) -> str:
@@ -115,7 +116,9 @@ def values_of(home: Home, run: Run) -> RunValues:
     not_applicable: dict[str, NotApplicable] = {}
     for source, absence in made_values(home, run.id, NotApplicable):
         not_applicable[item_of(source.sample_id, absence.dimension)] = absence
-    golds = {source.sample_id: gold for source, gold in made_values(home, run.id, GoldAnswer)}
+    golds: dict[str, GoldAnswer | GoldImage] = {}
+    golds |= {source.sample_id: gold for source, gold in made_values(home, run.id, GoldAnswer)}
+    golds |= {source.sample_id: gold for source, gold in made_values(home, run.id, GoldImage)}
     return RunValues(perturbed, not_applicable, golds)
 
 
@@ -125,12 +128,27 @@ def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
 
 
 def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
-    """Return the ids of the gold answers to perturb, by sample: from the data, or written and checked."""
+    """Return the ids of the gold answers to perturb, by sample: those of the data unless found wrong, and written right ones."""
     golds = dict(plan.golds)
     for source, gold in made_values(home, run.id, GoldAnswer):
         if gold.right:
             golds[source.sample_id] = source.id
+        else:
+            golds.pop(source.sample_id, None)
     return golds
+
+
+def gold_images_of(home: Home, run: Run, plan: PerturbPlan) -> tuple[dict[str, str], set[str]]:
+    """Return the ids of the gold images that were found right, by sample, and the samples without a usable one."""
+    made: dict[str, str] = {}
+    unusable = set(plan.to_write)
+    for source, gold in made_values(home, run.id, GoldImage):
+        if gold.right:
+            made[source.sample_id] = source.id
+            unusable.discard(source.sample_id)
+        else:
+            unusable.add(source.sample_id)
+    return made, unusable
 
 
 def edited_items(home: Home, run: Run) -> dict[str, Perturbed]:
@@ -191,8 +209,9 @@ class Golds(Value):
 
     given: Count = Field(description="in the data")
     written: Count = Field(description="written and found right")
-    wrong: Count = Field(description="written and found wrong: nothing is made from them")
-    failed: Count = Field(description="not written, or not checked")
+    right: Count = Field(description="in the data and found right")
+    wrong: Count = Field(description="found wrong, whether written or in the data: nothing is made from them")
+    failed: Count = Field(description="not written, or not checked; of the data's, errors are planted in these, too")
     open: Count = Field(description="without a result yet")
 
 
@@ -229,6 +248,7 @@ class PerturbRow(Value):
     gold_image: str | None = None
     perturbed_image: str | None = None
     description: str | None = None
+    rationale: str | None = None
     instruction: str | None = None
     not_applicable: str | None = None
     checked_as: str | None = None
@@ -303,20 +323,21 @@ def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) 
     """Return the figures of gold answers, and the samples without a usable one."""
     states: list[str] = []
     blocked: set[str] = set()
-    for id in plan.to_write:
+    for id in (*plan.to_write, *plan.to_check):
         gold = values.golds.get(id)
         if gold_item(id) not in rows:
             state = "open"
         elif gold is None:
             state = "failed"
         else:
-            state = "written" if gold.right else "wrong"
+            state = ("written" if gold.by else "right") if gold.right else "wrong"
         states.append(state)
-        if state != "written":
+        if state == "wrong" or (state in ("open", "failed") and id not in plan.golds):
             blocked.add(id)
     golds = Golds(
         given=len(plan.golds),
         written=states.count("written"),
+        right=states.count("right"),
         wrong=states.count("wrong"),
         failed=states.count("failed"),
         open=states.count("open"),
@@ -400,6 +421,10 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
     for row in rows:
         if row.item.startswith(GOLD):
             gold = values.golds.get(row.sample_id)
+            if isinstance(gold, GoldImage):
+                doubt = None if gold.right else gold.why
+                yield PerturbRow(task=plan.task, gold_image=gold.image.sha256, gold_wrong=doubt)
+                continue
             doubt = None if gold is None or gold.right else f"{gold.words}: {gold.why}"
             yield PerturbRow(task=plan.task, gold=gold and gold.text, gold_wrong=doubt)
             continue
@@ -419,6 +444,7 @@ def _fields_of(home: Home, run: Run, rows: Iterable[ResultRow]) -> Iterator[Pert
                 "gold": item.gold or None,
                 "perturbed": item.perturbed or None,
                 "description": item.description or None,
+                "rationale": item.rationale or None,
                 "instruction": item.instruction or None,
                 "gold_image": item.gold_image and item.gold_image.sha256,
                 "perturbed_image": item.perturbed_image and item.perturbed_image.sha256,

@@ -49,6 +49,7 @@ def _row(id: str, item: Perturbed, sample: Sample, standing: Standing | None) ->
         "perturbed_image": None if item.perturbed_image is None else _file(item.perturbed_image),
         "dimension": item.dimension,
         "description": item.description,
+        "rationale": item.rationale,
         "instruction": item.instruction,
         "by": item.by,
         "reference_answer": sample.reference_answer,

@@ -15,7 +15,8 @@ from dokimasia.methods.perturb.figures import (
 from dokimasia.methods.perturb.request import NO_NEUTRAL, OWN_WORK
 from dokimasia.people.checks import label_blocks
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Facts, Fold, Image, Paragraph, Section, Span, Texts
+from dokimasia.report.blocks import Block, Cell, Facts, Fold, Image, Paragraph, Section, Span, Texts, spans
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.differences import difference
 from dokimasia.report.fields import TableRow, pointer
@@ -88,6 +89,19 @@ def section(data: ReportData) -> Section:
     return Section("perturbations", "Perturbations", tuple(blocks))
 
 
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how many perturbations were made, how many of them the checker agrees with, and what was spent."""
+    perturbing = data.figures_as(PerturbFigures)
+    sentences: list[Cell] = [
+        f"{perturbing.made:,} of {figures.several(perturbing.asked, 'perturbation')} were made on "
+        f"{figures.several(perturbing.n, 'sample')}."
+    ]
+    if perturbing.checker is not None and perturbing.agreed.n:
+        agreed = figures.share_of(perturbing.agreed, "/agreed")
+        sentences.append((f"{perturbing.checker} agrees with ", *spans(agreed), " of those that it checked."))
+    return [*sentences, used_sentence(perturbing)]
+
+
 def labels(data: ReportData) -> Section:
     """Return the section of people's labels."""
     perturbing = data.figures_as(PerturbFigures)
@@ -116,7 +130,7 @@ def sample(views: Views, cut: Cut) -> Iterator[Block]:
 def _sample(views: Sequence[PerturbItemView], cut: Cut, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     for item in views:
         if item.dimension is None:
-            yield from _gold(item, cut)
+            yield from _gold(item, cut, pictures)
             continue
         title = Span(f"{item.dimension} ({item.group})", "strong")
         if item.failure:
@@ -126,6 +140,8 @@ def _sample(views: Sequence[PerturbItemView], cut: Cut, pictures: Mapping[str, P
         else:
             label = f" (labelled {item.label.replace('_', ' ')})" if item.label else ""
             yield Paragraph((title, f": {item.description or 'not described'}", Span(label, "muted")))
+            if item.rationale:
+                yield Paragraph((Span("rationale: ", "muted"), item.rationale))
             yield from _images(item, pictures)
             if item.difference:
                 yield Paragraph(difference(item.difference, whole=False))
@@ -143,13 +159,18 @@ def _images(item: PerturbItemView, pictures: Mapping[str, Picture]) -> Iterator[
         yield Image(picture.uri if picture else "", f"{title}: image {sha256[:12]}", sha256=sha256)
 
 
-def _gold(item: PerturbItemView, cut: Cut) -> Iterator[Block]:
+def _gold(item: PerturbItemView, cut: Cut, pictures: Mapping[str, Picture]) -> Iterator[Block]:
     if item.failure:
         yield Paragraph(("gold answer: ", Span(f"{item.failure}: {item.reason}", "bad")))
-    elif item.gold:
-        yield Texts([(Span("gold answer, as it was written", "strong"), cut(item.gold))])
-        if item.gold_wrong:
-            yield Paragraph(f"The checker finds it wrong, and nothing is made from it: {item.gold_wrong}", "warning")
+        return
+    if item.gold:
+        yield Texts([(Span("gold answer", "strong"), cut(item.gold))])
+    if item.gold_image:
+        picture = pictures.get(item.gold_image)
+        title = f"gold image: image {item.gold_image[:12]}"
+        yield Image(picture.uri if picture else "", title, sha256=item.gold_image)
+    if item.gold_wrong:
+        yield Paragraph(f"The checker finds it wrong, and nothing is made from it: {item.gold_wrong}", "warning")
 
 
 def _notes(perturbing: PerturbFigures) -> Iterator[str]:
@@ -158,10 +179,12 @@ def _notes(perturbing: PerturbFigures) -> Iterator[str]:
         yield f"{NO_NEUTRAL[0].upper()}{NO_NEUTRAL[1:]}."
     if perturbing.brought:
         yield "The images were edited elsewhere and brought in a file; nobody was asked."
-    if perturbing.gold_writer:
+    if golds.right or golds.written or golds.wrong or golds.failed or golds.open:
+        what = "images" if perturbing.editor else "answers"
+        written = f", {golds.written:,} by {perturbing.gold_writer} found right" if golds.written else ""
         yield (
-            f"Gold answers: {golds.given:,} given, {golds.written:,} written by {perturbing.gold_writer} and found "
-            f"right by {perturbing.checker}, {golds.wrong:,} found wrong and left out, {golds.failed:,} failed."
+            f"Gold {what}, checked by {perturbing.checker}: {golds.right:,} of {golds.given:,} in the data found "
+            f"right{written}, {golds.wrong:,} found wrong and left out, {golds.failed:,} failed."
         )
     if perturbing.checker:
         unaware = "" if perturbing.editor else ", which is not told what a change was meant as"
@@ -198,4 +221,5 @@ DRAWING = Drawing(
     (section, labels, items_section, skipped.section, provenance.section),
     sample=sample,
     figures=PerturbFigures,
+    conclusion=conclusion,
 )

@@ -16,6 +16,7 @@ from dokimasia.domain.identity import digest, unit_interval, value_id
 from dokimasia.domain.perturbation import GoldAnswer, PerturbOptions
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
+from dokimasia.gateway.pricing import NEW_IMAGE_TOKENS
 from dokimasia.prompts.dimensions import error_dimensions_id
 from dokimasia.report.figures import several
 from dokimasia.runs.estimate import (
@@ -32,9 +33,8 @@ from dokimasia.runs.session import Accepted, Session, hash_of
 from dokimasia.storage.content.blobs import MemoryBlobs
 
 TEXT_PROMPTS = ("change_check", "error_in_passages", "error_throughout", "harmless_rewrite", "repair")
-GOLD_PROMPTS = ("gold_answer", "gold_check")
 IMAGE_PROMPTS = ("edit_check", "edit_instruction", "repair")
-GOLD_TOKENS, CHECK_TOKENS, LIST_TOKENS, INSTRUCTION_REPLY = 400, 120, 1_200, 120
+GOLD_TOKENS, CHECK_TOKENS, LIST_TOKENS, INSTRUCTION_REPLY = 400, 120, 1_700, 160
 
 NO_NEUTRAL = (
     "harmless changes are not made, so a probe cannot tell false alarms: `dokimasia perturb` makes them with score_neutral "
@@ -49,8 +49,9 @@ class PerturbRequest(DataRequest):
     """Make the right answers to DATA worse in named dimensions of error, to probe judges with them.
 
     A line of DATA has an image and a prompt. Image-to-text: the right (gold) answer is the line's field `gold`; where there
-    is none, --gold-writer writes it and the checker checks it; without a writer it is the reference answer. Text-to-image:
-    the prompt is what the image was made by, and the image is the gold one.
+    is none, --gold-writer writes it; without a writer it is the reference answer. Text-to-image: the prompt is what the image
+    was made by, and the image is the gold one; where there is none, --gold-writer, an image model, makes it. The checker
+    checks every gold answer and image before an error is planted in it, and what it finds wrong is left out and counted.
 
     The perturber may say that a dimension does not apply to a sample, which is counted and no failure. The same command
     continues an interrupted run, or prints what came of it.
@@ -73,11 +74,13 @@ class PerturbRequest(DataRequest):
     )
     gold_field: str = Field(default="gold", min_length=1, description="The field of a line that holds the gold answer.")
     gold_writer: Annotated[str | None, Option(models=True)] = Field(
-        default=None, description="Who writes the gold answers that the data do not have; the checker checks them."
+        default=None,
+        description="Who writes the gold answers that the data do not have; text-to-image: the image model that makes them.",
     )
     checker: Annotated[str | None, Option(models=True)] = Field(
         default=None,
-        description=f"Who says of each change which dimension it is of (default: the perturber; {NOBODY}: nobody).",
+        description=f"Who checks gold answers, and says of each change which dimension it is of (default: the perturber; "
+        f"{NOBODY}: nobody).",
     )
     editor: Annotated[str | None, Option(models=True)] = Field(
         default=None, description="text-to-image: the image model that edits the gold image as the perturber says."
@@ -91,9 +94,10 @@ class PerturbRequest(DataRequest):
 class PerturbPlan(DataPlan):
     """The plan of a perturbation run.
 
-    `definitions` is the content id of the task's dimensions. `asked` are the dimensions of each sample, and `golds` the
-    ids of the data's gold answers, by sample; `gold` is a hash of these. `too_short` counts gold answers with too few
-    words, by dimension. `edited` is a hash of the file of edited images.
+    `definitions` is the content id of the task's dimensions. `asked` are the dimensions of each sample, and `golds` the ids of
+    the data's gold answers, or the hashes of its gold images, by sample; `gold` is a hash of the answers. `too_short` counts
+    gold answers with too few words, by dimension. `edited` is a hash of the file of edited images. `gold_checked`: the gold
+    answers or images of the data are checked.
     """
 
     task: Task
@@ -106,6 +110,7 @@ class PerturbPlan(DataPlan):
     editor: ModelSpec | None = None
     gold: str = ""
     edited: str | None = None
+    gold_checked: bool = False
     asked: Annotated[dict[str, tuple[str, ...]], OutsideIdentity]
     golds: Annotated[dict[str, str], OutsideIdentity]
     too_short: Annotated[dict[str, int], OutsideIdentity]
@@ -128,6 +133,13 @@ class PerturbPlan(DataPlan):
         if self.gold_writer is None:
             return []
         return [id for id, dimensions in self.asked.items() if dimensions and id not in self.golds]
+
+    @property
+    def to_check(self) -> list[str]:
+        """The samples whose gold answer is in the data and is checked before anything is planted in it."""
+        if not self.gold_checked:
+            return []
+        return [id for id, dimensions in self.asked.items() if dimensions and id in self.golds]
 
     @property
     def options(self) -> PerturbOptions:
@@ -186,6 +198,9 @@ async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbP
             f"field {request.gold_field!r}, or have them written with --gold-writer"
         )
     edited_ids = [value_id(edited.item) for edited in material.edited]
+    golds = {id: value_id(gold) for id, gold in material.golds.items()}
+    if models.editor is not None:
+        golds = {sample.id: sample.images[0].sha256 for sample in material.samples if sample.images}
     plan = PerturbPlan(
         data=hash_of([(sample.id, value_id(sample)) for sample in material.samples]),
         limit=request.limit,
@@ -199,8 +214,9 @@ async def accept(request: PerturbRequest, session: Session) -> Accepted[PerturbP
         gold=digest("golds", {id: gold.text for id, gold in sorted(material.golds.items())})[:16],
         edited=digest("edited", edited_ids)[:16] if material.edited else None,
         asked=by_sample,
-        golds={id: value_id(gold) for id, gold in material.golds.items()},
+        golds=golds,
         too_short={name: len(ids) for name, ids in too_short.items() if ids},
+        gold_checked=models.checker is not None and bool(golds),
     )
     return Accepted(
         plan=plan,
@@ -257,11 +273,11 @@ def draw_dimensions(
 def _models(request: PerturbRequest, session: Session) -> PerturbModels:
     if request.task == "image-to-text" and (request.editor or request.edited):
         raise ConfigError("--editor and --edited are for images: give --task text-to-image with them")
-    if request.task == "text-to-image" and request.gold_writer:
-        raise ConfigError("--gold-writer writes texts: with --task text-to-image the gold answer is the sample's image")
     if request.edited:
-        if request.perturber or request.editor:
-            raise ConfigError("--edited brings images that were edited already: leave --perturber and --editor out")
+        if request.perturber or request.editor or request.gold_writer:
+            raise ConfigError(
+                "--edited brings images that were edited already: leave --perturber, --editor and --gold-writer out"
+            )
         return PerturbModels(None, None, None, None)
     if not request.perturber:
         raise ConfigError("name who perturbs with --perturber")
@@ -272,18 +288,29 @@ def _models(request: PerturbRequest, session: Session) -> PerturbModels:
         raise ConfigError(f"gold answers that a model writes are checked: name another --checker than {NOBODY}")
     return PerturbModels(
         session.judge(request.perturber),
-        session.judge(request.gold_writer) if request.gold_writer else None,
+        _gold_writer(request, session),
         None if checker == NOBODY else session.judge(checker),
         session.model(request.editor) if request.editor else None,
     )
+
+
+def _gold_writer(request: PerturbRequest, session: Session) -> ModelSpec | None:
+    """Return who writes gold answers: a model that chats, or, of images, an image model."""
+    if not request.gold_writer:
+        return None
+    if request.task == "text-to-image":
+        return session.model(request.gold_writer)
+    return session.judge(request.gold_writer)
 
 
 def _prompts(request: PerturbRequest, models: PerturbModels, material: PerturbMaterial) -> tuple[str, ...]:
     if material.edited:
         return ()
     if request.task == "text-to-image":
-        return IMAGE_PROMPTS
-    return (*TEXT_PROMPTS, *GOLD_PROMPTS) if models.gold_writer else TEXT_PROMPTS
+        return (*IMAGE_PROMPTS, "gold_image_check") if models.checker else IMAGE_PROMPTS
+    writing = ("gold_answer",) if models.gold_writer else ()
+    checking = ("gold_check",) if models.checker else ()
+    return (*TEXT_PROMPTS, *writing, *checking)
 
 
 def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str, ErrorDimension]) -> PerturbMaterial:
@@ -291,7 +318,8 @@ def _material(request: PerturbRequest, session: Session, dimensions: Mapping[str
     of_images = request.task == "text-to-image"
     unfit: list[str] = []
     for sample in samples:
-        if not sample.images or (of_images and len(sample.images) > 1):
+        made = of_images and bool(request.gold_writer)  # an image that is not there is made
+        if (not sample.images and not made) or (of_images and len(sample.images) > 1):
             unfit.append(sample.id)
     if unfit:
         images = "exactly one image, the gold one" if of_images else "an image"
@@ -359,7 +387,7 @@ def _estimate(plan: PerturbPlan, material: PerturbMaterial) -> Estimate:
         notes.append(NO_NEUTRAL)
     if plan.checks_own_work:
         notes.append(OWN_WORK.format(checker=_name(plan.checker)))
-    items = len(plan.to_write) + sum(map(len, plan.asked.values()))
+    items = len(plan.to_write) + len(plan.to_check) + sum(map(len, plan.asked.values()))
     return total_estimate(calls, len(material.samples), items=items).model_copy(update={"notes": tuple(notes)})
 
 
@@ -368,9 +396,11 @@ def _calls_of_sample(plan: PerturbPlan, sample: Sample, gold: GoldAnswer | None)
     texts = plan.editor is None
     request_tokens = INSTRUCTION_TOKENS + size.text
     gold_tokens = GOLD_TOKENS if gold is None else 1 + len(gold.text) // CHARACTERS_PER_TOKEN
-    if plan.gold_writer is not None and plan.checker is not None and gold is None:
-        yield ExpectedCalls(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), gold_tokens)
-        sent = request_tokens + gold_tokens + size.images_for(plan.checker)
+    if sample.id in plan.to_write and plan.gold_writer is not None:
+        written = gold_tokens if texts else NEW_IMAGE_TOKENS
+        yield ExpectedCalls(plan.gold_writer, 1, request_tokens + size.images_for(plan.gold_writer), written)
+    if sample.id in (*plan.to_write, *plan.to_check) and plan.checker is not None:
+        sent = request_tokens + (gold_tokens if texts else 0) + size.images_for(plan.checker)
         yield ExpectedCalls(plan.checker, 1, sent, CHECK_TOKENS)
     if plan.perturber is not None:
         sent = request_tokens + size.images_for(plan.perturber)

@@ -1,36 +1,34 @@
-"""The work of a perturbation run: write missing gold answers, then perturb each answer, with a row for each item."""
+"""The work of a perturbation run: write and check gold answers, then perturb each answer, with a row for each item."""
 
 import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import replace
 
 from dokimasia.domain.sample import Sample
-from dokimasia.graphs.perturb import GOLD_WRITING, IMAGE_PERTURBING, TEXT_PERTURBING
-from dokimasia.methods.perturb.figures import edited_items, gold_item, golds_of, item_of
+from dokimasia.graphs.perturb import GOLD_IMAGING, GOLD_WRITING, IMAGE_PERTURBING, TEXT_PERTURBING
+from dokimasia.methods.perturb.figures import edited_items, gold_images_of, gold_item, golds_of, item_of
 from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.runs.work import Item, Job, Stage
 
 
 async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
-    """Yield the stages: writing gold answers, if requested, and perturbing."""
+    """Yield the stages: writing and checking gold answers, if requested, and perturbing."""
     plan = job.plan
     if plan.edited is not None:
         yield _edited_images(job)
         return
-    if plan.gold_writer is not None:
-        to_write = set(plan.to_write)
+    if plan.editor is not None:
+        async for stage in _image_stages(job):
+            yield stage
+        return
+    if plan.to_write or plan.to_check:
+        given = {id: {"written": plan.golds[id]} for id in plan.to_check}
+        gold_inputs: dict[str, dict[str, str]] = {id: {} for id in plan.to_write} | given
 
         def gold_items(sample: Sample) -> list[Item]:
-            return [Item(gold_item(sample.id))] if sample.id in to_write else []
+            return [Item(gold_item(sample.id), gold_inputs[sample.id])] if sample.id in gold_inputs else []
 
-        yield replace(job.graph_stage(GOLD_WRITING, gold_items), items=len(to_write))
-    if plan.editor is not None:
-
-        def image_items(sample: Sample) -> list[Item]:
-            return [_item(sample, dimension, {}) for dimension in plan.asked[sample.id]]
-
-        yield replace(job.graph_stage(IMAGE_PERTURBING, image_items), items=sum(map(len, plan.asked.values())))
-        return
+        yield replace(job.graph_stage(GOLD_WRITING, gold_items), items=len(gold_inputs))
     golds = await asyncio.to_thread(golds_of, job.home, job.run, plan)
 
     def text_items(sample: Sample) -> list[Item]:
@@ -40,6 +38,28 @@ async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
 
     count = sum(len(dimensions) for id, dimensions in plan.asked.items() if id in golds)
     yield replace(job.graph_stage(TEXT_PERTURBING, text_items), items=count)
+
+
+async def _image_stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
+    """Yield the stages of images: making and checking gold images, if requested, and perturbing."""
+    plan = job.plan
+    looked_at = {*plan.to_write, *plan.to_check}
+    if looked_at:
+
+        def gold_items(sample: Sample) -> list[Item]:
+            return [Item(gold_item(sample.id))] if sample.id in looked_at else []
+
+        yield replace(job.graph_stage(GOLD_IMAGING, gold_items), items=len(looked_at))
+    made, unusable = await asyncio.to_thread(gold_images_of, job.home, job.run, plan)
+
+    def image_items(sample: Sample) -> list[Item]:
+        if sample.id in unusable:
+            return []
+        inputs = {"gold": made[sample.id]} if sample.id in made else {}
+        return [_item(sample, dimension, inputs) for dimension in plan.asked[sample.id]]
+
+    count = sum(len(dimensions) for id, dimensions in plan.asked.items() if id not in unusable)
+    yield replace(job.graph_stage(IMAGE_PERTURBING, image_items), items=count)
 
 
 def _item(sample: Sample, dimension: str, inputs: dict[str, str]) -> Item:

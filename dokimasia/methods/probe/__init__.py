@@ -1,15 +1,13 @@
 """Probes of judges: answers with inserted errors show what a judge misses under which way of judging (FOCUS)."""
 
-from functools import partial
-
 from dokimasia.methods.probe.acceptance import accept, previews
 from dokimasia.methods.probe.detections import detections_of
 from dokimasia.methods.probe.figures import COLUMNS, ProbeFigures, cells, figures_of_run, probe_items
 from dokimasia.methods.probe.perturbations import Probes, probes_of
 from dokimasia.methods.probe.request import Arm, ProbePlan, ProbeRequest, graphs_of
 from dokimasia.methods.probe.units import stored_probes
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 
 METHOD: Method[ProbeRequest, ProbePlan] = Method(
     name="probe",
@@ -33,7 +31,7 @@ METHOD: Method[ProbeRequest, ProbePlan] = Method(
     shown=100.0,
 )
 
-probe = partial(run_method, METHOD)
+probe = verb(METHOD, "probe")
 """Probe judges: `await probe(ProbeRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = [

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dokimasia.agents import Ask
+from dokimasia.agents.asking import rendered_asks
 from dokimasia.agents.blindspots import (
     Judged,
     compare_answers,
@@ -51,7 +52,7 @@ from dokimasia.methods.probe.units import (
     stored_probes,
     to_store,
 )
-from dokimasia.prompts import PromptLibrary, Rendered, render
+from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.prompts.dimensions import error_dimensions, error_dimensions_id
 from dokimasia.runs.estimate import (
     CHARACTERS_PER_TOKEN,
@@ -335,9 +336,7 @@ RUBRIC = Rubric(stream="must_right", statement="(what a response must say)", pol
 def previews(plan: ProbePlan, sample: Sample, library: PromptLibrary) -> Sequence[Rendered]:
     """Return the prompts for every judge in the order of the calls, with placeholders for answers."""
     asks: dict[str, Ask[object]] = {ask.prompt: ask for ask in _asks(plan, sample)}
-    return [
-        render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks.values()
-    ]
+    return rendered_asks(asks.values(), library)
 
 
 def _asks(plan: ProbePlan, sample: Sample) -> Iterator[Ask[object]]:

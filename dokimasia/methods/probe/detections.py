@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.algorithms.blindspots import (
+    AxisRule,
     equal_pair,
     equal_single,
     full_score,
@@ -54,6 +55,7 @@ class JudgedDetection(NamedTuple):
     equal: float | None = None
     worse: float | None = None
     orders: tuple[int, int] | None = None
+    majority: float | None = None
     overall: float | None = None
 
     @property
@@ -94,14 +96,14 @@ def detect(unit: ProbeUnit, gold: Value | None, judgements: Sequence[Value]) -> 
 
 
 def detections_of(home: Home, run: Run) -> list[Detection]:
-    """Return the detection of every item that has a result, in the run's order."""
+    """Return the detection of every item, and of every gold answer's own judgement, that has a result, in the run's order."""
     plan = run.plan_as(ProbePlan)
     units = all_units(plan, stored_probes(home, plan))
     return list(detections(home, units, results(home, run.id)))
 
 
 def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[ResultRow]) -> Iterator[Detection]:
-    """Yield the detections of the items among a probe's rows."""
+    """Yield the detections of the judgements among a probe's rows."""
     by_item = {row.item: row for row in rows}
     judgements = judgements_of(home, units, by_item)
     shares_named: dict[str, float] = {}
@@ -109,13 +111,15 @@ def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[Result
         shares_named[name] = sum(notice.named for notice in notices) / len(notices)
     for name, unit in units.items():
         row = by_item.get(name)
-        if row is None or not unit.compared:
+        if row is None:
             continue
         detection = JudgedDetection()
-        if name in judgements:
+        if unit.compared and name in judgements:
             gold = judgements[unit.first][0] if unit.first in judgements else None
             detection = detect(unit, gold, judgements[name])
-        yield _detection(unit, detection, row.failure or "", shares_named.get(unit.reading))
+        bases = (by_item.get(base) for base in unit.bases)
+        asked = not any(base is not None and base.failure for base in bases)
+        yield _detection(unit, detection, row.failure or "", asked=asked, share_named=shares_named.get(unit.reading))
 
 
 def judgements_of(
@@ -155,29 +159,37 @@ def _of_axes(unit: ProbeUnit, gold: Mapping[str, float], changed: Mapping[str, f
         strict = strict or missed
     else:
         missed = undetected_single(gold, changed, axes)
-    overall = float(undetected_single(gold, changed, [OVERALL])) if by_axes(unit.evaluator) else None
-    return JudgedDetection(undetected=float(missed), strict=float(strict), worse=worse, overall=overall)
+    detection = JudgedDetection(undetected=float(missed), strict=float(strict), worse=worse)
+    if not by_axes(unit.evaluator):
+        return detection
+    majority = undetected_single(gold, changed, axes, rule="majority")
+    return detection._replace(majority=float(majority), overall=float(undetected_single(gold, changed, [OVERALL])))
 
 
 def _of_pair(unit: ProbeUnit, choices: Sequence[Mapping[str, str]]) -> JudgedDetection:
     if unit.case == "retest":
         return JudgedDetection(equal=equal_pair(choices))
-    verdicts = _verdicts(choices, _relevant_axes(unit))
+    axes = _relevant_axes(unit)
+    verdicts = _verdicts(choices, axes, "majority")
     worse = worse_pair(verdicts)
     if unit.case == "neutral":
         return JudgedDetection(equal=equal_pair(choices), worse=worse, orders=verdicts)
-    missed = undetected_pair(verdicts)
-    overall = undetected_pair(_verdicts(choices, [OVERALL])) if by_axes(unit.evaluator) else None
-    return JudgedDetection(undetected=missed, strict=float(missed > 0), worse=worse, orders=verdicts, overall=overall)
+    missed = undetected_pair(_verdicts(choices, axes, "any"))
+    detection = JudgedDetection(undetected=missed, strict=float(missed > 0), worse=worse, orders=verdicts)
+    if not by_axes(unit.evaluator):
+        return detection
+    by_overall = undetected_pair(_verdicts(choices, [OVERALL], "any"))
+    return detection._replace(majority=undetected_pair(verdicts), overall=by_overall)
 
 
 def _relevant_axes(unit: ProbeUnit) -> tuple[str, ...]:
     return () if unit.probe is None else dimension_of(unit.probe).axes
 
 
-def _verdicts(choices: Sequence[Mapping[str, str]], axes: Sequence[str]) -> tuple[int, int]:
+def _verdicts(choices: Sequence[Mapping[str, str]], axes: Sequence[str], rule: AxisRule) -> tuple[int, int]:
     """Return the verdicts for the gold answer in the first and in the second place."""
-    return pair_verdict(choices[0], axes, gold="first"), pair_verdict(choices[1], axes, gold="second")
+    first = pair_verdict(choices[0], axes, gold="first", rule=rule)
+    return first, pair_verdict(choices[1], axes, gold="second", rule=rule)
 
 
 def _of_score(case: Case, gold: float, changed: float, *, missed: bool) -> JudgedDetection:
@@ -187,7 +199,9 @@ def _of_score(case: Case, gold: float, changed: float, *, missed: bool) -> Judge
     return JudgedDetection(undetected=float(missed), strict=float(undetected_score(gold, changed)), worse=worse)
 
 
-def _detection(unit: ProbeUnit, detection: JudgedDetection, failure: str, share_named: float | None) -> Detection:
+def _detection(
+    unit: ProbeUnit, detection: JudgedDetection, failure: str, *, asked: bool, share_named: float | None
+) -> Detection:
     dimension = group = ""
     if unit.probe is not None:
         dimension = unit.probe.item.dimension
@@ -204,6 +218,7 @@ def _detection(unit: ProbeUnit, detection: JudgedDetection, failure: str, share_
         **detection._asdict(),
         named=share_named,
         failure=failure,
+        asked=asked,
         model=unit.arm.judge,
         budget=unit.arm.budget,
         tools=unit.arm.tools,

@@ -22,7 +22,6 @@ from dokimasia.algorithms.statistics.within_clusters import exchange_p_values
 from dokimasia.domain.blindspots import (
     AxisChoices,
     AxisScores,
-    Case,
     Detection,
     Evaluator,
     Paradigm,
@@ -69,6 +68,8 @@ WITHOUT, WITH = "without", "with"
 ORIGINAL, NEW = "original", "new"
 
 LOWER, HIGHER = "lower is better", "higher is better"
+BY_ANY = f"no relevant axis detects the error: single, all are unchanged; pairs, none prefers the gold answer; {LOWER}"
+BY_MAJORITY = f"no majority of the relevant axes detects the error, a tie counting against it; {LOWER}"
 BY_OVERALL = f"undetected by the axis overall alone, where several axes are asked for; {LOWER}"
 
 COLUMNS: dict[str, ColumnType] = {
@@ -83,6 +84,7 @@ COLUMNS: dict[str, ColumnType] = {
     "checked": "truth",
     "undetected": "number",
     "strict": "number",
+    "majority": "number",
     "overall": "number",
     "equal": "number",
     "worse": "number",
@@ -163,7 +165,8 @@ class ProbedKind(Value):
     """What a judge made of errors of some kind under one evaluator; lower is better but for `named`."""
 
     undetected: Annotated[ProbeShare, Display("undetected", write=percent)] = Field(
-        description="errors that went undetected, as published; of pairs the mean of both orders"
+        description="errors that no relevant axis detects: single, the points on all of them are unchanged; of pairs, none of "
+        "them prefers the gold answer, mean of both orders"
     )
     strict: Annotated[
         ProbeShare,
@@ -174,6 +177,10 @@ class ProbedKind(Value):
     ] = Field(description="of pairs: undetected in at least one order; null for others")
     both: Annotated[ProbeShare | None, Display("in both", "undetected in both orders", write=plain_percent)] = Field(
         description="of pairs: undetected in both orders; null for others"
+    )
+    majority: Annotated[ProbeShare | None, Display("by majority", BY_MAJORITY, write=percent)] = Field(
+        description="errors that no majority of the relevant axes detects; null for evaluators that ask for no axes beside "
+        "overall"
     )
     overall: Annotated[ProbeShare | None, Display("by overall", BY_OVERALL, write=percent)] = Field(
         description="undetected by the axis overall alone; null for evaluators that ask for no axes beside it"
@@ -222,6 +229,14 @@ class PairPlaces(Value):
     ] = Field(description="over all judges and evaluators of the task, Benjamini and Hochberg")
 
 
+class GoldJudgements(Value):
+    """How many of the gold answers' own judgements there are."""
+
+    n: Count = Field(description="gold answers that were put to the judge")
+    n_scored: Count = Field(description="of them, those with a judgement")
+    coverage: Coverage
+
+
 class ProbedEvaluator(ProbedKind):
     """A judge under one evaluator: all errors together, by group and by dimension, and changes that do no harm."""
 
@@ -255,7 +270,15 @@ class ProbedEvaluator(ProbedKind):
     places: PairPlaces | None = Field(description="of pairs judged in both orders; null for others")
     groups: dict[str, ProbedKind]
     dimensions: dict[str, ProbedKind]
-    failures: Failures = Field(description="items without a judgement, by kind of failure")
+    gold: GoldJudgements | None = Field(
+        description="the gold answers' own judgements, with which the others are compared; null for pairs, which have none"
+    )
+    failures: Failures = Field(
+        description="judgements asked for that failed, those of gold answers among them, by kind of failure"
+    )
+    unasked: Count = Field(
+        description="items that were not judged since the gold answer's own judgement failed, or what both rest on"
+    )
 
 
 class ProbedJudge(Value):
@@ -375,6 +398,7 @@ class JudgementFields(Value):
     checked: bool | None
     undetected: float | None
     strict: float | None
+    majority: float | None
     overall: float | None
     equal: float | None
     worse: float | None
@@ -501,7 +525,12 @@ def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: 
     (overall,) = (row for row in rows if row.scope == "all")
     controls = overall.controls
     assert controls is not None  # The row of all errors has it.
-    failures = cast("Iterable[FailureKind]", (detection.failure for detection in every if detection.failure))
+    golds = [not detection.failure for detection in every if detection.case == "gold"]
+    gold = (
+        GoldJudgements(n=len(golds), n_scored=sum(golds), coverage=rounded(sum(golds) / len(golds))) if golds else None
+    )
+    asked = [detection for detection in every if detection.asked]
+    failures = cast("Iterable[FailureKind]", (detection.failure for detection in asked if detection.failure))
     return ProbedEvaluator(
         **dict(_kind(overall)),
         equal=to_share(controls.equal),
@@ -511,7 +540,9 @@ def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: 
         places=places,
         groups={row.name: _kind(row) for row in rows if row.scope == "group"},
         dimensions={row.name: _kind(row) for row in rows if row.scope == "dimension"},
+        gold=gold,
         failures=failures_by_kind(failures),
+        unasked=len(every) - len(asked),
     )
 
 
@@ -530,6 +561,7 @@ def _kind(row: FailureRate) -> ProbedKind:
         strict=to_share(row.strict),
         either=row.either and to_share(row.either),
         both=row.both and to_share(row.both),
+        majority=row.majority and to_share(row.majority),
         overall=row.overall and to_share(row.overall),
         worse=to_share(row.worse),
         named=to_share(row.named),
@@ -846,7 +878,7 @@ def judgement_fields(
     by_item = {row.item: row for row in rows}
     judgements = judgements_of(home, units, by_item)
     notices = notices_of(home, by_item)
-    names = {_key(unit): name for name, unit in units.items() if unit.compared}
+    names = {_key(unit): name for name, unit in units.items()}
     by_name: dict[str, Detection] = {}
     for detection in detections(home, units, rows):
         key = (detection.judge, detection.evaluator, detection.new_reference, detection.item)
@@ -856,7 +888,6 @@ def judgement_fields(
             continue
         unit = units[row.item]
         probe, detection = unit.probe, by_name.get(row.item)
-        case: Case | str = unit.case if unit.compared else "gold"
         unit_judgements = judgements.get(row.item, ())
         gold = judgements.get(unit.first, ()) if unit.compared else ()
         words = None
@@ -869,11 +900,12 @@ def judgement_fields(
             new_reference=unit.new_reference,
             dimension=None if probe is None else probe.item.dimension,
             group=(detection.group or None) if detection else None,
-            case=case,
+            case=unit.case,
             item=None if probe is None else probe.id,
             checked=None if probe is None else probe.checked,
             undetected=detection and detection.undetected,
             strict=detection and detection.strict,
+            majority=detection and detection.majority,
             overall=detection and detection.overall,
             equal=detection and detection.equal,
             worse=detection and detection.worse,

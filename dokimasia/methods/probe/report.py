@@ -6,8 +6,9 @@ from dataclasses import replace
 from functools import partial
 from typing import Literal, NamedTuple
 
-from dokimasia.domain.blindspots import EVALUATORS, Evaluator, Paradigm, Task, by_axes, paradigm_of
+from dokimasia.domain.blindspots import EVALUATORS, Evaluator, Paradigm, Task, paradigm_of
 from dokimasia.methods.probe.figures import (
+    BY_ANY,
     HIGHER,
     LOWER,
     NEW,
@@ -15,6 +16,7 @@ from dokimasia.methods.probe.figures import (
     WITH,
     WITHOUT,
     ArmsBeside,
+    GoldJudgements,
     ProbeComparison,
     ProbedEvaluator,
     ProbedKind,
@@ -84,14 +86,11 @@ WAY_OUT = (
     "temperature or reasoning effort is probed as it is configured by `--sampling own`."
 )
 
-OVERALL_RULE = (
-    "As published, an error is undetected where all relevant axes are unchanged, or of pairs where no majority of them "
-    "prefers the gold answer; by overall alone, where overall is unchanged, or the gold answer alone is not preferred on it."
-)
-
-HONEST_TIES = (
-    "missed by majority in pairs and not by overall is one where half or more of the relevant axes do not prefer the gold "
-    "answer, most often since they are honestly ties: the judge sees it."
+THREE_RULES = (
+    "An axis detects an error where its points change, and in pairs where it prefers the gold answer. By any relevant axis, the "
+    "rule of all other tables, an error is detected where at least one of them does: FOCUS states this for single scores, and "
+    "of pairs only that the relevant axes count, so that the same rule for both is this project's. By majority, more than half "
+    "of them have to, and an honest tie counts against the judge. By overall, that axis alone decides."
 )
 
 NAMED_AT_MOST = 3
@@ -190,6 +189,12 @@ def _scored_errors(share: ProbeShare, place: str) -> Cell:
     return figures.count(share.n_scored, f"{place}/n_scored")
 
 
+def _gold(gold: GoldJudgements | None, place: str) -> Cell:
+    if gold is None:
+        return figures.NOTHING
+    return (figures.count(gold.n_scored, f"{place}/n_scored"), "/", figures.count(gold.n, f"{place}/n"))
+
+
 def _bounds(bounds: Bounds | None, place: str) -> Cell:
     return figures.NOTHING if bounds is None else f"{100 * bounds.low:.0f} – {100 * bounds.high:.0f} %"
 
@@ -219,22 +224,29 @@ def failures(data: ReportData) -> Section:
     blocks: list[Block] = []
     tasks = tasks_of(data)
     for task in tasks:
-        if task.figures.shown:
-            blocks.append(Paragraph(headline(task.task, measured_judges(task)), "lead"))
         blocks.append(_main_table(task))
         notes = (other_ways_of_asking(task.figures), without_neutral(task))
         blocks += [Paragraph(note, "note") for note in notes if note]
     blocks.append(
         Paragraph(
-            f"Undetected (lower is better): the share of errors that leave the judgement as it was. Score-invariant "
+            f"Undetected (lower is better): the share of errors that no relevant axis detects. Score-invariant "
             f"({HIGHER}): the share of harmless changes judged equal, on all axes; by reference, with the full score. "
             f"{MEANING_OF_STRATEGIES}. 95 % intervals, clustered by image.",
             "note",
         )
     )
     blocks += [Only("page", (_other_forms(task),)) for task in tasks]
-    blocks += [*_by_overall(tasks), *_failed(tasks)]
+    blocks += [*_by_rule(tasks), *_failed(tasks)]
     return Section("failures", "What the judges miss", blocks, menu="Failures")
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return, by task, which judges miss fewest and most errors, and what was spent."""
+    headlines: list[Cell] = []
+    for task in tasks_of(data):
+        if task.figures.shown:
+            headlines.append(headline(task.task, measured_judges(task)))
+    return headlines
 
 
 def _main_table(task: TaskReport) -> Table:
@@ -274,14 +286,16 @@ def _other_forms(task: TaskReport) -> Table:
             column("equal", title="harmless", meaning="changes judged, of all", write=_scored),
             column("preferred"),
             column("flickers"),
+            column("gold", title="gold answers", meaning="judged on their own, of all", write=_gold),
+            column("unasked", title="not asked", meaning="since the gold answer's own judgement failed, or its basis"),
         ],
         task.titled("Other forms, and what they rest on"),
         sortable=True,
     )
 
 
-def _by_overall(tasks: Iterable[TaskReport]) -> Iterator[Block]:
-    """Yield a table per task of undetected shares, as published and by `overall` alone; nothing without axes."""
+def _by_rule(tasks: Iterable[TaskReport]) -> Iterator[Block]:
+    """Yield a table per task of undetected shares by any relevant axis, a majority, and `overall`; nothing without axes."""
     any_rows = False
     for task in tasks:
         rows = [(row.labels, row.row) for row in task.rows() if row.figures.overall is not None]
@@ -289,25 +303,31 @@ def _by_overall(tasks: Iterable[TaskReport]) -> Iterator[Block]:
             any_rows = True
             columns = [
                 column("overall", title="errors", meaning="judged, of all", write=_scored),
-                column("undetected", meaning=f"as published; {LOWER}", write=plain_percent),
-                column("overall"),
+                column("undetected", title="by any relevant axis", meaning=BY_ANY),
+                column("majority", write=plain_percent),
+                column("overall", write=plain_percent),
             ]
-            about = task.titled("By overall alone, in percent")
+            about = task.titled("Undetected by any relevant axis, by a majority of them, and by overall, in percent")
             yield labelled_table(ProbedEvaluator, ("judge", "evaluator"), rows, columns, about)
     if any_rows:
-        yield Paragraph(f"{OVERALL_RULE} An error that is {HONEST_TIES}", "note")
+        yield Paragraph(THREE_RULES, "note")
 
 
 def _failed(tasks: Iterable[TaskReport]) -> Iterator[Block]:
     by_judge: dict[str, Counter[str]] = {}
+    unasked = 0
     for task in tasks:
         for row in task.rows():
             by_judge.setdefault(row.judge, Counter()).update(row.figures.failures)
+            unasked += row.figures.unasked
     lines = [f"{judge} {figures.counts(dict(sorted(kinds.items())))}" for judge, kinds in by_judge.items() if kinds]
     if lines:
         refused = any("api_error" in kinds for kinds in by_judge.values())
         advice = f" {WAY_OUT}" if refused else ""
         yield Paragraph(f"Failed judgements, which are no numbers: {'; '.join(lines)}.{advice}", "warning")
+    if unasked:
+        text = "not judged, since the gold answer's own judgement failed, or what both rest on: they count in n and in bounds."
+        yield Paragraph(f"{figures.several(unasked, 'item')} {text}", "warning")
 
 
 class MeasuredJudge(NamedTuple):
@@ -434,9 +454,6 @@ def dimensions(data: ReportData) -> Section | None:
     if not blocks:
         return None
     blocks += [Paragraph("Undetected errors in percent; * marks a blind spot.", "note"), Paragraph(RULE, "note")]
-    evaluators: set[Evaluator] = {row.evaluator for task in tasks for row in task.rows()}
-    if any(by_axes(evaluator) and paradigm_of(evaluator) == "pairwise" for evaluator in evaluators):
-        blocks.append(Paragraph(f"A dimension that is {HONEST_TIES}", "note"))
     return Section("dimensions", "Blind spots", blocks, menu="Blind spots")
 
 
@@ -454,6 +471,7 @@ def _blind_spots(task: TaskReport) -> Block:
         return Paragraph(f"{task.titled(no_blind_spot(task))}.", "lead")
     columns: list[TableColumn[ProbedKind]] = [
         column("undetected", meaning="errors of this dimension, in percent, with its 95 % interval"),
+        column("majority", write=plain_percent),
         column("overall", write=plain_percent),
         column("undetected", title="errors", meaning="judged", write=_scored_errors),
         computed_column(
@@ -1065,4 +1083,5 @@ DRAWING = Drawing(
     sample=sample,
     asks=True,
     figures=ProbeFigures,
+    conclusion=conclusion,
 )

@@ -108,7 +108,7 @@ class ProbeUnit(NamedTuple):
     def case(self) -> Case:
         """The case to judge."""
         if self.probe is None:
-            return "retest"
+            return "retest" if self.draw else "gold"
         return "neutral" if self.probe.neutral else "error"
 
     @property
@@ -119,7 +119,24 @@ class ProbeUnit(NamedTuple):
     @property
     def item(self) -> str:
         """The id of the judged item in detections."""
-        return f"retest/{self.sample}/{self.gold.key}/{self.draw}" if self.probe is None else self.probe.id
+        if self.probe is not None:
+            return self.probe.id
+        return f"{self.case}/{self.sample}/{self.gold.key}/{self.draw}"
+
+    @property
+    def bases(self) -> tuple[str, ...]:
+        """The names of the items without which it is not asked: a basis of its judgements, and the gold answer's own."""
+        names = [self.first] if self.compared and self.first else []
+        match self.evaluator:
+            case "checkpoints":
+                names.append(basis_item("criteria", self.arm.model, self.sample))
+            case "gated":
+                names.append(basis_item("rubrics", self.arm.model, self.sample, self.gold.key))
+            case _ if self.new_reference:
+                names.append(basis_item("reference", "", self.sample))
+            case _:
+                pass
+        return tuple(names)
 
     @property
     def reading(self) -> str:

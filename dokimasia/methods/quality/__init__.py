@@ -1,12 +1,10 @@
 """Quality of criteria: a second judge rates accuracy and necessity of sampled criteria (ATOM, appendix C)."""
 
-from functools import partial
-
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.quality.figures import COLUMNS, QualityFigures, cells, items, judged, quality_figures
 from dokimasia.methods.quality.request import QualityPlan, QualityRequest, accept
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, lazy_function, lazy_value
+from dokimasia.runs.verbs import verb
 
 METHOD: Method[QualityRequest, QualityPlan] = Method(
     name="quality",
@@ -26,7 +24,7 @@ METHOD: Method[QualityRequest, QualityPlan] = Method(
     judged=judged,
 )
 
-rate_criteria = partial(run_method, METHOD)
+rate_criteria = verb(METHOD, "rate_criteria")
 """Have criteria rated: `await rate_criteria(QualityRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "QualityPlan", "QualityRequest", "rate_criteria"]

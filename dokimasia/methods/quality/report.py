@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 from dokimasia.methods.quality.figures import CriteriaRating, QualityFigures, QualityItem, RatedGroup
 from dokimasia.methods.quality.request import OWN_CRITERIA
 from dokimasia.report import figures
-from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table
+from dokimasia.report.blocks import Block, Cell, Column, Only, Paragraph, Section, Span, Table, spans
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer
 from dokimasia.report.sections import provenance
@@ -48,6 +49,17 @@ def section(data: ReportData) -> Section:
     return Section("quality", "Quality of the criteria", blocks)
 
 
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how accurate and how necessary the criteria are on average, and what was spent."""
+    quality = data.figures_as(QualityFigures)
+    sentences: list[Cell] = []
+    for name, rating in (("accuracy", quality.accuracy), ("necessity", quality.necessity)):
+        if rating is not None:
+            sentences.append((f"Mean {name} ", *spans(figures.measured(rating, f"/{name}", ends=2)), " of 3."))
+    sentences.append(f"{quality.n_rated:,} of {figures.several(quality.n, 'criterion', 'criteria')} were rated.")
+    return [*sentences, used_sentence(quality)]
+
+
 def _rated(row: TableRow[CriteriaRating]) -> Cell:
     of = f" ({row.figures.of:,})" if isinstance(row.figures, RatedGroup) else ""
     return figures.count(row.figures.n_rated, f"{row.pointer}/n_rated"), f"/{row.figures.n:,}", Span(of, "muted")
@@ -81,4 +93,5 @@ DRAWING = Drawing(
     sample=lambda views, cut: _ratings_table([QualityItem.model_validate(view) for view in views]),
     counts=("criterion", "criteria"),
     figures=QualityFigures,
+    conclusion=conclusion,
 )

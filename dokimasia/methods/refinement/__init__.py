@@ -1,15 +1,13 @@
 """Closed-loop self-correction (ATOM, section 3.5)."""
 
-from functools import partial
-
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.refinement.acceptance import NAME, accept, resumable
 from dokimasia.methods.refinement.figures import RefinementFigures, figures_of_run
 from dokimasia.methods.refinement.request import RefinementPlan, RefinementRequest
 from dokimasia.methods.refinement.rows import COLUMNS, cells, refined_sample, refinement_rows
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, lazy_function, lazy_value
 from dokimasia.runs.reading.comparison import ATOMS
+from dokimasia.runs.verbs import verb
 
 METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     name=NAME,
@@ -35,7 +33,7 @@ METHOD: Method[RefinementRequest, RefinementPlan] = Method(
     ),
 )
 
-refine = partial(run_method, METHOD)
+refine = verb(METHOD, "refine")
 """Let models mend what they got wrong: `await refine(RefinementRequest(run=...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "RefinementPlan", "RefinementRequest", "refine", "refinement_rows"]

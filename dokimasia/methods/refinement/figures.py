@@ -35,7 +35,7 @@ from dokimasia.methods.refinement.measures import (
 )
 from dokimasia.methods.refinement.request import RefinementPlan
 from dokimasia.methods.refinement.rows import refinement_rows
-from dokimasia.report.fields import Count, Fraction, Interval, NoInterval
+from dokimasia.report.fields import Count, Fraction, Interval, IntervalMethod, NoInterval
 from dokimasia.runs.figure_models import Heading, Judge, Seed
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.measures import DIGITS
@@ -168,6 +168,7 @@ class RefinementCell(Value):
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class TableGain(Interval):

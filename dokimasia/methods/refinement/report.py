@@ -14,6 +14,7 @@ from dokimasia.domain.sample import Sample
 from dokimasia.methods.refinement.figures import (
     GainsOfPart,
     PartFigures,
+    RefinedModel,
     RefinementCell,
     RefinementFigures,
     RefinementTableRow,
@@ -37,6 +38,7 @@ from dokimasia.report.blocks import (
     Table,
     Texts,
     Tone,
+    spans,
 )
 from dokimasia.report.charts import Point, interval_chart, intervals_said
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
@@ -88,8 +90,9 @@ ArmRow = tuple[Sequence[Cell], TableRow[ArmFigures]]
 def section(data: ReportData) -> Section:
     """Return the section with the figures of a refinement."""
     refinement = data.figures_as(RefinementFigures)
-    blocks: list[Block] = [Paragraph(_lead(refinement), "lead")]
+    blocks: list[Block] = []
     if refinement.failed:
+        blocks.append(Paragraph(_arms_in_words(refinement), "note"))
         blocks += [*_taken_up(refinement), mended(refinement), Paragraph(TABLE_NOTE, "note")]
         blocks += [*_two_way(refinement), *_gains(refinement), *_by_options(refinement)]
         blocks += [_arms(refinement), Paragraph(ARMS_NOTE, "note"), *_by_verdict(refinement)]
@@ -100,19 +103,57 @@ def section(data: ReportData) -> Section:
     return Section("refinement", "What was mended", blocks, menu="Refinement")
 
 
-def _lead(refinement: RefinementFigures) -> Cell:
+MOST_CONCLUDED = 3
+"""Models of which the conclusion speaks."""
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return what was taken up, and which strategy mended most of each model's answers and by how much."""
+    refinement = data.figures_as(RefinementFigures)
     if not refinement.failed:
-        return _nothing_taken_up(refinement)
-    why = "because their final answer is wrong"
+        return [_nothing_taken_up(refinement)]
+    why = "their final answer is wrong"
     if refinement.threshold is not None:
-        why = f"because they score below {refinement.threshold:g}, right or wrong"
+        why = f"they score below {refinement.threshold:g}, right or wrong"
+    failed = figures.several(refinement.failed, "answer")
+    sentences: list[Cell] = [f"{failed} of run {refinement.source} were taken up because {why}."]
+    for name, model in list(refinement.models.items())[:MOST_CONCLUDED]:
+        sentences += _mended_most(name, model, refinement.arms)
+    return sentences
+
+
+def _mended_most(name: str, model: RefinedModel, arms: Sequence[Arm]) -> Iterator[Cell]:
+    """Yield which arm mended most of a model's answers, and its gain over answering again."""
+    shares: dict[Arm, float] = {}
+    corrections: list[Arm] = [arm for arm in arms[1:] if arm != "again"]
+    for arm in corrections or arms[1:]:
+        accuracy = model.arms[arm].accuracy
+        if accuracy is not None and accuracy.share is not None:
+            shares[arm] = accuracy.share
+    if not shares:
+        return
+    best = max(shares, key=lambda arm: shares[arm])
+    tied = [arm for arm in shares if shares[arm] == shares[best]]
+    accuracy = _accuracy_with_limits(model.arms[best].accuracy, f"{pointer('models', name, 'arms', best)}/accuracy")
+    opening = f": {figures.in_words(tied)} {'mends' if len(tied) == 1 else 'mend'} most, "
+    sentence = (Span(name, "strong"), opening, *spans(accuracy), f" of {model.failed:,} answers")
+    gain = model.gains.get(f"{best} over again")
+    if gain is None or gain.accuracy.difference is None:
+        yield (*sentence, ".")
+        return
+    relation = "better than" if _is_sure(gain.accuracy.adjusted) else "not better beyond chance than"
+    points = _gain(gain.accuracy, "", percent=True)
+    yield (*sentence, f"; that is {relation} asking again: ", *spans(points), " percentage points.")
+
+
+def _arms_in_words(refinement: RefinementFigures) -> str:
+    """Return what all arms have in common."""
     rounds = "one round" if refinement.rounds == 1 else f"at most {refinement.rounds} rounds"
     visibility = "without seeing them" if refinement.hide_answer else "each model seeing its own"
     form = " Feedback has the published form." if refinement.protocol == "published" else ""
     return (
-        figures.count(refinement.failed, "/failed", tone="strong"),
-        f" answers of run {refinement.source} were taken up {why}, in every arm the same ones, {visibility}, in {rounds}; of two "
-        f"failed atoms or more that can be fed back {refinement.withhold:.0%} were withheld from all feedback.{form}",
+        f"The same answers were taken up in every arm, {visibility}, in {rounds}; of two failed atoms or more that can be "
+        f"fed back {refinement.withhold:.0%} were withheld from all feedback.{form}"
     )
 
 
@@ -824,4 +865,5 @@ DRAWING = Drawing(
     sample=sample,
     asks=True,
     figures=RefinementFigures,
+    conclusion=conclusion,
 )

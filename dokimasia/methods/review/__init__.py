@@ -1,13 +1,11 @@
 """Circular peer review: a panel agrees on a description of each image (PerceptionRubrics, 3.3.1)."""
 
-from functools import partial
-
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.review.figures import ReviewFigures, figures_of_run, review_items
 from dokimasia.methods.review.request import ReviewPlan, ReviewRequest, accept, previews
 from dokimasia.people.checks import open_checks
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, graph_stages, lazy_value
+from dokimasia.runs.verbs import verb
 
 METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     name="review",
@@ -27,7 +25,7 @@ METHOD: Method[ReviewRequest, ReviewPlan] = Method(
     previews=previews,
 )
 
-review = partial(run_method, METHOD)
+review = verb(METHOD, "review")
 """Have a panel agree on descriptions: `await review(ReviewRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = ["METHOD", "ReviewPlan", "ReviewRequest", "review"]

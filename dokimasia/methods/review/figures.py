@@ -26,7 +26,18 @@ from dokimasia.domain.review import (
     Verdict,
 )
 from dokimasia.methods.review.request import ReviewPlan
-from dokimasia.report.fields import Count, Counts, Coverage, Display, Failures, Fraction, NoInterval, Share, Used
+from dokimasia.report.fields import (
+    Count,
+    Counts,
+    Coverage,
+    Display,
+    Failures,
+    Fraction,
+    IntervalMethod,
+    NoInterval,
+    Share,
+    Used,
+)
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import calls_and_costs, counts_by_name, heading, ordered_rows
@@ -57,6 +68,7 @@ class Preference(Value):
     low: float | None = Field(description="lower end of the difference's 95 % interval, clustered by image")
     high: float | None = Field(description="upper end of the difference's 95 % interval, clustered by image")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     n: Count = Field(description="rounds that count, each once for every member")
 
 
@@ -69,6 +81,7 @@ class OwnVoteFigures(Value):
     low: float | None = Field(description="lower end of the 95 % interval")
     high: float | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     n: Count = Field(description="rounds")
 
 
@@ -126,6 +139,9 @@ class Golden(Value):
     without_vote: Count = Field(
         description="of them, those accepted because the candidates of all members were one text"
     )
+    equally_good: Count = Field(
+        description="of them, those that some vote names as equally good only: no unanimous choice, as the paper wants it"
+    )
     lost_votes: Count = Field(description="of them, those that were voted for while a member's vote could not be used")
     words: Words | None = Field(description="their lengths; null without a caption")
     last_author: Counts = Field(description="captions by the member that wrote them last")
@@ -152,6 +168,7 @@ class MemberTurns(Value):
     compare: TurnFigures
     vote: TurnFigures
     failures: Counts = Field(description="lost turns by kind of failure")
+    equally_good: Count = Field(description="votes that name others as equally good")
 
 
 class ReviewFigures(Used, DataFigures):
@@ -263,7 +280,7 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
             panel=_positions(votes),
             members={name: _positions([vote for vote in votes if vote[1].voter == name]) for name in plan.names},
         ),
-        golden=_golden(golden, plan.names, caption_states(home, run.id)),
+        golden=_golden(golden, plan.names, caption_states(home, run.id), [record for _, record in records]),
     )
 
 
@@ -328,8 +345,10 @@ def _turns(home: Home, run_id: str, panel: Sequence[str]) -> dict[str, MemberTur
             turns[candidate.author, "describe"] += 1
     for _, review in made_values(home, run_id, PeerReview):
         turns[review.reviewer, "compare"] += 1
+    equal: Counter[str] = Counter()
     for _, vote in made_values(home, run_id, PeerVote):
         turns[vote.voter, "vote"] += 1
+        equal[vote.voter] += bool(vote.equal)
 
     def of_part(name: str, part: Part) -> TurnFigures:
         return TurnFigures(n=turns[name, part], lost=lost_turns[name, part])
@@ -341,6 +360,7 @@ def _turns(home: Home, run_id: str, panel: Sequence[str]) -> dict[str, MemberTur
             compare=of_part(name, "compare"),
             vote=of_part(name, "vote"),
             failures=counts_by_name(turn.failure for turn in lost if turn.member == name),
+            equally_good=equal[name],
         )
     return members
 
@@ -388,7 +408,13 @@ def _positions(votes: Sequence[tuple[ReviewedValue, PeerVote]]) -> tuple[Positio
     )
 
 
-def _golden(captions: Sequence[GoldenCaption], panel: Sequence[str], states: dict[str, CheckState]) -> Golden:
+def _golden(
+    captions: Sequence[GoldenCaption],
+    panel: Sequence[str],
+    states: dict[str, CheckState],
+    records: Sequence[ReviewRecord],
+) -> Golden:
+    first_choices = {record.sample: record.tally for record in records}
     lengths = [len(caption.text.split()) for caption in captions]
     origins = [origin for caption in captions for origin in caption.origins]
     drafters = [{origin.author, *origin.also} for origin in origins if origin.cycle == 0]
@@ -400,6 +426,9 @@ def _golden(captions: Sequence[GoldenCaption], panel: Sequence[str], states: dic
     return Golden(
         n=len(captions),
         without_vote=sum(not caption.votes for caption in captions),
+        equally_good=sum(
+            caption.votes > first_choices[caption.sample].get(caption.candidate, 0) for caption in captions
+        ),
         lost_votes=sum(caption.lost > 0 for caption in captions),
         words=words,
         last_author={name: last_authors[name] for name in panel},

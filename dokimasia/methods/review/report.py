@@ -12,6 +12,7 @@ from dokimasia.methods.review.figures import (
 )
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Fold, Only, Paragraph, Section, Span, Table, Texts
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Limited, Share, TableRow, pointer, rows_of
 from dokimasia.report.sections import provenance, skipped
@@ -30,7 +31,7 @@ MEANING = (
 def section(data: ReportData) -> Section:
     """Return the section with the figures of a review."""
     review = data.figures_as(ReviewFigures)
-    blocks: list[Block] = [Paragraph(_lead(review), "lead")]
+    blocks: list[Block] = []
     if review.accept != "unanimous":
         blocks.append(
             Paragraph(
@@ -47,6 +48,16 @@ def section(data: ReportData) -> Section:
         blocks.append(Paragraph("Protocol published: no candidate was kept, and every vote had to come.", "note"))
     blocks.append(Only("terminal", (Paragraph(f"{review.n} samples, {figures.used(review)}", "note"),)))
     return Section("review", "Peer review", blocks, menu="Review")
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how many samples the panel agreed on, how many reviews are incomplete, and what was spent."""
+    review = data.figures_as(ReviewFigures)
+    sentences: list[Cell] = [_lead(review)]
+    incomplete = review.verdicts.get("incomplete", 0)
+    if incomplete:
+        sentences.append(f"{figures.several(incomplete, 'review is', 'reviews are')} incomplete.")
+    return [*sentences, used_sentence(review)]
 
 
 def _lead(review: ReviewFigures) -> Cell:
@@ -180,6 +191,11 @@ def _golden_captions(review: ReviewFigures) -> Iterator[Block]:
     )
     if golden.without_vote:
         text += f" {golden.without_vote} needed no vote, since the candidates of all members had become one text."
+    if golden.equally_good:
+        text += (
+            f" {golden.equally_good} rest on votes that name them as equally good and not as the best; the paper's protocol "
+            f"would have sent these on, or discarded them."
+        )
     yield Paragraph(text)
     waiting = golden.checked.get("unverified", 0)
     if waiting:
@@ -289,4 +305,5 @@ DRAWING = Drawing(
     (section, captions, skipped.section, provenance.section),
     sample=sample,
     figures=ReviewFigures,
+    conclusion=conclusion,
 )

@@ -7,6 +7,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
+from dokimasia.agents.asking import rendered_asks
 from dokimasia.agents.candidate import describe_image
 from dokimasia.agents.review import review_candidates, vote_for_best
 from dokimasia.domain.call import ModelSpec
@@ -24,7 +25,7 @@ from dokimasia.people.passports import (
     held,
     without_blind,
 )
-from dokimasia.prompts import PromptLibrary, Rendered, render
+from dokimasia.prompts import PromptLibrary, Rendered
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, Estimate, ExpectedCalls, SampleSize, total_estimate
 from dokimasia.runs.plans import DataPlan, prompts_used
 from dokimasia.runs.requests import DataRequest, Models, Option
@@ -157,4 +158,4 @@ def previews(plan: ReviewPlan, sample: Sample, library: PromptLibrary) -> Sequen
         review_candidates(sample, texts, request=plan.request, published=published),
         vote_for_best(sample, texts, request=plan.request, published=published),
     )
-    return [render(ask.prompt, ask.inputs, images=ask.images, count=ask.count, library=library) for ask in asks]
+    return rendered_asks(asks, library)

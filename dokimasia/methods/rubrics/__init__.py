@@ -1,15 +1,14 @@
 """Gated rubrics made from golden captions (PerceptionRubrics, 3.3.2)."""
 
 from collections.abc import Iterable
-from functools import partial
 
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.rubrics.figures import COLUMNS, RubricsFigures, cells, figures_of_run, has_sets, rubric_items
 from dokimasia.methods.rubrics.files import encode_sets, read_sets, schema, sets_id, sets_of_run, write_sets
 from dokimasia.methods.rubrics.request import RubricPlan, RubricRequest, accept
 from dokimasia.people.checks import open_checks
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Method, graph_stages, lazy_value
+from dokimasia.runs.verbs import verb
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.runs import Run
@@ -44,7 +43,7 @@ METHOD: Method[RubricRequest, RubricPlan] = Method(
     cells=cells,
 )
 
-make_rubrics = partial(run_method, METHOD)
+make_rubrics = verb(METHOD, "make_rubrics")
 """Make rubrics: `await make_rubrics(RubricRequest(...), settings=..., observer=..., stop=...)`."""
 
 __all__ = [

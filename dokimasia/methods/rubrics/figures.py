@@ -115,6 +115,7 @@ class RubricsFigures(Used, DataFigures):
     rubrics: Count
     must_right: Count = Field(description="must-right rubrics")
     easy_wrong: Count = Field(description="easy-wrong rubrics")
+    mined: Count = Field(description="easy-wrong rubrics on errors that responses of the pool make")
     per_sample: PerSample
     distribution: Distribution
     caption_words: CaptionWords
@@ -209,6 +210,7 @@ def set_figures(sets: Sequence[RubricSet]) -> dict[str, Any]:  # Fields of Rubri
         "negative": sum(rubric.polarity == "negative" for rubric in rubrics),
         "repaired": sum(rubric.repaired for rubric in rubrics),
         "evidence": mean([float(stands_in(rubric, caption)) for rubric, caption in captioned if caption]),
+        "mined": sum(bool(rubric.support) for rubric in rubrics),
         "support": mean([len(rubric.support) for rubric in rubrics if rubric.support]),
         "dropped": DroppedRubrics(
             rules=dropped.count("rules"), trial=dropped.count("trial"), panel=dropped.count("panel")

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from dokimasia.domain.density import DOMAIN_TITLES
 from dokimasia.domain.rubric import WEAK_POOL, RubricSet
 from dokimasia.methods.rubrics.figures import STEP, RubricItem, RubricsFigures, SetPower
 from dokimasia.report import figures
@@ -18,8 +19,10 @@ from dokimasia.report.blocks import (
     Span,
     Table,
     Texts,
+    spans,
 )
 from dokimasia.report.charts import KEYED, PALETTE, Figure
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, ReportData, Views
 from dokimasia.report.fields import Share, TableRow
 from dokimasia.report.labels import label
@@ -59,6 +62,19 @@ def section(data: ReportData) -> Section:
     return Section("rubrics", "Rubrics", blocks)
 
 
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how many samples have rubrics, what share of planted errors they catch, and what was spent."""
+    run = data.figures_as(RubricsFigures)
+    caught = run.power.caught
+    sentences: list[Cell] = [
+        f"{run.sets:,} of {figures.several(run.samples, 'sample')} have rubrics: {run.must_right:,} must-right and "
+        f"{run.easy_wrong:,} easy-wrong."
+    ]
+    if caught.n:
+        sentences.append(("They catch ", *spans(figures.share_of(caught, "/power/caught")), " of the planted errors."))
+    return [*sentences, used_sentence(run)]
+
+
 def _warnings(run: RubricsFigures) -> Iterator[Block]:
     if run.weak:
         yield Paragraph(
@@ -80,6 +96,9 @@ def _facts(run: RubricsFigures) -> list[Cell]:
         f"dropped: {dropped.rules:,} by the rules, {dropped.trial:,} by the trial, {dropped.panel:,} by the panel; "
         f"mended: {run.repaired:,}; replaced: {run.replaced:,}; forbidding: {run.negative:,}",
     ]
+    if run.easy_wrong:
+        added = run.easy_wrong - run.mined
+        facts.append(f"easy-wrong: {run.mined:,} on errors of the pool, {added:,} on facts of the caption")
     if run.kinds:
         facts.append(f"kinds of error: {figures.counts(run.kinds)}")
     if run.failures:
@@ -112,7 +131,17 @@ def distributions(data: ReportData) -> Section | None:
     blocks.append(Chart(chart, "Samples by number of rubrics, of each stream and in all"))
     for title, counts in series.items():
         blocks.append(_bars(title, "samples", counts, f"Samples by number of rubrics: {title}"))
+    blocks += _domains(run)
     return Section("distributions", "Captions and rubrics by number", blocks, menu="Distributions")
+
+
+def _domains(run: RubricsFigures) -> Iterator[Block]:
+    """Yield how the samples are spread over domains, as a chart and a table (PerceptionRubrics, figure 3)."""
+    titles = {str(name): title for name, title in DOMAIN_TITLES.items()}
+    counts = {titles.get(name, name): count for name, count in run.domains.items()}
+    about = "Samples by domain"
+    yield Chart(histogram({"samples": counts}, x="domain"), about)
+    yield _bars("domain", "samples", counts, about)
 
 
 def histogram(series: Mapping[str, Mapping[str, int]], *, x: str) -> Figure:
@@ -271,4 +300,5 @@ DRAWING = Drawing(
     (section, distributions, power, sets, skipped.section, provenance.section),
     sample=sample,
     figures=RubricsFigures,
+    conclusion=conclusion,
 )

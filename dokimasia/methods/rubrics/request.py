@@ -10,7 +10,7 @@ from pydantic import Field
 from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.density import DOMAINS, domain_of
 from dokimasia.domain.identity import value_id
-from dokimasia.domain.options import GraphOptions, Protocol
+from dokimasia.domain.options import GraphOptions, Protocol, prompt_of_protocol
 from dokimasia.domain.review import DESCRIBE_REQUEST
 from dokimasia.domain.rubric import FEWEST_TRIED, MEASURED_ERRORS, TRIAL_CAPTIONS, RubricOptions, RubricSource
 from dokimasia.domain.sample import Sample
@@ -27,19 +27,18 @@ from dokimasia.storage.naming import of_method, resolve_run
 from dokimasia.storage.reviews import golden_captions
 from dokimasia.storage.runs import get_run, load_samples
 
-INSTRUCTIONS, CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS, PLANTED_TOKENS = 1_000, 900, 500, 200, 400
+INSTRUCTIONS, CAPTION_TOKENS, RUBRIC_TOKENS, CHECK_TOKENS, PLANTED_TOKENS = 1_200, 900, 900, 300, 1_200
 
-PROMPTS = (
+_PROMPTS = (
     *(f"must_right_{domain}" for domain in DOMAINS),
     "candidate_plain",
     "domain",
-    "easy_wrong",
     "perturbation",
     "repair",
-    "rubric_assessment",
     "rubric_cross_check",
     "rubric_repair",
 )
+_BY_PROTOCOL = ("easy_wrong", "rubric_assessment")
 
 
 class RubricRequest(DataRequest):
@@ -101,6 +100,12 @@ class RubricPlan(JudgedPlan):
         )
 
 
+def prompts_of(protocol: Protocol) -> tuple[str, ...]:
+    """Return the names of the prompts by which rubrics are made."""
+    published = protocol == "published"
+    return (*_PROMPTS, *(prompt_of_protocol(name, published=published) for name in _BY_PROTOCOL))
+
+
 class Captions(NamedTuple):
     """Samples and captions to make rubrics from.
 
@@ -139,7 +144,7 @@ async def accept(request: RubricRequest, session: Session) -> Accepted[RubricPla
         request=captions.request,
         protocol=request.protocol,
         dimensions=dimensions_id(),
-        prompts=prompts_used(session.library, PROMPTS),
+        prompts=prompts_used(session.library, prompts_of(request.protocol)),
     )
     names = tuple(spec.ref.name for spec in panel)
     data_name = ""  # Captions of a file have the file's name.

@@ -1,13 +1,10 @@
 """Capability trees: growing from criteria with a judge, reading, editing and measuring (ATOM, section 3.2)."""
 
-import asyncio
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import Any
 
 from dokimasia.algorithms.trees.places import in_order, mapping_of, members_below
-from dokimasia.domain.ports import Transport
 from dokimasia.errors import ConfigError, InputError
 from dokimasia.graphs.versions import versions_of
 from dokimasia.methods.tree.criteria import Pair, hash_of
@@ -48,13 +45,10 @@ from dokimasia.methods.tree.stored_trees import (
 from dokimasia.methods.tree.validity import validity_of
 from dokimasia.runs.estimate import Estimate
 from dokimasia.runs.lifecycle import RunResult
-from dokimasia.runs.lifecycle import run as run_method
 from dokimasia.runs.method import Addition, Method, lazy_function, lazy_value
-from dokimasia.runs.observer import Observer
 from dokimasia.runs.plans import run_id
-from dokimasia.runs.services import Stop
 from dokimasia.runs.session import Accepted, Session
-from dokimasia.settings import Settings
+from dokimasia.runs.verbs import describe, sync, verb
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import Run
 from dokimasia.storage.trees.versions import StoredVersion, create_tree, keep_criteria, list_trees, tree_criteria
@@ -173,56 +167,25 @@ METHOD: Method[GrowthRequest, GrowthPlan] = Method(
 )
 
 
-async def grow_tree(
-    criteria: Sequence[Pair] | None = None,
-    *,
-    judge: str,
-    run: str | None = None,
-    file: str | Path | None = None,
-    settings: Settings | None = None,
-    observer: Observer | None = None,
-    stop: Stop | None = None,
-    transports: Mapping[str, Transport] | None = None,
-    **options: Any,
-) -> RunResult:
-    """Grow a capability tree from criteria; an interrupted growth is resumed, a finished one returns its figures.
-
-    Args:
-        criteria: tuples of text, sample id and optionally a category; alternatively give `run` or `file`.
-        judge: the judge's name.
-        run: the run whose criteria to use, as the beginning of its id.
-        file: a criteria file.
-        settings: home, configuration and keys; read from the environment by default.
-        observer: receives the events of the run.
-        stop: token to interrupt the growth.
-        transports: transports that replace the package's own.
-        **options: further fields of `GrowthRequest`, such as `onto`, `categories`, `min_support` or `seed`.
-
-    Returns:
-        the run, whether it is complete, and its figures; their `tree` is the tree's name.
-
-    Raises:
-        InputError: there are no criteria, or an option cannot be used; nothing was sent.
-        Interrupted: the growth was stopped; everything finished is kept.
-    """
-    return await run_method(
-        METHOD,
-        GrowthRequest(judge=judge, run=run, file=None if file is None else Path(file), **options),
-        settings=settings,
-        observer=observer,
-        stop=stop,
-        transports=transports,
-        given=criteria,
-    )
+_grow = verb(METHOD, "grow_tree")
 
 
-def grow_tree_sync(criteria: Sequence[Pair] | None = None, **options: Any) -> RunResult:
-    """Run `grow_tree`, for scripts and notebooks without an event loop.
+async def grow_tree(criteria: Sequence[Pair] | GrowthRequest | None = None, /, **fields: Any) -> RunResult:
+    """Grow a capability tree from criteria; `help` shows the fields, which are those of `GrowthRequest` and services."""
+    if isinstance(criteria, GrowthRequest):
+        return await _grow(criteria, **fields)
+    return await _grow(given=criteria, **fields)
 
-    Raises:
-        RuntimeError: an event loop is running; use `await grow_tree(...)` there.
-    """
-    return asyncio.run(grow_tree(criteria, **options))
+
+describe(
+    grow_tree,
+    GrowthRequest,
+    "grow_tree",
+    first="criteria: tuples of text, sample id and optionally a category; or a `GrowthRequest`, or give `run` or `file`.",
+)
+
+grow_tree_sync = sync(grow_tree)
+"""Like `grow_tree`, for scripts and notebooks without an event loop."""
 
 
 __all__ = [

@@ -26,7 +26,7 @@ from dokimasia.methods.tree.stored_trees import (
     source_run,
     tree_of_run,
 )
-from dokimasia.report.fields import Bounds, Counts, NoInterval, as_json
+from dokimasia.report.fields import Bounds, Counts, IntervalMethod, NoInterval, as_json
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.figures import shown_name, simulated_names
 from dokimasia.runs.measures import limits
@@ -99,6 +99,7 @@ class NodeScore(CriteriaTally):
     low: float | None
     high: float | None
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class TreeNode(Value):
@@ -156,7 +157,8 @@ class WeaknessFinding(NodeScore):
 class ModelFindings(Value):
     """Where a model is weak and strong, the lowest mean first (of strong nodes the highest).
 
-    `reason` says why no node has a p-value; else it is empty.
+    `reason` says why no node has a p-value; else it is empty. `exchanged` is the share of the scored criteria that the test
+    can move: those of an image whose number of criteria no other image has keep their leaves. It is left out where it is 1.
     """
 
     method: Literal["fdr"]
@@ -166,10 +168,22 @@ class ModelFindings(Value):
     overall: CriteriaTally
     looked_at: int
     reason: str
+    exchanged: float = 1.0
     weak: tuple[WeaknessFinding, ...]
     strong: tuple[WeaknessFinding, ...]
     unclear: tuple[WeaknessFinding, ...]
     untested: tuple[WeaknessFinding, ...]
+
+    @property
+    def kept_leaves(self) -> str:
+        """A sentence on the criteria that the test of the nodes cannot move; empty if it moves all of them."""
+        if self.reason or self.exchanged >= 1:
+            return ""
+        return (
+            f"{100 * (1 - self.exchanged):.0f} % of the criteria belong to images whose number of criteria no other image has. "
+            "The test exchanges leaves between images with equal numbers, so these keep theirs, and a weakness that shows in "
+            "them alone is not found."
+        )
 
 
 class EvidentFinding(CriteriaTally):
@@ -183,6 +197,7 @@ class EvidentFinding(CriteriaTally):
     low: float | None
     high: float | None
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     examples: tuple[CriterionExample, ...]
 
 
@@ -410,6 +425,7 @@ def model_findings(
         overall=tally(measured, model, below[ROOT]),
         looked_at=len(findings),
         reason=next((finding.reason for finding in findings if finding.reason), ""),
+        exchanged=rounded(findings[0].exchanged) if findings else 1.0,
         weak=listed("weak"),
         strong=listed("strong")[::-1],
         unclear=listed("unclear"),

@@ -69,13 +69,26 @@ def growth_section(data: ReportData) -> Section:
         figures.share(growth.coverage, "/coverage"),
         f") are mapped to {_leaf_counts(growth)}; {unplaced}.",
     )
-    blocks += [Paragraph(mapped, "lead"), *_leaves(growth), *_moves(growth), *_rejections(growth)]
+    blocks += [Paragraph(mapped), *_leaves(growth), *_moves(growth), *_rejections(growth)]
     note = (
         f"Version {growth.version[:12]}, {growth.calls:,} calls of the judge, {growth.calls_per_criterion:.2f} "
         "a criterion. See it: "
     )
     command = Span(f"dokimasia tree show {growth.tree}", "code")
     return Section("growth", "Growth", (*blocks, Paragraph((note, command), "note")))
+
+
+def conclusion(data: ReportData) -> list[Cell]:
+    """Return how many capabilities the tree has, how many criteria they hold, and what was spent."""
+    growth = data.figures_as(TreeFigures)
+    if growth.version is None or growth.coverage is None:
+        return ["No criterion is mapped yet."]
+    coverage = figures.share(growth.coverage, "/coverage")
+    return [
+        (f"The tree {growth.tree} has {_leaf_counts(growth)}."),
+        (f"{growth.mapped:,} of {growth.n:,} criteria are mapped (", coverage, ")."),
+        f"{figures.several(growth.calls, 'call')} of the judge, {growth.calls_per_criterion:.2f} a criterion.",
+    ]
 
 
 def _count(value: int) -> Cell:
@@ -204,6 +217,12 @@ def _findings(by_model: Mapping[str, ModelFindings]) -> Iterator[Block]:
         )
     for reason, names in untested.items():
         yield Paragraph(f"No node of {', '.join(names)} was tested: {reason}.", "note")
+    kept: dict[str, list[str]] = {}
+    for model, findings in by_model.items():
+        kept.setdefault(findings.kept_leaves, []).append(model)
+    for sentence, names in kept.items():
+        if sentence:
+            yield Paragraph(f"{', '.join(names)}: {sentence}", "note")
 
 
 def _finding_row(model: str, kind: str, finding: WeaknessFinding) -> list[Cell]:
@@ -341,4 +360,5 @@ DRAWING = Drawing(
     (growth_section, provenance.section),
     counts=("criterion", "criteria"),
     figures=TreeFigures,
+    conclusion=conclusion,
 )

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Collection
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
@@ -44,7 +44,7 @@ _Text = Annotated[Sentence, at_most(MAX_SAID), checked(_without_places)]
 class _EditReply(JsonReply):
     example: ClassVar[FormExample] = FormExample(
         """{"instruction": "Paint the boat on the left green instead of red.", "change": "The boat becomes green, while \
-the prompt asks for a red one."}
+the prompt asks for a red one.", "rationale": "The boat is still there at its place, and green suits a boat as well."}
 {"unsuited": "The image shows no lettering that could be misspelt."}"""
     )
 
@@ -58,6 +58,7 @@ class InstructionReply(_EditReply):
         description="the instruction"
     )
     change: _Text = Field(description="what will be changed, and what is wrong with it")
+    rationale: _Text | Literal[""] = Field(default="", description="why that is easy to miss")
 
 
 class UnsuitedReply(_EditReply):
@@ -80,6 +81,31 @@ class EditCheckReply(JsonReply):
     seen: _Text = Field(description="what differs between the two images, in a sentence")
     done: bool = Field(description="true or false: it was carried out")
     alone: bool = Field(description="true or false: nothing else was changed")
+
+
+class GoldImageReply(JsonReply):
+    """Whether a gold image is right, and what is wrong with it."""
+
+    known_by: ClassVar[tuple[str, ...]] = ("right",)
+    example: ClassVar[FormExample] = FormExample(
+        """{"right": false, "why": "The image shows four boats, while the prompt asks for three."}
+{"right": true, "why": ""}"""
+    )
+
+    right: bool = Field(description="true or false")
+    why: _Text | Literal[""] = Field(default="", description="what is wrong, in one sentence, or nothing")
+
+
+def parse_gold_image_check(reply: str) -> str:
+    """Return what is wrong with a gold image; empty if it is right.
+
+    Raises:
+        UnparsableReply: there is no object with `right`, or it is false and does not say why.
+    """
+    parsed = read_object(reply, GoldImageReply)
+    if not parsed.right and not parsed.why:
+        raise UnparsableReply("the field 'why' is missing or empty, and the image is said to be wrong")
+    return "" if parsed.right else parsed.why
 
 
 def parse_edit_instruction(reply: str, *, unnamed: Collection[str] = ()) -> EditInstruction:

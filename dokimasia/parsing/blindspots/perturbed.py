@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Annotated, ClassVar, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import Field
 
@@ -108,36 +108,48 @@ def _answered(text: str, gold: GoldText) -> str:
 
 
 Description = Annotated[Sentence, checked(_described)]
+Rationale = Annotated[Sentence | Literal[""], checked(_described)]
 
 
 class PassagesReply(JsonReply):
     """Changes of passages of an answer."""
 
     known_by: ClassVar[tuple[str, ...]] = ("changes",)
-    last: ClassVar[str] = "description"
+    last: ClassVar[str] = "rationale"
     example: ClassVar[FormExample] = FormExample(
         """{"changes": [{"original": "three boats lie at the jetty", "new": "four boats lie at the jetty"}], \
-"description": "The answer counts four boats at the jetty, where it counted three."}
+"description": "The answer counts four boats at the jetty, where it counted three.", "rationale": "Nobody counts boats \
+that lie close together, and the sentence reads as before."}
 {"none": "The answer describes no steps whose order could be wrong."}"""
     )
 
     changes: Annotated[list[ChangeReply], checked(_made)] = Field(description="")
     description: Description = Field(description="one sentence on exactly these changes")
+    rationale: Rationale = Field(default="", description="one sentence on why the error is easy to miss")
 
 
 class RewriteReply(JsonReply):
     """An answer that is written anew, with a fault that runs through it."""
 
     known_by: ClassVar[tuple[str, ...]] = ("answer",)
-    last: ClassVar[str] = "description"
+    last: ClassVar[str] = "rationale"
     example: ClassVar[FormExample] = FormExample(
         """{"answer": "Three boats lie at the jetty. The red one is on the left, and nobody is on board.", "description": \
-"The mood of the early morning, which the answer described, is left out."}
+"The mood of the early morning, which the answer described, is left out.", "rationale": "All that can be seen is still \
+told, in good sentences."}
 {"none": "The answer describes no steps whose order could be wrong."}"""
     )
 
     answer: Annotated[Words, checked(_answered)] = Field(description="the new answer, whole")
     description: Description = Field(description="one sentence on exactly what differs")
+
+
+class ErrorReply(RewriteReply):
+    """An answer that is written anew with a fault."""
+
+    last: ClassVar[str] = "rationale"
+
+    rationale: Rationale = Field(default="", description="one sentence on why the fault is easy to miss")
 
 
 class HarmlessReply(RewriteReply):
@@ -225,7 +237,8 @@ def parse_passages(reply: str, gold: str) -> Rewritten:
     parsed = read_object(reply, PassagesReply, NoneReply, about=GoldText(gold))
     if isinstance(parsed, NoneReply):
         return Rewritten(none=parsed.none)
-    return Rewritten(changed(gold, made_changes(parsed.changes, gold)).strip(), parsed.description)
+    text = changed(gold, made_changes(parsed.changes, gold)).strip()
+    return Rewritten(text, parsed.description, parsed.rationale)
 
 
 def parse_rewrite(reply: str, gold: str, *, neutral: bool = False) -> Rewritten:
@@ -237,11 +250,12 @@ def parse_rewrite(reply: str, gold: str, *, neutral: bool = False) -> Rewritten:
         UnparsableReply: there is no such object; or the answer equals the gold answer, has hardly a word of it, or is much
             shorter or longer. The reason names all faults.
     """
-    declared = HarmlessReply if neutral else RewriteReply
+    declared = HarmlessReply if neutral else ErrorReply
     parsed = read_object(reply, declared, NoneReply, about=GoldText(gold, neutral))
-    return (
-        Rewritten(none=parsed.none) if isinstance(parsed, NoneReply) else Rewritten(parsed.answer, parsed.description)
-    )
+    if isinstance(parsed, NoneReply):
+        return Rewritten(none=parsed.none)
+    rationale = parsed.rationale if isinstance(parsed, ErrorReply) else ""
+    return Rewritten(parsed.answer, parsed.description, rationale)
 
 
 def reason_kind(reason: str) -> str:

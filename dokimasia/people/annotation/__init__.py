@@ -19,13 +19,14 @@ from dokimasia.people.annotation.queued import (
     rating_text,
     ratings_of,
 )
-from dokimasia.people.annotation.rated import put_together
+from dokimasia.people.annotation.rated import RatedUnit, put_together
 from dokimasia.people.annotation.subjects import (
     Subject,
     answers_of_file,
     answers_of_run,
     criteria_of,
     draw_subjects,
+    open_answers,
     pairs_of_run,
     rankings_of,
     responses_of,
@@ -33,6 +34,7 @@ from dokimasia.people.annotation.subjects import (
 )
 
 __all__ = [
+    "RatedUnit",
     "Subject",
     "adjudicate",
     "answers_of_file",
@@ -46,6 +48,7 @@ __all__ = [
     "hand_out",
     "hand_out_here",
     "image_name",
+    "open_answers",
     "pairs_of_run",
     "put_together",
     "queued",

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from itertools import combinations
+from types import MappingProxyType
 from typing import NamedTuple, TypeVar
 
 from pydantic import Field
@@ -20,6 +21,9 @@ Judged = Mapping[str, Mapping[AnnotationUnit, float]]
 
 Row = TypeVar("Row")
 
+RIGHT_OR_WRONG: Ends = (0, 1)
+"""The scale of labels that say whether an answer is right."""
+
 ONE_PERSON = "one annotator: there is nobody to compare with"
 
 
@@ -35,7 +39,7 @@ class RatingsCompared(Value):
 
     n: Count
     mae: Interval | None = Field(description="mean absolute difference")
-    consistency: CountedRate = Field(description="the part that is at most 1 away")
+    consistency: CountedRate | None = Field(description="the part that is at most 1 away; null on a scale of 0 and 1")
     kappa: AgreementCoefficient = Field(description="Cohen's kappa with quadratic weights")
 
 
@@ -51,18 +55,35 @@ class PersonCompared(Value):
     annotations: Count
     n: Count
     mae: Interval | None
-    consistency: CountedRate
+    consistency: CountedRate | None
     kappa: AgreementCoefficient
     by_model: dict[str, RatingsCompared]
+
+
+class VerdictsCompared(Value):
+    """Verdicts of right and wrong compared with people's: the confusion matrix and its rates."""
+
+    n: Count = Field(description="things with a verdict on which more people said the same than not")
+    split: Count = Field(description="things with a verdict on which as many people said right as wrong, left out")
+    right_right: Count = Field(description="people say right, and the verdict does")
+    right_wrong: Count = Field(description="people say right, and the verdict is wrong")
+    wrong_right: Count = Field(description="people say wrong, and the verdict is right")
+    wrong_wrong: Count = Field(description="people say wrong, and the verdict does")
+    agreement: CountedRate = Field(description="verdicts that are people's")
+    sensitivity: CountedRate = Field(description="of what people say is wrong, the part with the verdict wrong")
+    specificity: CountedRate = Field(description="of what people say is right, the part with the verdict right")
 
 
 class JudgeCompared(Value):
     """A judge compared with what holds for people."""
 
     coverage: Coverage
+    verdicts: VerdictsCompared | None = Field(
+        default=None, description="on a scale of 0 and 1, where the judge says nothing but 0 and 1; else null"
+    )
     n: Count
     mae: Interval | None
-    consistency: CountedRate
+    consistency: CountedRate | None
     kappa: AgreementCoefficient
     by_model: dict[str, RatingsCompared]
 
@@ -102,6 +123,9 @@ class MeasureAgreement(Value):
     pairs: tuple[PairOfPeople, ...]
     chance_corrected: ChanceCorrected | None
     judges: dict[str, JudgeCompared]
+    rules: dict[str, JudgeCompared] = Field(
+        description="what rules decided in the run of a judge, by the judge's name; on a scale of 0 and 1"
+    )
 
 
 class AnnotationFigures(Value):
@@ -124,7 +148,7 @@ class _Pair(NamedTuple):
 
 
 def agreement_figures(
-    rated: Sequence[RatedUnit], judged: Judged, ends: Mapping[str, Ends]
+    rated: Sequence[RatedUnit], judged: Judged, ends: Mapping[str, Ends], *, ruled: Judged = MappingProxyType({})
 ) -> dict[str, MeasureAgreement]:
     """Return the agreement of people with each other and of judges with people, by measure.
 
@@ -135,14 +159,15 @@ def agreement_figures(
         rated: people's ratings by unit.
         judged: judges' values, on the same scales.
         ends: the lowest and highest rating of each measure.
+        ruled: what rules decided in place of judges, by the judge's name.
     """
     return {
-        measure: _measure([row for row in rated if row.unit.measure == measure], judged, scale)
+        measure: _measure([row for row in rated if row.unit.measure == measure], judged, ruled, scale)
         for measure, scale in sorted(ends.items())
     }
 
 
-def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> MeasureAgreement:
+def _measure(rated: Sequence[RatedUnit], judged: Judged, ruled: Judged, scale: Ends) -> MeasureAgreement:
     names = sorted({name for one in rated for name in one.said})
     n_ratings = sum(len(one.said) for one in rated)
     several = [one for one in rated if len(one.said) > 1]
@@ -168,6 +193,7 @@ def _measure(rated: Sequence[RatedUnit], judged: Judged, scale: Ends) -> Measure
         pairs=() if absent else tuple(_two(several, one, other, scale) for one, other in combinations(names, 2)),
         chance_corrected=None if absent else _chance_corrected(several, names),
         judges={name: _judge(rated, said, scale) for name, said in sorted(judged.items())},
+        rules={name: _judge(rated, said, scale) for name, said in sorted(ruled.items())},
     )
 
 
@@ -187,7 +213,34 @@ def _judge(rated: Sequence[RatedUnit], said: Mapping[AnnotationUnit, float], sca
         _Pair(said[row.unit], row.reference, row.unit.model, row.place.cluster) for row in rated if row.unit in said
     ]
     coverage = rounded(len(pairs) / len(rated)) if rated else None
-    return JudgeCompared(coverage=coverage, **dict(_compared_by_model(pairs, scale)))
+    verdicts = None
+    if scale == RIGHT_OR_WRONG and all(pair.value in scale for pair in pairs):
+        verdicts = _verdicts(pairs)
+    return JudgeCompared(coverage=coverage, verdicts=verdicts, **dict(_compared_by_model(pairs, scale)))
+
+
+def _verdicts(pairs: Sequence[_Pair]) -> VerdictsCompared:
+    """Return verdicts beside what most people say."""
+    settled = [pair for pair in pairs if pair.against != 0.5]
+    right = [pair for pair in settled if pair.against > 0.5]
+    wrong = [pair for pair in settled if pair.against < 0.5]
+
+    def same(of: Sequence[_Pair]) -> CountedRate:
+        agreeing = [(pair.value == 1) == (pair.against > 0.5) for pair in of]
+        return counted_rate(agreeing, [pair.cluster for pair in of])
+
+    sensitivity, specificity = same(wrong), same(right)
+    return VerdictsCompared(
+        n=len(settled),
+        split=len(pairs) - len(settled),
+        right_right=specificity.k,
+        right_wrong=specificity.n - specificity.k,
+        wrong_right=sensitivity.n - sensitivity.k,
+        wrong_wrong=sensitivity.k,
+        agreement=same(settled),
+        sensitivity=sensitivity,
+        specificity=specificity,
+    )
 
 
 def _with_others(several: Sequence[RatedUnit], name: str) -> list[_Pair]:
@@ -214,10 +267,13 @@ def _compared(pairs: Sequence[_Pair], scale: Ends) -> RatingsCompared:
     """Return mean absolute error, consistency and Cohen's kappa with quadratic weights, each with its interval."""
     differences = [abs(pair.value - pair.against) for pair in pairs]
     clusters = [pair.cluster for pair in pairs]
+    near = None
+    if scale != RIGHT_OR_WRONG:
+        near = counted_rate([difference <= CLOSE + 1e-9 for difference in differences], clusters)
     return RatingsCompared(
         n=len(pairs),
         mae=mean_with_interval(differences, clusters, seed=0, bounds=(0.0, float(scale[1] - scale[0]))),
-        consistency=counted_rate([difference <= CLOSE + 1e-9 for difference in differences], clusters),
+        consistency=near,
         kappa=_kappa([(pair.value, pair.against) for pair in pairs], clusters, scale),
     )
 

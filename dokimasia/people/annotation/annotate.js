@@ -68,7 +68,7 @@
         for (const [kind, words] of item.difference) text.append(make(tags[kind], words));
         parts.push(make("h2", "What was changed in it"), text);
       }
-      parts.push(...titled("The edit that was asked for", item.instruction), ...titled("What was changed, in words", item.description), ...titled("A checking model's doubt", item.doubt), ...titled(`Meant as: ${item.title}`, item.definition));
+      parts.push(...titled("The edit that was asked for", item.instruction), ...titled("What was changed, in words", item.description), ...titled("Rationale", item.rationale), ...titled("A checking model's doubt", item.doubt), ...titled(`Meant as: ${item.title}`, item.definition));
     } else if (form.kind === "ranking") {
       item.responses.forEach((text, place) => parts.push(...titled(`Response ${String.fromCharCode(65 + place)}`, text || "(empty)")));
     } else if (form.kind === "response") {

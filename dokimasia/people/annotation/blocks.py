@@ -49,6 +49,7 @@ def _held_against(measured: MeasureAgreement) -> Table:
         Column("Cohen's kappa, quadratic", numeric=False),
     ]
     rows: list[Sequence[Cell]] = [_row(name, "people", row) for name, row in measured.judges.items()]
+    rows += [_row(name, "people, decided by rules", row) for name, row in measured.rules.items()]
     if measured.together is not None:
         rows += [_row(name, "the mean of the others", row) for name, row in measured.people.items()]
     return Table(columns, rows, "Judges and people held against people")
@@ -59,7 +60,9 @@ def _row(name: str, against: str, row: PersonCompared | JudgeCompared) -> list[C
     off: Cell = figures.NOTHING
     if mae is not None:
         off = (f"{mae.mean:.2f}", Span(figures.bracketed(mae, lambda end: f"{end:.2f}"), "muted"))
-    near: Cell = figures.share_of(row.consistency, "") if row.n else figures.NOTHING
+    near: Cell = figures.NOTHING
+    if row.n and row.consistency is not None:
+        near = figures.share_of(row.consistency, "")
     return [Span(name, "strong"), against, figures.count(row.n), off, near, _coefficient(row.kappa)]
 
 

@@ -2,8 +2,10 @@
 
 import base64
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from pydantic import JsonValue
@@ -43,12 +45,16 @@ COLUMNS: dict[str, ColumnType] = {
 
 
 class AnnotationDraw(NamedTuple):
-    """A draw: the numbers of cases and of items for each annotator, the key's path, and responses that name a model."""
+    """A draw: the numbers of cases and of items for each annotator, the key's path, and responses that name a model.
+
+    `by_model` has how many answers that no rule decided were drawn, of how many, where labels are for a correction.
+    """
 
     cases: int
     items: int
     key: Path
     naming: Mapping[str, int]
+    by_model: Mapping[str, tuple[int, int]] = MappingProxyType({})
 
 
 def hand_out(
@@ -93,7 +99,13 @@ def hand_out(
     make_folder(key.parent)
     write_whole(key, b"".join(key_lines(head, placed)))
     shown = {(subject.unit.id, subject.unit.criterion) for subject in drawn}
-    return AnnotationDraw(len(shown), len(drawn), key, _naming(drawn))
+    return AnnotationDraw(len(shown), len(drawn), key, _naming(drawn), _by_model(drawn, subjects))
+
+
+def _by_model(drawn: Sequence[Subject], subjects: Sequence[Subject]) -> dict[str, tuple[int, int]]:
+    """Return how many answers with a verdict were drawn of each model, and of how many."""
+    numbers, totals = (Counter(one.unit.model for one in several if one.verdict) for several in (drawn, subjects))
+    return {model: (numbers[model], total) for model, total in sorted(totals.items())}
 
 
 def check_names(annotators: Sequence[str]) -> None:

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from dokimasia.datasets.annotations import read_annotations
 from dokimasia.domain.annotation import SCALES, SCORE, Annotation, AnnotationUnit
 from dokimasia.errors import ConfigError, DataError
-from dokimasia.people.annotation.agreement import AnnotationFigures, Ends, agreement_figures
+from dokimasia.people.annotation.agreement import RIGHT_OR_WRONG, AnnotationFigures, Ends, agreement_figures
 from dokimasia.people.annotation.collecting import known_units
 from dokimasia.people.annotation.rated import SampleOrigin, group_of, put_together, scale_of
 from dokimasia.runs.catalogue import method_named
@@ -26,8 +26,7 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUni
         ConfigError: the run has no ratings that can be compared with people's.
     """
     method = method_named(run.method)
-    plan: Any = method.plan.model_validate(run.options["plan"])
-    name = plan.judge_name or run.method
+    name = _judge_name(run)
     if method.judged is not None:
         ways = method.judged(home, run)
         return {f"{name}, {way}" if way else name: dict(said) for way, said in ways.items()}
@@ -45,6 +44,40 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUni
     }
 
 
+class Verdicts(NamedTuple):
+    """Decisions of a run whether answers are right, 1 or 0 by unit: the judge's own, and those of rules."""
+
+    by_judge: dict[AnnotationUnit, float]
+    by_rule: dict[AnnotationUnit, float]
+
+
+def verdicts_of(home: Home, run: Run) -> Verdicts | None:
+    """Return what a run decided of answers with yes or no, first repeats alone; None if its method decides nothing so.
+
+    What rules left undecided and no judge was asked about is in neither.
+
+    Raises:
+        ConfigError: nothing was decided.
+    """
+    decisions = method_named(run.method).decisions
+    if decisions is None:
+        return None
+    verdicts = Verdicts({}, {})
+    for measure in decisions(home, run).measures:
+        for answers in measure.models.values():
+            for answer in answers:
+                if answer.decision is None or answer.undecided or answer.repeat:
+                    continue
+                side = verdicts.by_judge if answer.decision.by_judge else verdicts.by_rule
+                side[answer.unit] = float(answer.decision.right)
+    if not (verdicts.by_judge or verdicts.by_rule):
+        raise ConfigError(
+            f"run {run.id} has decided of no answer whether it is right, and labels of right and wrong have nothing to be held "
+            "against: its samples need reference answers"
+        )
+    return verdicts
+
+
 def compare(
     home: Home | None,
     path: Path,
@@ -60,20 +93,28 @@ def compare(
         path: the file of annotations.
         runs: runs whose judges are compared with people; they also define samples, models and clusters.
         judged: files of a judge's ratings, in the form of annotations with the judge as annotator.
-        scale: people's scale of scores; 1 to 5 by default.
+        scale: people's scale of scores; 1 to 5 by default. With 0 and 1 a run's verdicts are compared, and not its scores;
+            what rules decided stands apart.
 
     Raises:
         DataError: an annotation or a judge's rating cannot be used, or its sample or model is unknown; with file and line.
         ConfigError: a run has no ratings that can be compared with people's.
     """
     judges: dict[str, dict[AnnotationUnit, float]] = {}
+    rules: dict[str, dict[AnnotationUnit, float]] = {}
     places: dict[str, SampleOrigin] = {}
     models: list[str] = []
     for run in runs:
         if home is None:
             raise ConfigError("a run needs a home")
-        for name, said in judged_of(home, run, scale or SCALES[SCORE]).items():
-            judges[_fresh(judges, name, run.id)] = said
+        verdicts = verdicts_of(home, run) if scale == RIGHT_OR_WRONG else None
+        if verdicts is not None:
+            name = _fresh(judges, _judge_name(run), run.id)
+            judges[name] = verdicts.by_judge
+            rules |= {name: verdicts.by_rule} if verdicts.by_rule else {}
+        else:
+            for name, said in judged_of(home, run, scale or SCALES[SCORE]).items():
+                judges[_fresh(judges, name, run.id)] = said
         models += _simulated(run)
         places |= {one.id: SampleOrigin(group_of(one), one.cluster) for one in load_samples(home, run.id)}
     annotations = read_annotations(path)
@@ -83,7 +124,7 @@ def compare(
         for name in sorted(names):
             said = {one.unit: one.value for one in rows if one.annotator == name}
             judges[_fresh(judges, name, file.name)] = said
-    _check_known(path, annotations, [unit for said in judges.values() for unit in said], places)
+    _check_known(path, annotations, [unit for said in (*judges.values(), *rules.values()) for unit in said], places)
     measures = sorted({one.unit.measure for one in annotations})
     ends = {measure: scale_of(measure, annotations, scale, name=str(path)) for measure in measures}
     rated = put_together(annotations, places.get)
@@ -92,7 +133,7 @@ def compare(
         annotators=tuple(sorted({one.annotator for one in annotations if not one.adjudicates})),
         adjudicators=tuple(sorted({one.annotator for one in annotations if one.adjudicates})),
         simulated=tuple(sorted(set(models))),
-        measures=agreement_figures(rated, judges, ends),
+        measures=agreement_figures(rated, judges, ends, ruled=rules),
     )
 
 
@@ -112,6 +153,12 @@ def _check_known(
     if wrong:
         more = [f"and {len(wrong) - 20} more"] if len(wrong) > 20 else []
         raise DataError("\n".join([*wrong[:20], *more]))
+
+
+def _judge_name(run: Run) -> str:
+    method = method_named(run.method)
+    plan: Any = method.plan.model_validate(run.options["plan"])
+    return plan.judge_name or run.method
 
 
 def _fresh(judges: Collection[str], name: str, source: str) -> str:

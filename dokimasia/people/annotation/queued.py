@@ -25,6 +25,7 @@ from dokimasia.people.annotation.subjects import (
     answers_of_run,
     criteria_of,
     draw_subjects,
+    open_answers,
     pairs_of_run,
     responses_of,
 )
@@ -105,6 +106,8 @@ async def hand_out_here(
     if chosen is None:
         raise InputError(f"{kind[:40]!r} is not handed out; {', '.join(MEASURES)} are")
     subjects = subjects_of(home, run, chosen, models=models, baseline=baseline)
+    if chosen == "response" and scale == YES_OR_NO:
+        subjects = open_answers(home, run, subjects)
     drawn = draw_subjects(subjects, chosen, per=per, cases=cases, seed=seed)
     head = KeyHead(format=FORMAT, kind=chosen, source=run.id, seed=seed, scale=scale, annotators=tuple(annotators))
     known = {(one.item.person, one.item.subject) for one in queued(home, run.id)}

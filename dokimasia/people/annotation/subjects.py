@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import orjson
 
 from dokimasia.datasets import open_dataset, problems_text, read_responses
-from dokimasia.domain.annotation import MOST_RANKED, AnnotationUnit, FormKind
+from dokimasia.domain.annotation import MOST_RANKED, SCORE, AnnotationUnit, FormKind
 from dokimasia.domain.identity import unit_interval
 from dokimasia.domain.judgement import Response
 from dokimasia.domain.ports import BlobStore
@@ -27,8 +27,9 @@ T = TypeVar("T")
 class Subject(NamedTuple):
     """A unit as shown: its sample, and the response, the two responses of a pair, or the criterion with its ground truth.
 
-    `unit` has no measure; `aid` is the judge's criteria, if people see them, too. Of a ranking `texts` are the responses of
-    all `models`.
+    `unit` has no measure; `aid` is the judge's criteria, if people see them, too. `verdict` is what the judge decided of a
+    response that people label right or wrong, which they do not see; empty where labels are not for a correction. Of a ranking
+    `texts` are the responses of all `models`.
     """
 
     unit: AnnotationUnit
@@ -36,6 +37,7 @@ class Subject(NamedTuple):
     sample: Sample
     texts: tuple[str, ...]
     aid: str = ""
+    verdict: str = ""
     models: tuple[str, ...] = ()
 
 
@@ -166,6 +168,35 @@ def pairs_of_run(home: Home, run: Run, *, models: Sequence[str] = ()) -> list[Su
     return [one for one in subjects if not models or one.unit.model in models]
 
 
+def open_answers(home: Home, run: Run, subjects: Sequence[Subject]) -> list[Subject]:
+    """Return the responses that no rule decided, with the judge's verdict: those of which labels tell something.
+
+    All are returned where the run decides nothing of answers with yes or no.
+
+    Raises:
+        InputError: rules decided all of them.
+    """
+    decisions = method_named(run.method).decisions
+    if decisions is None:
+        return list(subjects)
+    answers = [
+        answer
+        for measure in decisions(home, run).measures
+        for several in measure.models.values()
+        for answer in several
+        if answer.unit.measure == SCORE and answer.decision is not None and not answer.repeat
+    ]
+    if not answers:
+        return list(subjects)
+    verdicts = {answer.unit.thing: answer.correctness for answer in answers if not answer.known}
+    kept = [one._replace(verdict=verdicts[one.unit]) for one in subjects if one.unit in verdicts]
+    if not kept:
+        raise InputError(
+            f"rules decided every answer of run {run.id}: no label of people would change a rate (dokimasia correct)"
+        )
+    return kept
+
+
 def criteria_of(home: Home, run: Run, groups: Mapping[str, str] | None = None) -> list[Subject]:
     """Return the criteria of an evaluation, by sample and number.
 
@@ -201,12 +232,15 @@ def draw_subjects(
 ) -> list[Subject]:
     """Return the subjects of `per` cases of each category, drawn by the seed; a case is a sample, or a single criterion.
 
-    With `cases`, that many are drawn from all, whatever their category. The order of the subjects is kept; without a number
-    all are returned.
+    With `cases`, that many are drawn from all, whatever their category; of responses with a verdict that many of each model.
+    The order of the subjects is kept; without a number all are returned.
     """
     number = per if cases is None else cases
     if number is None:
         return list(subjects)
+
+    if cases is not None and any(one.verdict for one in subjects):
+        return _spread(subjects, cases, seed=seed)
 
     def name(one: Subject) -> tuple[str, int]:
         return one.unit.id, one.unit.criterion if kind == "criterion" else 0
@@ -214,6 +248,29 @@ def draw_subjects(
     strata = {name(one): one.place.category if cases is None else "" for one in subjects}
     kept = set(draw(strata, per=number, seed=seed, key=name_key))
     return [one for one in subjects if name(one) in kept]
+
+
+def _spread(subjects: Sequence[Subject], number: int, *, seed: int) -> list[Subject]:
+    """Return `number` responses of each model, spread over its verdicts as all of its responses are.
+
+    Within a verdict responses are drawn by their samples, the same for every model as far as they are there: two models are
+    compared best on the same samples. A larger number draws the same responses and more.
+    """
+    strata: dict[tuple[str, str], list[Subject]] = {}
+    for one in subjects:
+        strata.setdefault((one.unit.model, one.verdict), []).append(one)
+    places: dict[AnnotationUnit, tuple[float, str]] = {}
+    for (_, verdict), several in strata.items():
+        ordered = sorted(several, key=lambda one: (unit_interval("cases", seed, one.unit.id), one.unit.id))
+        for rank, one in enumerate(ordered):
+            places[one.unit] = ((rank + 0.5) / len(ordered), verdict)
+    drawn: set[AnnotationUnit] = set()
+    for model in {model for model, _ in strata}:
+        of_model = sorted(
+            (one.unit for one in subjects if one.unit.model == model), key=lambda unit: (places[unit], unit)
+        )
+        drawn |= set(of_model[:number])
+    return [one for one in subjects if one.unit in drawn]
 
 
 def name_key(name: tuple[str, int]) -> str:

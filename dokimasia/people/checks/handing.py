@@ -30,6 +30,7 @@ def labelling_row(shown: PerturbationView, folder: str) -> dict[str, JsonValue]:
         "difference": plain(difference(shown.pieces)),
         "instruction": item.instruction,
         "description": item.description,
+        "rationale": item.rationale,
         "doubt": shown.doubt,
     }
 
@@ -77,6 +78,7 @@ def _row(id: str, shown: PerturbationView) -> Mapping[str, JsonValue]:
         "difference": [[one.kind, one.text] for one in shown.pieces],
         "instruction": item.instruction,
         "description": item.description,
+        "rationale": item.rationale,
         "doubt": shown.doubt,
         "title": shown.title,
         "definition": shown.definition,

@@ -184,6 +184,7 @@ def _perturbation(home: Home, item: CheckItem) -> dict[str, object]:
             "difference": [[piece.kind, piece.text] for piece in view.pieces],
             "instruction": made.instruction,
             "description": made.description,
+            "rationale": made.rationale,
             "doubt": view.doubt,
             "title": view.title,
             "definition": view.definition,

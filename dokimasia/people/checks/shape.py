@@ -6,7 +6,7 @@ from pydantic import Field
 
 from dokimasia.domain.blindspots import Label
 from dokimasia.domain.identity import Value
-from dokimasia.report.fields import Count, CountedRate, Fraction, NoInterval, Share
+from dokimasia.report.fields import Count, CountedRate, Fraction, IntervalMethod, NoInterval, Share
 
 
 class DecidedAlike(Value):
@@ -42,6 +42,7 @@ class Coefficient(Value):
     low: float | None = Field(description="lower end of the 95 % interval; null where there is none")
     high: float | None = Field(description="upper end of the 95 % interval; null where there is none")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     no_value: str | None = Field(default=None, description="why there is no value; left out where there is one")
 
 

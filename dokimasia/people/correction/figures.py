@@ -6,6 +6,7 @@ from pathlib import Path
 
 from dokimasia.algorithms.correction import (
     Corrected,
+    LabelledAnswers,
     Powered,
     ShareEstimate,
     as_shares,
@@ -34,6 +35,7 @@ from dokimasia.people.correction.shape import (
     RateDifference,
 )
 from dokimasia.people.passports import passport_for
+from dokimasia.report.fields import Bounds
 from dokimasia.runs.catalogue import method_of
 from dokimasia.runs.decisions import DecidedAnswer, DecidedRun, Measure
 from dokimasia.runs.measures import limits, rounded, strict_accuracy
@@ -128,7 +130,14 @@ def correct(
     if labels is not None and human is not None:
         if not any(one.by_kind for one in rates.values()):
             check_named(human.name, labels.named)
-        warnings += [line for line in (labels.drawn, check_responses(human.name, labels, home, run)) if line]
+        contradicted = ""
+        if labels.contradicting:
+            contradicted = (
+                f"people say otherwise than the rule on {labels.contradicting} of {labels.ruled} labelled answers that rules "
+                "decided, which are taken as the rules decided them: dokimasia show --sample says by which rule"
+            )
+        lines = (labels.drawn, contradicted, check_responses(human.name, labels, home, run))
+        warnings += [line for line in lines if line]
     return CorrectionFigures(
         run=run.id,
         status=run.status,
@@ -187,7 +196,7 @@ def _model(
         raw=strict_accuracy([one.correctness for one in answers], [one.cluster for one in answers]),
         by_passport=by_passport,
         over_mixes=over,
-        by_labels=None if labels is None else _by_labels(decided_labels(answers, labels), labels),
+        by_labels=None if labels is None else _by_labels(answers, labels, seed=seed),
     )
 
 
@@ -198,28 +207,43 @@ def _cut(rate: float | None, over: tuple[float, float], by_rule: tuple[float, fl
     return rate is None or any(one[0] or all(one[1:]) for one in at)
 
 
-def decided_labels(answers: Sequence[DecidedAnswer], labels: Labels) -> tuple[list[bool], list[bool | None], list[str]]:
-    """Return the decisions on answers, their labels (of the first repeat only), and their clusters."""
-    known = [(one, one.decision) for one in answers if one.decision is not None]
-    return (
-        [decision.right for _, decision in known],
-        [None if one.repeat else labels.right.get(one.unit) for one, _ in known],
-        [one.cluster for one, _ in known],
+def labelled_answers(answers: Sequence[DecidedAnswer], labels: Labels) -> LabelledAnswers:
+    """Return the decisions on answers, their labels (of the first repeat only), and which of them rules settled."""
+    decided = [(one, one.decision) for one in answers if one.decision is not None]
+    return LabelledAnswers(
+        [decision.right for _, decision in decided],
+        [None if one.repeat else labels.right.get(one.unit) for one, _ in decided],
+        [one.known for one, _ in decided],
     )
 
 
-def _by_labels(given: tuple[list[bool], list[bool | None], list[str]], labels: Labels) -> ByLabels:
-    decided, said, clusters = given
-    found = powered_rate(decided, said, clusters=clusters)
+def _by_labels(answers: Sequence[DecidedAnswer], labels: Labels, *, seed: int) -> ByLabels:
+    given = labelled_answers(answers, labels)
+    clusters = [one.cluster for one in answers if one.decision is not None]
+    found = powered_rate(given.decided, given.labels, known=given.known, clusters=clusters, seed=seed)
     if labels.drawn:
         found = found._replace(rate=None, interval=None, reason=labels.drawn, alone=None)
     return ByLabels(
         **dict(_corrected(Corrected(found.rate, found.interval, found.reason))),
-        power=None if found.rate is None else rounded(found.power),
+        weight=None if found.rate is None else rounded(found.weight),
         labels=found.labels,
         clusters=found.clusters,
+        missing=found.missing,
         alone=_corrected(_alone(found)),
+        certain=_certain(given),
     )
+
+
+def _certain(given: LabelledAnswers) -> Bounds | None:
+    """Return the least and the most of a rate that rules and labels leave open."""
+    settled = [
+        decided if known else label
+        for decided, label, known in zip(given.decided, given.labels, given.known or (), strict=True)
+    ]
+    if not settled:
+        return None
+    n = len(settled)
+    return Bounds(low=rounded(settled.count(True) / n), high=rounded(1 - settled.count(False) / n))
 
 
 def _alone(found: Powered) -> Corrected:
@@ -257,15 +281,10 @@ def _pair(
             by_passport = corrected_difference(sides[0], sides[1], **given, clusters=clusters, seed=seed)
     by_labels: Corrected | None = None
     if labels is not None:
-        steps = [b.right - a.right for a, b in zip(*sides, strict=True)]
-        said = [
-            None if one.repeat or one.unit not in labels.right or other.unit not in labels.right
-            else float(labels.right[other.unit] - labels.right[one.unit])
-            for one, other in both
-        ]  # fmt: skip
         by_labels = Corrected(None, None, labels.drawn or "nothing was decided of both")
         if both and not labels.drawn:
-            found = powered_difference(steps, said, clusters=clusters, seed=seed)
+            earlier, later = (labelled_answers(side, labels) for side in zip(*both, strict=True))
+            found = powered_difference(earlier, later, clusters=clusters)
             by_labels = Corrected(found.rate, found.interval, found.reason)
     return Compared(
         first=first,
@@ -304,12 +323,17 @@ def _rate(one: ShareEstimate) -> MeasuredRate:
 
 
 def _labels(labels: Labels, file: Path) -> LabelsUsed:
-    taken = "taken for a random draw of the samples, such as annotate draw --cases makes by its seed"
+    taken = (
+        "taken for a random draw of the answers that no rule decided, such as annotate draw --cases makes by its seed"
+    )
     return LabelsUsed(
         file=file.name,
         labels=len(labels.right),
         samples=len({unit.id for unit in labels.right}),
         people=labels.people,
+        by_majority=labels.by_majority,
+        ruled=labels.ruled,
+        contradicting=labels.contradicting,
         drawn=labels.drawn or taken,
         p_value=None if labels.p_value is None else rounded(labels.p_value),
     )

@@ -17,7 +17,7 @@ from dokimasia.domain.annotation import HOLDS, SCORE, AnnotationUnit
 from dokimasia.domain.blindspots import Task
 from dokimasia.domain.passport import BinaryCount, BinaryRates, MeasuredShare
 from dokimasia.errors import DataError, NotFound
-from dokimasia.people.annotation import answers_of_run, put_together
+from dokimasia.people.annotation import RatedUnit, answers_of_run, put_together
 from dokimasia.prompts.dimensions import error_dimensions
 from dokimasia.report.figures import in_words
 from dokimasia.runs.decisions import DecidedRun
@@ -26,6 +26,9 @@ from dokimasia.storage.runs import Run
 
 MAX_BYTES = 1024 * 1024
 FORM = 'a mix is a JSON object with "shares" or "counts" of kinds of error: {"shares": {"numerical_errors": 0.6, "VG": 0.4}}'
+MAJORITY_OF = 3
+"""The fewest people whose majority settles an answer."""
+
 DRAWN_AT_LEAST = 0.001
 """The p-value below which labels are refused as no random draw of the samples."""
 
@@ -53,6 +56,9 @@ class Labels(NamedTuple):
         people: the number of people who labelled.
         drawn: why the labels are no random draw; empty if they may be one.
         p_value: the p-value of the labelled samples' categories under a random draw; None with fewer than two categories.
+        by_majority: the number of answers on which three or more people differ and most of them agree.
+        ruled: the number of labelled answers that rules decided.
+        contradicting: of these, those labelled otherwise than the rule decided.
         rated: the SHA-256 of the rated response, for units with it.
     """
 
@@ -62,6 +68,9 @@ class Labels(NamedTuple):
     people: int
     drawn: str
     p_value: float | None
+    by_majority: int = 0
+    ruled: int = 0
+    contradicting: int = 0
     rated: Mapping[AnnotationUnit, str] = MappingProxyType({})
 
 
@@ -202,29 +211,43 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
         ]
     )
     together = put_together(given)
-    differ = [one for one in together if one.reference not in (0, 1)]
+    settled = {one.unit: _settled(one) for one in together}
+    right = {unit: value for unit, value in settled.items() if value is not None}
+    differ = [unit for unit in settled if unit not in right]
     if differ:
         raise DataError(
-            f"{path}: people differ on {len(differ)} answers, such as {differ[0].unit}: decide with `annotate disagreements "
-            f"--more-than 0` and `annotate adjudicate`"
+            f"{path}: people differ on {len(differ)} answers, such as {differ[0]}: have a third person rate them, whose word "
+            "makes a majority, or decide with `annotate disagreements --more-than 0` and `annotate adjudicate`"
         )
-    right = {one.unit: one.reference == 1 for one in together}
     kinds = {one.unit: one.error for one in given if one.error and not right[one.unit]}
-    judges = {
-        one.unit
-        for measure in judged.measures
-        for several in measure.models.values()
-        for one in several
-        if one.decision is not None and one.decision.by_judge
-    }
+    answers = [
+        one for measure in judged.measures for several in measure.models.values() for one in several if not one.repeat
+    ]
+    judges = {one.unit for one in answers if one.decision is not None and one.decision.by_judge}
+    ruled = {one.unit: one.decision.right for one in answers if one.known and one.decision is not None}
+    labelled = [unit for unit in right if unit in ruled]
+    drawn, p_value = _drawn(right, judged, seed=seed)
     return Labels(
-        right,
-        [(unit, kind) for unit, kind in sorted(kinds.items()) if unit in judges],
-        frozenset(one.error for one in given if one.error),
-        len({one.annotator for one in given}),
-        *_drawn(right, judged, seed=seed),
-        {one.unit: one.response_sha256 for one in given if one.response_sha256},
+        right=right,
+        kinds=[(unit, kind) for unit, kind in sorted(kinds.items()) if unit in judges],
+        named=frozenset(one.error for one in given if one.error),
+        people=len({one.annotator for one in given}),
+        drawn=drawn,
+        p_value=p_value,
+        by_majority=sum(one.adjudicated is None and one.reference not in (0, 1) for one in together),
+        ruled=len(labelled),
+        contradicting=sum(right[unit] != ruled[unit] for unit in labelled),
+        rated={one.unit: one.response_sha256 for one in given if one.response_sha256},
     )
+
+
+def _settled(one: RatedUnit) -> bool | None:
+    """Return what holds of an answer: the adjudicated label, what all say, or of three or more people the majority."""
+    if one.reference in (0, 1):
+        return one.reference == 1
+    if len(one.said) < MAJORITY_OF or one.reference == 0.5:
+        return None
+    return one.reference > 0.5
 
 
 def check_responses(where: str, labels: Labels, home: Home, run: Run) -> str:
@@ -264,17 +287,32 @@ def _no_passport(path: Path) -> None:
 
 
 def _drawn(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: int) -> tuple[str, float | None]:
-    """Return why labels are no random draw of a run's samples, and the p-value, tested by the samples' categories."""
-    counts = Counter(judged.categories.values())
+    """Return why labels are no random draw of the answers that no rule decided, and the p-value, tested by categories.
+
+    Each model's answers count in proportion to its labels. Labels of answers that rules decided change nothing, and are not
+    tested.
+    """
+    counts: dict[str, float] = {}
+    seen: list[AnnotationUnit] = []
+    for measure in judged.measures:
+        for answers in measure.models.values():
+            open_units = [one.unit for one in answers if not (one.repeat or one.known) and one.decision is not None]
+            labelled = [unit for unit in open_units if unit in right]
+            seen += labelled
+            for unit in open_units:
+                category = judged.categories[unit.id]
+                counts[category] = counts.get(category, 0.0) + len(labelled) / len(open_units)
+    counts = {name: count for name, count in counts.items() if count}
     if len(counts) < 2:
         return "", None
-    seen = [judged.categories[id] for id in sorted({unit.id for unit in right})]
-    p_value = same_kinds(seen, counts, seed=seed)
+    names = [judged.categories[unit.id] for unit in seen]
+    p_value = same_kinds(names, counts, clusters=[unit.id for unit in seen], seed=seed)
     if p_value >= DRAWN_AT_LEAST:
         return "", p_value
-    shares, there = as_shares(counts), as_shares(Counter(seen))
+    shares, there = as_shares(counts), as_shares(Counter(names))
     name = max(sorted(counts), key=lambda one: abs(there.get(one, 0.0) - shares[one]))
     return (
-        f"the labelled samples are no random draw: {there.get(name, 0.0):.0%} of them, and {shares[name]:.0%} of all, are of "
-        f"the category {name or '(none)'}; draw them over all categories: annotate draw RUN --cases N --seed S"
+        f"the labelled answers are no random draw: {there.get(name, 0.0):.0%} of them, and {shares[name]:.0%} of all that no "
+        f"rule decided, are of the category {name or '(none)'}; draw them over all categories: annotate draw RUN --scale 0-1 "
+        "--cases N --seed S"
     ), p_value

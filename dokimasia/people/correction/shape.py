@@ -3,7 +3,7 @@
 from pydantic import Field, JsonValue
 
 from dokimasia.domain.identity import Value
-from dokimasia.report.fields import Count, Fraction, NoInterval, StrictShare
+from dokimasia.report.fields import Bounds, Count, Fraction, IntervalMethod, NoInterval, StrictShare
 from dokimasia.runs.figure_models import Heading
 
 Signed = float
@@ -17,6 +17,7 @@ class CorrectedRate(Value):
     low: Fraction | None = Field(description="lower end of the 95 % interval")
     high: Fraction | None = Field(description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     refused: Refused = Field(description="why there is no corrected rate; empty where there is one")
 
 
@@ -30,12 +31,20 @@ class OverMixes(Value):
 
 
 class ByLabels(CorrectedRate):
-    """A rate from people's labels and all decisions, by power-tuned prediction-powered inference."""
+    """A rate from what rules decided, people's labels of the other answers, and the judge's decisions on all of these."""
 
-    power: Fraction | None = Field(description="how much decisions count: 0, labels alone, to 1; null where refused")
-    labels: Count = Field(description="answers with a label")
+    weight: Fraction | None = Field(
+        description="of the judge's decisions beside the labels: 0, labels alone, to 1; null where refused"
+    )
+    labels: Count = Field(description="answers with a label, of those that no rule decided")
     clusters: Count = Field(description="of these, by image")
-    alone: CorrectedRate = Field(description="the rate of the labels alone")
+    missing: Count = Field(
+        description="labels of answers that no rule decided which are still missing for a rate, at least"
+    )
+    alone: CorrectedRate = Field(description="the rate of what rules decided and of the labels alone")
+    certain: Bounds | None = Field(
+        description="the least and the most of the rate that rules and labels leave open; null without a decided answer"
+    )
 
 
 class RateDifference(Value):
@@ -45,6 +54,7 @@ class RateDifference(Value):
     low: Signed | None = Field(ge=-1, le=1, description="lower end of the 95 % interval")
     high: Signed | None = Field(ge=-1, le=1, description="upper end of the 95 % interval")
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
     refused: Refused = Field(description="why there is no difference; empty where there is one")
 
 
@@ -88,6 +98,7 @@ class MeasuredRate(Value):
     low: Fraction | None
     high: Fraction | None
     no_interval: NoInterval = None
+    interval_method: IntervalMethod = None
 
 
 class PassportRates(Value):
@@ -116,6 +127,9 @@ class LabelsUsed(Value):
     labels: Count
     samples: Count
     people: Count
+    by_majority: Count = Field(description="answers on which three or more people differ and most of them agree")
+    ruled: Count = Field(description="labels of answers that rules decided: they change nothing")
+    contradicting: Count = Field(description="of these, labels that say otherwise than the rule")
     drawn: str = Field(description="how the labels were drawn, as far as that is known")
     p_value: Fraction | None = Field(
         description="how often a random draw brings samples as far from the run's categories; null where there are none"

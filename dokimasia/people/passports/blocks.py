@@ -10,6 +10,11 @@ from dokimasia.report.blocks import Block, Bullets, Cell, Column, Facts, Paragra
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.figures import NOTHING, bracketed, cost, counts, in_words, several, share, signed_text
 
+RULE = (
+    "An error is detected where at least one relevant axis detects it, in pairs by preferring the answer without it; what is "
+    "recommended, warned of and chosen goes by this rule, and the file has a majority of the axes and overall beside it."
+)
+
 KIND, EVALUATOR, TASK = (Column(title, numeric=False) for title in ("kind of error", "evaluator", "task"))
 
 MARKS = (
@@ -35,6 +40,7 @@ def blocks_of(passport: Passport) -> Iterator[Block]:
         yield Paragraph((Span(f"Errors detected, {task}", "strong"), " (95 % intervals, clustered by image)"))
         yield _errors(passport, [one for one in passport.errors if one.task == task])
         yield Paragraph(MARKS, "note")
+        yield Paragraph(RULE, "note")
     yield Paragraph(Span("What else was measured", "strong"))
     yield _ways(passport)
     yield Paragraph(Span("Recommended", "strong"))

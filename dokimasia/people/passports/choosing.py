@@ -1,33 +1,64 @@
-"""Recommended evaluators of a passport: chosen on one half of the images, and measured on the other."""
+"""Halves of a passport's images, and its recommended evaluators: chosen on one half, and measured on the other."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from dokimasia.algorithms.halving import halves
 from dokimasia.domain.blindspots import Detection, Evaluator, Task, paradigm_of
-from dokimasia.domain.passport import HalfRates, Recommendation
+from dokimasia.domain.passport import HalfRates, Halves, Recommendation
 from dokimasia.people.passports.shares import alarmed, detected, measured
 
 Half = Mapping[Evaluator, Sequence[Detection]]
 
 
-def recommendations(
-    found: Mapping[tuple[Task, Evaluator], Sequence[Detection]], *, seed: int
-) -> Iterator[Recommendation]:
-    """Yield for each task the recommended evaluator for all errors together, and for each group of them.
+class TaskHalves(NamedTuple):
+    """The detections of a task by evaluator, on the half of its images that chooses and on the one that estimates."""
 
-    The images of a task are split in random halves. The rates of the best evaluator on the first half are biased by the
-    selection; those on the second half, which was not used for it, are not.
+    task: Task
+    choosing: Half
+    estimating: Half
+
+
+def task_halves(found: Mapping[tuple[Task, Evaluator], Sequence[Detection]], *, seed: int) -> list[TaskHalves]:
+    """Return the detections of each task in random halves of its images, by the seed.
+
+    Whatever is best on the first half is the luckiest there, too, and its rates are too high; those on the second half,
+    which was not used for choosing, are not.
     """
     tasks: list[Task] = sorted({task for task, _ in found})
+    split: list[TaskHalves] = []
     for task in tasks:
         of_task: dict[Evaluator, Sequence[Detection]] = {
             evaluator: several for (one, evaluator), several in found.items() if one == task
         }
-        clusters = {one.item: one.cluster for several in of_task.values() for one in several}
-        sides = halves(dict(sorted(clusters.items())), {}, seed=seed)
-        choosing, estimating = (_within(of_task, side) for side in sides)
-        groups = sorted({one.group for several in of_task.values() for one in several if one.case == "error"})
-        for group in ("", *groups):
+        clusters = {one.item: one.cluster for several in of_task.values() for one in several if one.case != "gold"}
+        choosing, estimating = halves(dict(sorted(clusters.items())), {}, seed=seed)
+        split.append(TaskHalves(task, _within(of_task, choosing), _within(of_task, estimating)))
+    return split
+
+
+def rates_by_half(split: Sequence[TaskHalves]) -> Iterator[Halves]:
+    """Yield what each half says of all errors under every evaluator."""
+    for task, choosing, estimating in split:
+        for evaluator in choosing:
+            yield Halves(
+                task=task,
+                choosing=_rates(evaluator, choosing[evaluator], ""),
+                estimating=_rates(evaluator, estimating[evaluator], ""),
+            )
+
+
+def recommendations(split: Sequence[TaskHalves]) -> Iterator[Recommendation]:
+    """Yield for each task the recommended evaluator for all errors together, and for each group of them."""
+    for task, choosing, estimating in split:
+        errors = (
+            one
+            for half in (choosing, estimating)
+            for several in half.values()
+            for one in several
+            if one.case == "error"
+        )
+        for group in ("", *sorted({one.group for one in errors})):
             yield _recommended(task, group, choosing, estimating)
 
 

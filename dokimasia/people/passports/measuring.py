@@ -29,7 +29,7 @@ from dokimasia.domain.passport import (
     ReplyRates,
     RetestRates,
 )
-from dokimasia.people.passports.choosing import recommendations
+from dokimasia.people.passports.choosing import rates_by_half, recommendations, task_halves
 from dokimasia.people.passports.shares import alarmed, detected, limits_of, measured, written
 from dokimasia.runs.figures import counts_by_name
 from dokimasia.runs.measures import rounded
@@ -75,6 +75,7 @@ def passport_of(material: PassportMaterial) -> Passport:
         found.setdefault((one.task, one.evaluator), []).append(one)
     found = dict(sorted(found.items(), key=lambda one: (one[0][0], EVALUATORS.index(one[0][1]))))
     seed = material.seed
+    split = task_halves(found, seed=seed)
     return Passport(
         judge=material.judge,
         prompts=dict(sorted(material.prompts.items())),
@@ -90,7 +91,8 @@ def passport_of(material: PassportMaterial) -> Passport:
         own_answers=tuple(_own(key, several, material.own) for key, several in found.items()),
         replies=tuple(_replies(key, several, material.costs.get(key, ())) for key, several in found.items()),
         binary=tuple(one for key, several in found.items() if key[1] in BINARY for one in _binary(key, several)),
-        recommended=tuple(recommendations(found, seed=seed)),
+        halves=tuple(rates_by_half(split)),
+        recommended=tuple(recommendations(split)),
     ).sealed()
 
 
@@ -111,6 +113,7 @@ def _errors(found: Sequence[Detection], seed: int) -> Iterator[ErrorRates]:
             group=groups[row.name] if row.scope == "dimension" else row.name,
             detection=written(row.undetected, less=True),
             strict=written(row.strict, less=True),
+            majority=None if row.majority is None else written(row.majority, less=True),
             overall=None if row.overall is None else written(row.overall, less=True),
             worse=written(row.worse),
             blind_spot=None if row.spot is None else row.spot.blind,
@@ -184,14 +187,16 @@ def _difference(one: MeasuredShare, other: MeasuredShare) -> MeasuredDifference:
 
 def _replies(key: Key, found: Sequence[Detection], costs: Sequence[float | None]) -> ReplyRates:
     known = [one for one in costs if one is not None]
+    asked = [one for one in found if one.asked]
     return ReplyRates(
         task=key[0],
         evaluator=key[1],
-        n=len(found),
-        unparsable=measured(found, lambda one: float(one.failure == "unparsable")),
-        refused=measured(found, lambda one: float(one.failure == "refused")),
-        failures=counts_by_name(one.failure for one in found if one.failure),  # pyright: ignore[reportArgumentType]
+        n=len(asked),
+        unparsable=measured(asked, lambda one: float(one.failure == "unparsable")),
+        refused=measured(asked, lambda one: float(one.failure == "refused")),
+        failures=counts_by_name(one.failure for one in asked if one.failure),  # pyright: ignore[reportArgumentType]
         cost=rounded(sum(known) / len(known)) if known and len(known) == len(costs) else None,
+        unasked=len(found) - len(asked),
         priced=len(known),
     )
 

@@ -5,12 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.passport import Passport
+from dokimasia.domain.passport import Halves, Passport
 from dokimasia.errors import ConfigError
 from dokimasia.people.passports.blindness import evaluator_for, is_blind, percent, worth_of
 from dokimasia.people.passports.holding import DroppedJudge, passport_of_judge, read_all
 from dokimasia.people.passports.options import JudgeUse
-from dokimasia.report.figures import in_words
+from dokimasia.report.figures import in_words, signed_text
+from dokimasia.report.figures import several as several_of
 from dokimasia.runs.session import Session
 
 
@@ -27,8 +28,10 @@ def chosen_judge(
 ) -> ChosenJudge:
     """Return the judge of a run: the named one, or of several the one with the best passport.
 
-    The criterion is the detection rate minus the false-alarm rate over all errors, at its minimum over the ways in which the
-    run judges; ties go to the first named. A model without a passport, or without figures on one of the ways, is not chosen.
+    The criterion is the detection rate minus the false-alarm rate over all errors on the half of each passport's images that
+    chooses, at its minimum over the ways in which the run judges; ties go to the first named. What is said of the chosen
+    model comes from the other half, which did not choose it. A model without a passport, or without figures on one of the
+    ways, is not chosen.
 
     Raises:
         ConfigError: both are given, there is no passport, or no passport has figures on the ways.
@@ -42,35 +45,80 @@ def chosen_judge(
     found = read_all(passports)
     specs = session.models(several, "--choose-judge")
     said: list[str] = []
-    best: tuple[float, ModelSpec, Passport] | None = None
-    compared = 0
+    considered: list[tuple[ModelSpec, Passport]] = []
     for spec in specs:
         passport = passport_of_judge(found, spec)
-        worths = {} if passport is None else {way.what: worth_of(passport, way) for way in ways}
-        known = [one for one in worths.values() if one is not None]
-        if passport is None or len(known) < len(ways):
-            unknown = [what for what, one in worths.items() if one is None]
+        unknown = [] if passport is None else [way.what for way in ways if choosing_worth(passport, way) is None]
+        if passport is None or unknown:
             lacks = f"a passport that knows nothing of {in_words(unknown)}" if unknown else "no passport"
             said.append(f"{spec.ref.name} has {lacks}")
             continue
-        measured = [f"{_measured(passport, way)}{f' in {way.what}' if len(ways) > 1 else ''}" for way in ways]
-        said.append(f"{spec.ref.name} {in_words(measured)}")
-        compared += 1
-        if best is None or min(known) > best[0]:
-            best = (min(known), spec, passport)
-    if best is None:
+        considered.append((spec, passport))
+        worths = [f"{signed_text(choosing_worth(passport, way) or 0.0)}{_in_way(way, ways)}" for way in ways]
+        said.append(f"{spec.ref.name} {in_words(worths)} on {_images(passport, ways)}")
+    if not considered:
         raise ConfigError(
             f"--choose-judge: {'; '.join(said)}: there is nothing to choose by; name the judge with --judge, or make "
             "passports from probes that judge so (dokimasia passport)"
         )
-    worth, spec, passport = best
+    place = best_of([passport for _, passport in considered], ways)
+    spec, passport = considered[place]
     files = tuple(path for path, (_, one) in zip(passports, found, strict=True) if one is passport)
     what = in_words([way.what for way in ways])
-    if worth <= 0:
+    if least_worth(passport, ways) <= 0:
         said.append("none of them detects more than it raises false alarms, so none is better than chance")
-    if compared == 1 and len(several) > 1:
+    if len(considered) == 1 and len(several) > 1:
         said.append(f"{spec.ref.name} alone has figures, and was compared with nobody")
-    return ChosenJudge(spec.ref.name, files, f"chosen among {in_words(list(several))} for {what}: {'; '.join(said)}")
+    if not _same_images([one for _, one in considered]):
+        said.append("their passports rest on other items or seeds, so that these are not the same images")
+    why = (
+        f"chosen among {in_words(list(several))} for {what}, by detection less false alarms on one half of the images: "
+        f"{'; '.join(said)}. On the other half, which did not choose, {spec.ref.name} "
+        f"{in_words([f'{_measured(passport, way)}{_in_way(way, ways)}' for way in ways])}"
+    )
+    return ChosenJudge(spec.ref.name, files, why)
+
+
+def best_of(passports: Sequence[Passport], ways: Sequence[JudgeUse]) -> int:
+    """Return the place of the passport of the best judge on the halves that choose; ties go to the first.
+
+    Every passport has figures on all ways (`choosing_worth`).
+    """
+    worths = [least_worth(passport, ways) for passport in passports]
+    return worths.index(max(worths))
+
+
+def least_worth(passport: Passport, ways: Sequence[JudgeUse]) -> float:
+    """Return detection less false alarms on the half that chooses, at its minimum over the ways of judging."""
+    return min(choosing_worth(passport, way) or 0.0 for way in ways)
+
+
+def choosing_worth(passport: Passport, way: JudgeUse) -> float | None:
+    """Return detection less false alarms on the half that chooses; None if either was not measured there."""
+    both = halves_for(passport, way)
+    return None if both is None else both.choosing.worth
+
+
+def halves_for(passport: Passport, way: JudgeUse) -> Halves | None:
+    """Return what each half of a passport's images says of a way of judging; None if it was not measured."""
+    evaluator = evaluator_for(passport, way)
+    return None if evaluator is None else passport.halves_of(way.task, evaluator)
+
+
+def _in_way(way: JudgeUse, ways: Sequence[JudgeUse]) -> str:
+    return f" in {way.what}" if len(ways) > 1 else ""
+
+
+def _images(passport: Passport, ways: Sequence[JudgeUse]) -> str:
+    """Return the fewest errors and images that a choice rests on, in words."""
+    both = [half for way in ways if (half := halves_for(passport, way)) is not None]
+    least = min((half.choosing for half in both), key=lambda half: half.n)
+    return f"{several_of(least.n, 'error')} of {several_of(least.images, 'image')}"
+
+
+def _same_images(passports: Sequence[Passport]) -> bool:
+    """Return whether the halves of all passports are the same images: those of the same items by the same seed."""
+    return len({(passport.seed, tuple(data.hash for data in passport.data)) for passport in passports}) < 2
 
 
 class Seeing(NamedTuple):
@@ -140,9 +188,12 @@ def weights_of(passports: Mapping[str, Passport], way: JudgeUse) -> dict[str, fl
 
 
 def _measured(passport: Passport, way: JudgeUse) -> str:
-    evaluator = evaluator_for(passport, way)
-    rates = None if evaluator is None else passport.rates(way.task, evaluator)
-    alarms = next((one for one in passport.neutral if (one.task, one.evaluator) == (way.task, evaluator)), None)
-    if rates is None or alarms is None:
+    """Return what the half that did not choose says of a judge, and what that rests on."""
+    both = halves_for(passport, way)
+    if both is None or both.estimating.worth is None:
         return "was not measured"
-    return f"detects {percent(rates.detection)} with {percent(alarms.false_alarms)} false alarms"
+    half = both.estimating
+    return (
+        f"detects {percent(half.detection)} of {several_of(half.n, 'error')} with {percent(half.false_alarms)} false alarms "
+        f"in {several_of(half.neutral, 'harmless change')}, on {several_of(half.images, 'image')}"
+    )

@@ -4,14 +4,21 @@ from collections.abc import Iterator
 
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Only, Paragraph, Span
+from dokimasia.report.conclusions import as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE, ReportData
 from dokimasia.report.fields import PassportUsed
 from dokimasia.report.figures import several
 
 
 def opening(data: ReportData, name: str) -> Iterator[Block]:
-    """Yield a run's heading, and a warning if the figures cover only part of it; `name` is the kind of run."""
+    """Yield a run's heading, its conclusion, and a warning if the figures cover only part of it.
+
+    `name` is the kind of run.
+    """
     yield Only("terminal", tuple(_heading(data, name)))
+    conclusion = () if data.drawing.conclusion is None else data.drawing.conclusion(data)
+    if conclusion:
+        yield Paragraph(as_paragraph(conclusion), "lead")
     status, waiting = data.facts.status, data.summary.get("open_items")
     this = "This run failed" if status == "failed" else f"This run is {status}"
     questions = data.facts.open_questions

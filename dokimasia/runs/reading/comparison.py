@@ -204,7 +204,7 @@ def compare_addressed(
     accuracy = both_stated = None
     strict, compared = _compare_share(first, second, shared, lambda answer: answer.strict, seed=seed)
     if strict is not None:
-        accuracy = AccuracyComparison(**dict(strict), **_undecided(first, second, compared))
+        accuracy = AccuracyComparison(**dict(strict), **_undecided(first, second, compared, seed=seed))
     stated, _ = _compare_share(first, second, shared, lambda answer: answer.stated, seed=seed)
     if stated is not None:
         means, criteria = _on_both_stated(first, second, shared)
@@ -242,24 +242,32 @@ def _compare_share(
 class _Undecided(TypedDict):
     n_undecided: SideCounts
     bounds: Bounds
+    outer: Bounds | None
 
 
 def _undecided(
-    first: ComparisonSide, second: ComparisonSide, compared: Sequence[tuple[SampleRef, SampleRef]]
+    first: ComparisonSide, second: ComparisonSide, compared: Sequence[tuple[SampleRef, SampleRef]], *, seed: int
 ) -> _Undecided:
-    """Return the undecided answers on each side, and the bounds of the difference that they leave possible."""
+    """Return the undecided answers on each side, and what they leave open of the difference, without and with its error."""
     counts: list[int] = []
-    ends: list[tuple[float, float]] = []
     for side, places in zip((first, second), zip(*compared, strict=True), strict=True):
         answers = [answer for position in places for answer in side.answers[position.sample_id]]
         counts.append(sum(answer.correctness == "undecided" for answer in answers))
-        strict, upper = (
-            sum(side.mean(position, measure) or 0.0 for position in places) / len(places)
-            for measure in (lambda answer: answer.strict, lambda answer: answer.upper)
-        )
-        ends.append((strict, upper))
-    low, high = (rounded(ends[1][end] - ends[0][1 - end]) for end in (0, 1))
-    return {"n_undecided": SideCounts(first=counts[0], second=counts[1]), "bounds": Bounds(low=low, high=high)}
+    least: list[float] = []
+    most: list[float] = []
+    for place, other in compared:
+        lows = [side.mean(at, lambda answer: answer.strict) or 0.0 for side, at in ((first, place), (second, other))]
+        highs = [side.mean(at, lambda answer: answer.upper) or 0.0 for side, at in ((first, place), (second, other))]
+        least.append(lows[1] - highs[0])
+        most.append(highs[1] - lows[0])
+    bounds = Bounds(low=rounded(sum(least) / len(compared)), high=rounded(sum(most) / len(compared)))
+    outer = None
+    if any(counts):
+        clusters = [place.cluster for place, _ in compared]
+        low = bootstrap_interval(least, clusters=clusters, seed=seed, bounds=(-1.0, 1.0)).low
+        high = bootstrap_interval(most, clusters=clusters, seed=seed, bounds=(-1.0, 1.0)).high
+        outer = Bounds(low=rounded(low), high=rounded(high))
+    return {"n_undecided": SideCounts(first=counts[0], second=counts[1]), "bounds": bounds, "outer": outer}
 
 
 def _on_both_stated(
@@ -626,7 +634,8 @@ def compare_runs(
         read: returns each model's answers of a run; by default `sides_of`.
 
     Raises:
-        InputError: there is nothing to pair, the runs are of different methods, or the method cannot be compared.
+        InputError: there is nothing to pair, no sample is in both, the runs are of different methods, or the method cannot
+            be compared.
     """
     method = method_of(first)
     if isinstance(method.diff, str):
@@ -659,12 +668,18 @@ def compare_runs(
         if first.id == second.id:
             comparison = comparison.model_copy(update={"agreement": None})
         pairs.append(comparison)
+    if not any(pair.n_shared for pair in pairs):
+        raise InputError(
+            f"runs {first.id} and {second.id} have no sample in common: samples are paired by images, question, options and "
+            "reference; compare runs over the same data"
+        )
     return RunComparison(
         first=SideRun(run=first.id, status=first.status, judge=plans[0].judge_name),
         second=SideRun(run=second.id, status=second.status, judge=plans[1].judge_name),
         corrected=_corrected(home, first, second),
         simulated=tuple(simulated_names(spec for plan in plans for spec in plan.models.values())),
         seed=seed,
+        direction="second minus first",
         scored_by=None if scale is None else "criteria" if method.rubrics is None else "rubrics",
         scale=scale,
         differs=tuple(_differences(*identities)),

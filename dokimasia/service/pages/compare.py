@@ -29,7 +29,6 @@ from dokimasia.report.comparison import (
     comparison_blocks,
     difference_cells,
     interval_and_test,
-    turned,
 )
 from dokimasia.report.drawing import Charts
 from dokimasia.report.fields import Interval, StrictShare
@@ -98,7 +97,7 @@ class ComparedPair(NamedTuple):
 
     @property
     def own(self) -> bool:
-        """Whether both are of one run; differences are then first minus second, as on the run's page."""
+        """Whether both are of one run."""
         return self.first.id == self.second.id
 
     @property
@@ -422,7 +421,6 @@ def compare(
         number=number,
         size=PAGE,
         own=own_models,
-        minus=first.id == second.id,
         sides=query.models if first.id == second.id and query.models else ("first", "second"),
     )
 
@@ -555,7 +553,7 @@ def _parts(service: Service, query: ComparisonQuery, part: str, show: str, numbe
                 question=service.redact(" ".join(shown_samples[sample.first].prompt.split()))[:BEGINNING],
                 image=next((image.sha256 for image in shown_samples[sample.first].images), ""),
                 sides=(_side(sample, 0), _side(sample, 1)),
-                gap=-sample.gap if pair.own and sample.gap else sample.gap,
+                gap=sample.gap,
                 link=_both_link(pair, sample.first, sample.second),
             )
             for sample in page_samples
@@ -599,13 +597,13 @@ def _table(kind: str, rows: Sequence[PartComparison], pair: ComparedPair) -> Tab
         [
             Span(f"{'– ' * row.depth}{row.title}", "strong" if not row.depth else ""),
             f"{row.n:,}" if row.n == row.n_shared else f"{row.n:,}/{row.n_shared:,}",
-            *difference_cells(turned(row) if pair.own else row, percent),
+            *difference_cells(row, percent),
             figures.p_value(row.adjusted),
         ]
         for row in ordered
     ]
     measure = "Strict accuracy" if percent else "Scores"
-    direction = " minus ".join(pair.sides if pair.own else reversed(pair.sides))
+    direction = " minus ".join(reversed(pair.sides))
     return Table(columns, drawn_rows, f"{measure} by {kind}, {direction}")
 
 

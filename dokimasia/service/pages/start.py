@@ -9,7 +9,6 @@ from fastapi.responses import RedirectResponse, Response
 from dokimasia.report.figures import MINUS, cost_text
 from dokimasia.runs.catalogue import OWN, method_of, plugin_methods
 from dokimasia.runs.estimate import Estimate
-from dokimasia.runs.figures import costs
 from dokimasia.runs.reading.inspection import labelled_runs
 from dokimasia.service.drawing import page
 from dokimasia.service.response_cache import keep
@@ -18,7 +17,7 @@ from dokimasia.storage.home import Home
 from dokimasia.storage.naming import Label, labels
 from dokimasia.storage.people.corrections import count_corrections
 from dokimasia.storage.runs import AT_WORK, Run, RunStatus
-from dokimasia.storage.usage import ReachedCounts, reached_counts, usage_of
+from dokimasia.storage.usage import ReachedCounts, reached_counts, total_usage
 
 MOST_RESULTS = 20_000
 """Runs with more results have no headline."""
@@ -35,9 +34,8 @@ def headline(home: Home, run: Run, far: ReachedCounts) -> Headline:
     """Return a run's headline."""
     if far.results > MOST_RESULTS:
         return Headline("", "")
-    usages = usage_of(home, run.id).values()
-    spent = costs((usage.cost for usage in usages), (usage.known for usage in usages))
-    cost = cost_text(spent["cost"], spent.get("cost_known") or 0.0) if far.results or far.waiting else ""
+    used = total_usage(home, run.id)
+    cost = cost_text(used.cost, used.known) if far.results or far.waiting else ""
     return Headline(_best(home, run), cost)
 
 

@@ -21,6 +21,9 @@ FORBIDDEN_SHARE = 0.3
 """The probability of forbidding a mistake that all erring responses share, instead of demanding the truth."""
 
 MOST_EASY_WRONG = 6
+"""The most frequent errors of a pool that become rubrics."""
+ENOUGH_EASY_WRONG = 12
+"""The number of rubrics that facts of the caption fill up to, where the errors of the pool are not asked for alone."""
 _ENOUGH_WORDS = 4
 _PREFIX = re.compile(r"^.*?\bthe response must (?:not )?(?:say|state|mention|contain)?\s*(?:that\s+)?", re.IGNORECASE)
 _FORBIDS = re.compile(r"\bmust not\b|\bdoes not\b|\bnever\b", re.IGNORECASE)
@@ -43,7 +46,7 @@ class RubricRow(BaseModel):
 
 def answers_rubric_prompt(prompt: str) -> bool:
     """Return whether a prompt is answered here."""
-    return prompt.startswith(("must_right_", "rubric_")) or prompt == "easy_wrong"
+    return prompt.startswith(("must_right_", "rubric_", "easy_wrong"))
 
 
 def rubric_reply(
@@ -56,7 +59,7 @@ def rubric_reply(
         return ChatReply(text=REFUSAL, refusal=REFUSAL, finish_reason="stop", native_finish_reason="stop")
     if slip == "unparsable" or draws.chance(judge.format_noise, "noise"):
         text = CHATTER
-    elif prompt == "rubric_assessment":
+    elif prompt.startswith("rubric_assessment"):
         text = _assessment(judge, inputs, draws, slip)
     elif prompt == "rubric_cross_check":
         text = _cross_check(judge, inputs, draws, slip)
@@ -174,8 +177,12 @@ def _word(yes: bool) -> str:
 def _written_rubrics(
     judge: JudgeProfile, prompt: str, inputs: Inputs, picture: PictureContent | None
 ) -> list[RubricRow]:
-    if prompt == "easy_wrong":
-        return _easy_wrong(inputs.caption, read_list(inputs.responses))
+    if prompt.startswith("easy_wrong"):
+        mined = _easy_wrong(inputs.caption, read_list(inputs.responses))
+        if prompt.endswith("_published"):
+            return mined
+        taken = [row.statement or "" for row in mined] + read_list(inputs.rubrics)
+        return [*mined, *_facts_of_caption(inputs.caption, taken, ENOUGH_EASY_WRONG - len(mined))]
     if prompt == "rubric_repair":
         return _repaired_rubrics(inputs)
     rows = _must_right(inputs.caption, picture)
@@ -241,6 +248,17 @@ def _easy_wrong(caption: str, responses: Sequence[str]) -> list[RubricRow]:
         row.responses = sorted(wrong)
         rubrics.append(row)
     return rubrics
+
+
+def _facts_of_caption(caption: str, taken: Sequence[str], count: int) -> list[RubricRow]:
+    """So many statements of the caption that no rubric is on, each as a demand that no response of the pool fails."""
+    keys = {demanded.key for rubric in taken if (demanded := demand_of(rubric))}
+    free = [statement for statement in read_statements(caption) if statement.key not in keys]
+    free.sort(key=lambda statement: unit_interval("fact", caption[:200], *statement.key))
+    rows = [_rubric_row(statement, _sentence_in(caption, statement)) for statement in free[:count]]
+    for row in rows:
+        row.responses = []
+    return rows
 
 
 def _repaired_rubrics(inputs: Inputs) -> list[RubricRow]:

@@ -50,7 +50,9 @@ _COUNTS = ((3, 2, 2, 1), (3, 3, 1, 1), (4, 2, 1, 1), (3, 2, 1, 1), (2, 2, 2, 1),
 _ROWS = ("back", "front")
 
 
-class _SceneThing(NamedTuple):
+class SceneThing(NamedTuple):
+    """A thing of a natural scene: its row, its place in it from 0, and its box."""
+
     kind: str
     colour: str
     row: str
@@ -59,10 +61,20 @@ class _SceneThing(NamedTuple):
 
     @property
     def name(self) -> str:
+        """Colour and kind."""
         return f"{self.colour} {self.kind}"
 
 
-def _things(rng: Random, setting: str) -> list[_SceneThing]:
+class Signed(NamedTuple):
+    """What stands on a scene's sign, on which side it hangs, and what is in the sky on the other one."""
+
+    words: str
+    number: str
+    side: str
+    sky: str
+
+
+def _things(rng: Random, setting: str) -> list[SceneThing]:
     kinds = rng.sample(_PLACES[setting], 4)
     named = [
         (kind, colour)
@@ -75,7 +87,7 @@ def _things(rng: Random, setting: str) -> list[_SceneThing]:
     for row, n in (("back", len(named) - front), ("front", front)):
         slots += [(row, position, column) for position, column in enumerate(sorted(rng.sample(range(4), n)))]
     return [
-        _SceneThing(kind, colour, row, at, box_of(_slot(row, column)))
+        SceneThing(kind, colour, row, at, box_of(_slot(row, column)))
         for (kind, colour), (row, at, column) in zip(named, slots, strict=True)
     ]
 
@@ -90,15 +102,7 @@ def _compose(setting: str, d: SceneDraft) -> Composition:
     things = _things(rng, setting)
     side = rng.choice(("left", "right"))
     words, number, weather = rng.choice(_SIGNS[setting]), str(rng.randrange(12, _TOP[setting])), rng.choice(_SKIES)
-    board: Pixels = (40, 24, 240, 124) if side == "left" else (400, 24, 600, 124)
-    above: Pixels = (480, 30, 570, 114) if side == "left" else (70, 30, 160, 114)
-    for n, thing in enumerate(things, 1):
-        at = _slot(thing.row, round((thing.box.x0 * 640 - 42) / 148))
-        d.fact(f"thing{n}.kind", thing.kind, f"{ORDINALS[thing.place]} in the {thing.row} row", at)
-        d.fact(f"thing{n}.colour", thing.colour, thing.name, at)
-    d.fact("sky", weather, at=above)
-    d.fact("sign.text", words, _BOARD[setting], (board[0], board[1], board[2], board[1] + 50))
-    d.fact("sign.number", number, _BOARD[setting], (board[0], board[1] + 50, board[2], board[3]))
+    board = _state_facts(setting, d, things, Signed(words, number, side, weather))
     sign = (words, number, side, box_of(board))
     questions = [
         _recognise(d, things),
@@ -111,15 +115,46 @@ def _compose(setting: str, d: SceneDraft) -> Composition:
     return f"{article(setting)} with {len(things)} things", questions
 
 
+def _state_facts(setting: str, d: SceneDraft, things: list[SceneThing], sign: Signed) -> Pixels:
+    """Add the facts of a scene, and return where its sign hangs."""
+    left = sign.side == "left"
+    board: Pixels = (40, 24, 240, 124) if left else (400, 24, 600, 124)
+    above: Pixels = (480, 30, 570, 114) if left else (70, 30, 160, 114)
+    for n, thing in enumerate(things, 1):
+        at = _slot(thing.row, round((thing.box.x0 * 640 - 42) / 148))
+        d.fact(f"thing{n}.kind", thing.kind, f"{ORDINALS[thing.place]} in the {thing.row} row", at)
+        d.fact(f"thing{n}.colour", thing.colour, thing.name, at)
+    d.fact("sky", sign.sky, at=above)
+    d.fact("sign.text", sign.words, _BOARD[setting], (board[0], board[1], board[2], board[1] + 50))
+    d.fact("sign.number", sign.number, _BOARD[setting], (board[0], board[1] + 50, board[2], board[3]))
+    return board
+
+
+def arranged(
+    setting: str, d: SceneDraft, rows: Mapping[str, list[tuple[str, str]]], sign: Signed
+) -> list[SceneQuestion]:
+    """Add the facts of a scene in which things stand as they are named: by row, each its colour and kind, from left to right.
+
+    Returns one question, what a thing is. At most four things stand in a row.
+    """
+    things = [
+        SceneThing(kind, colour, row, place, box_of(_slot(row, place)))
+        for row, named in rows.items()
+        for place, (colour, kind) in enumerate(named)
+    ]
+    _state_facts(setting, d, things, sign)
+    return [_recognise(d, things)]
+
+
 def _row_box(row: str) -> Box:
     return box_of((42, 190, 598, 302) if row == "back" else (42, 342, 598, 454))
 
 
-def _kinds(things: list[_SceneThing]) -> list[str]:
+def _kinds(things: list[SceneThing]) -> list[str]:
     return [t.kind for t in things]
 
 
-def _recognise(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
+def _recognise(d: SceneDraft, things: list[SceneThing]) -> SceneQuestion:
     it = d.rng.choice(things)
     where = f"the {ORDINALS[it.place]} thing from the left in the {it.row} row"
     row = sum(t.row == it.row for t in things)
@@ -139,7 +174,7 @@ def _recognise(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
     return d.pose("recognise", f"What is {where}? Name its colour and kind.", clues, answer, wrong)
 
 
-def _count(d: SceneDraft, setting: str, things: list[_SceneThing]) -> SceneQuestion:
+def _count(d: SceneDraft, setting: str, things: list[SceneThing]) -> SceneQuestion:
     kind = d.rng.choice([k for k in dict.fromkeys(_kinds(things)) if _kinds(things).count(k) > 1])
     many = PLURALS[kind]
     inside = [sum(t.kind == kind and t.row == row for t in things) for row in _ROWS]
@@ -161,7 +196,7 @@ def _missing(kind: str) -> Clue:
                 ("in the back row", "in the front row"), can.ABSENCE)  # fmt: skip
 
 
-def _relate(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
+def _relate(d: SceneDraft, things: list[SceneThing]) -> SceneQuestion:
     pairs = [(a, b) for a, b in pairwise(things) if a.row == b.row]
     it, beside = d.rng.choice(pairs)
     side = d.rng.choice(("right", "left"))
@@ -206,7 +241,7 @@ def _read(d: SceneDraft, setting: str, sign: tuple[str, str, str, Box]) -> Scene
     return d.pose("read", f"What do the words and the number on the {board} say?", clues, *answers)
 
 
-def _compare(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
+def _compare(d: SceneDraft, things: list[SceneThing]) -> SceneQuestion:
     tally = {k: _kinds(things).count(k) for k in dict.fromkeys(_kinds(things))}
     high, low = d.unequal(tally)
     compared = [high, low]
@@ -227,7 +262,7 @@ def _compare(d: SceneDraft, things: list[_SceneThing]) -> SceneQuestion:
     return d.pose("compare", text, clues, *answers)
 
 
-def _infer(d: SceneDraft, things: list[_SceneThing], weather: str) -> SceneQuestion:
+def _infer(d: SceneDraft, things: list[SceneThing], weather: str) -> SceneQuestion:
     rng = d.rng
     if rng.random() < 0.5:
         colour = rng.choice([t.colour for t in things])

@@ -1,6 +1,7 @@
 """Simulated models behind OpenAI-compatible routes for chats, embeddings and image edits, with latency, faults and a log."""
 
 import asyncio
+import hashlib
 import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -30,6 +31,7 @@ from dokimasia.simulation.serving.wire import (
     read_embedding,
     read_form,
     read_image_edit,
+    read_image_generation,
     read_request,
     vectors,
 )
@@ -102,14 +104,16 @@ ReceivedCall = tuple[ModelCall, Mapping[str, bytes]]
 
 
 def read_call(path: str, body: bytes, form: Mapping[str, object]) -> ReceivedCall:
-    """Return what a request to an address asks: for a completion, for vectors, or, by its form, for an edited image.
+    """Return what a request to an address asks: for a completion, vectors, a new image, or, by its form, an edited one.
 
     Raises:
         TransportError: of kind `bad_request`, saying which field is wrong.
     """
     if path.endswith("/images/edits"):
         edits, image = read_image_edit(form)
-        return edits, {edits.image.sha256: image}
+        return edits, {hashlib.sha256(image).hexdigest(): image}
+    if path.endswith("/images/generations"):
+        return read_image_generation(body), {}
     return (read_embedding(body), {}) if path.endswith("/embeddings") else read_request(body)
 
 
@@ -132,7 +136,8 @@ def decide(
         return _fault_delivery(fault, authorization)._replace(request=key, model=name)
     try:
         if call.kind == "image_edit":
-            return _edit_delivery(call, images[call.image.sha256], tries)._replace(request=key, model=name)
+            image = None if call.image is None else images[call.image.sha256]
+            return _edit_delivery(call, image, tries)._replace(request=key, model=name)
         if call.kind == "embedding":
             embedded = embed_texts(call)
             body, usage = vectors(call, embedded), embedded.usage
@@ -146,7 +151,7 @@ def decide(
     return Delivery(orjson.dumps(body), request=key, model=name, tokens=tokens)
 
 
-def _edit_delivery(call: ImageEdit, image: bytes, tries: Tries) -> Delivery:
+def _edit_delivery(call: ImageEdit, image: bytes | None, tries: Tries) -> Delivery:
     png, usage = edit_by_model(call, image)
     if png is None or tries.refuses(call):
         refused = error_body(REFUSAL, kind="image_generation_user_error", code="moderation_blocked")
@@ -224,7 +229,9 @@ def build_app(
     models: Mapping[str, Profile] | None = None,
     library: PromptLibrary | None = None,
 ) -> web.Application:
-    """Return the application: `POST /v1/chat/completions`, `/v1/embeddings` and `/v1/images/edits`, and `GET /v1/models`.
+    """Return the application: `GET /v1/models` and four `POST` addresses.
+
+    These are `/v1/chat/completions`, `/v1/embeddings`, `/v1/images/edits` and `/v1/images/generations`.
 
     Args:
         latency: seconds that every reply waits.
@@ -275,6 +282,7 @@ def build_app(
     app.router.add_post("/v1/chat/completions", complete)
     app.router.add_post("/v1/embeddings", complete)
     app.router.add_post("/v1/images/edits", complete)
+    app.router.add_post("/v1/images/generations", complete)
     app.router.add_get("/v1/models", list_models)
     app.cleanup_ctx.append(close_log)
     return app

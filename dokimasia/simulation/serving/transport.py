@@ -1,7 +1,6 @@
 """Simulated models in process: the same replies and faults as from the simulated server, without HTTP."""
 
 import asyncio
-import hashlib
 from collections.abc import Iterator, Mapping
 
 from dokimasia.domain.call import ImageEdit, ImageEditReply, ModelCall, ModelReply, ModelSpec
@@ -58,10 +57,12 @@ class SimTransport:
         return self._tries.spoil(reply, call)
 
     def _edited(self, call: ImageEdit, blobs: BlobStore) -> ImageEditReply:
-        png, usage = edit_by_model(call, blobs.get(call.image.sha256))
+        png, usage = edit_by_model(call, None if call.image is None else blobs.get(call.image.sha256))
         if png is None or self._tries.refuses(call):
             return ImageEditReply(refusal=REFUSAL, usage=usage)
-        image = call.image if hashlib.sha256(png).hexdigest() == call.image.sha256 else image_reference(png)
+        image = image_reference(png)
+        if call.image is not None and image.sha256 == call.image.sha256:
+            image = call.image
         blobs.put_image(png, image)
         return ImageEditReply(image=image, usage=usage)
 

@@ -331,6 +331,29 @@ def read_image_edit(fields: Mapping[str, object]) -> tuple[ImageEdit, bytes]:
     ), images[0]
 
 
+def read_image_generation(body: bytes) -> ImageEdit:
+    """Return a request for a new image as a call; a missing seed is repeat 0.
+
+    Raises:
+        TransportError: of kind `bad_request`, saying which field is wrong.
+    """
+    data, model = _read_fields(body)
+    prompt, seed = data.get("prompt"), data.get("seed", 0)
+    if not isinstance(prompt, str) or not prompt:
+        raise bad_request("prompt: a text is required")
+    if data.get("response_format", "b64_json") != "b64_json":
+        raise bad_request("response_format: simulated models send the image itself; ask for b64_json")
+    if data.get("n", 1) != 1:
+        raise bad_request("n: simulated models make one image")
+    if not isinstance(seed, int) or seed < 0:
+        raise bad_request("seed: a whole number from 0")
+    extra: dict[str, JsonValue] = {}
+    for name, value in data.items():
+        if name not in _NOT_EXTRA and isinstance(value, str):
+            extra[name] = value
+    return ImageEdit(model=model, instruction=prompt, extra=extra, repeat=seed)
+
+
 def edited_body(png: bytes, usage: Usage | None) -> bytes:
     """Return the body of a reply with an edited image; without its usage where that is None."""
     body = {"created": CREATED, "data": [{"b64_json": base64.b64encode(png).decode()}]}

@@ -1,0 +1,206 @@
+"""The transport to a LangChain chat model: any `BaseChatModel`, asked in this process."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+import httpx
+from pydantic import SecretStr
+
+from dokimasia.domain.call import Chat, ChatReply, Message, ModelCall, ModelReply, ModelSpec, ToolCall, Usage
+from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.ports import BlobStore
+from dokimasia.errors import TransportError
+from dokimasia.gateway.failures import LONGEST_MESSAGE, Verdict, cut, retry_after, scrub, verdict_of_status
+from dokimasia.gateway.images import EncodedImages, data_uri
+from dokimasia.gateway.openai_format import chat_fields, finish_of, storable, version_of
+from dokimasia.gateway.sending import Redact, clean_reply, redactor
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import AIMessage, BaseMessage
+
+FINISH_FIELDS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
+"""Fields of a message's `response_metadata` that say how the reply ended, by provider."""
+
+NOT_STREAMED = "nostream"
+"""LangGraph's tag of calls whose tokens are not part of a graph's stream of messages."""
+
+CAUSES = 6
+"""Causes of an exception that are looked at, since many chat models wrap what their provider's client raised."""
+
+
+class LangChainTransport:
+    """Asks one chat model; implements `dokimasia.domain.ports.Transport`.
+
+    Images are content blocks with data URLs. Sampling goes along where it is set; a chat model's own parameters hold
+    otherwise. The repeat index is not sent, since many chat models refuse a `seed`. A cache of LangChain is passed by: a
+    repeat is a draw of its own, and the ledger keeps what is paid for.
+    """
+
+    def __init__(self, model: "BaseChatModel") -> None:
+        """Ask this chat model, which stays the caller's to close."""
+        self._model = model
+        self._images = EncodedImages(data_uri)
+        self._clean = redactor(_secrets(model), str)
+
+    async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
+        """Ask the chat model once and return its reply.
+
+        Raises:
+            TransportError: the chat model raised; a limit, a timeout and a lost connection can be tried again, an error in
+                its code cannot.
+            StorageError: an image is not in the blob store.
+        """
+        if not isinstance(call, Chat):
+            raise TransportError("unsupported", f"a chat model answers chats, not {call.kind}", retryable=False)
+        urls = await self._images.shown_by(call, blobs)
+        messages = [_message(message, urls) for message in call.messages]
+        fields = chat_fields(call, spec)
+        del fields["seed"]
+        failure: TransportError
+        try:
+            asked = self._asked()
+            tools = fields.pop("tools", None)
+            runnable = asked.bind_tools(tools) if tools else asked
+            reply = await runnable.ainvoke(messages, {"tags": [NOT_STREAMED]}, **fields)
+            return clean_reply(chat_reply_of(reply, spec), self._clean)
+        except TransportError:
+            raise
+        except Exception as error:  # a chat model is anybody's code, and its provider's classes have no common base
+            failure = classify(error, self._clean)
+        raise failure  # outside the handler: the original error, which can hold a key, is not its context
+
+    async def aclose(self) -> None:
+        """Close nothing: the chat model is its owner's."""
+
+    def _asked(self) -> "BaseChatModel":
+        """Return the chat model, without a cache."""
+        from langchain_core.globals import get_llm_cache
+
+        cache = self._model.cache
+        if cache is False or (not cache and get_llm_cache() is None):
+            return self._model
+        return self._model.model_copy(update={"cache": False})
+
+
+def chat_reply_of(message: "AIMessage", spec: ModelSpec) -> ChatReply:
+    """Return a chat model's message as a reply: text, tool calls, how it ended, usage, and the model's version."""
+    metadata = message.response_metadata
+    finish, native = finish_of(next((metadata[field] for field in FINISH_FIELDS if metadata.get(field)), None))
+    tools = [
+        ToolCall(id=_text(tool["id"]), name=tool["name"], arguments=json.dumps(tool["args"]))
+        for tool in message.tool_calls
+    ]
+    for broken in message.invalid_tool_calls:
+        tools.append(ToolCall(id=_text(broken["id"]), name=_text(broken["name"]), arguments=_text(broken["args"])))
+    refusal = message.additional_kwargs.get("refusal")
+    used = message.usage_metadata
+    usage = Usage() if used is None else Usage(input_tokens=used["input_tokens"], output_tokens=used["output_tokens"])
+    return ChatReply(
+        text=storable(message.text),
+        finish_reason=finish,
+        native_finish_reason=native,
+        refusal=storable(refusal) if isinstance(refusal, str) and refusal else None,
+        tool_calls=tuple(tools),
+        usage=usage,
+        version=version_of(metadata.get("model_name") or metadata.get("model"), spec.ref.model.rpartition("/")[2]),
+    )
+
+
+def classify(error: Exception, clean: Redact = str) -> TransportError:
+    """Return an exception of a chat model as the failure of one request.
+
+    A status of HTTP, a timeout or a lost connection of the exception or of its causes decides the kind. Any other
+    exception is an error in the chat model's code, which another try would meet again.
+    """
+    text = scrub(clean(storable(error)))
+    message = cut(f"{type(error).__name__}: {' '.join(text.split())}", LONGEST_MESSAGE)
+    for cause in _causes(error):
+        status = _status(cause)
+        if status is not None:
+            kind, retryable = verdict_of_status(status, text)
+            wait = retry_after(_headers(cause))
+            return TransportError(kind, message, retryable=retryable, status=status, retry_after=wait)
+        verdict = _verdict(cause)
+        if verdict is not None:
+            return TransportError(verdict[0], message, retryable=verdict[1])
+    return TransportError("unknown", f"the chat model's code raised {message}", retryable=False)
+
+
+def _verdict(error: BaseException) -> Verdict | None:
+    if isinstance(error, TimeoutError | httpx.TimeoutException):
+        return "timeout", True
+    if isinstance(error, ConnectionError | httpx.TransportError):
+        return "connection", True
+    if isinstance(error, NotImplementedError):
+        return "unsupported", False
+    return None
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """Yield an exception and what caused it, the outermost first."""
+    cause: BaseException | None = error
+    for _ in range(CAUSES):
+        if cause is None:
+            return
+        yield cause
+        cause = cause.__cause__ or cause.__context__
+
+
+def _status(error: BaseException) -> int | None:
+    """Return the HTTP status that a provider's exception names, None if it names none."""
+    response = getattr(error, "response", None)
+    if isinstance(response, Mapping):
+        candidates: list[object] = [response.get("ResponseMetadata", {}).get("HTTPStatusCode")]
+    else:
+        candidates = [getattr(response, "status_code", None)]
+    for name in ("status_code", "status", "code"):
+        candidates.append(getattr(error, name, None))
+    for value in candidates:
+        if isinstance(value, int) and 400 <= value < 600:
+            return value
+    return None
+
+
+def _headers(error: BaseException) -> dict[str, str]:
+    headers = getattr(getattr(error, "response", None), "headers", None)
+    return {str(name).lower(): str(value) for name, value in dict(headers or {}).items()}
+
+
+def _message(message: Message, urls: Mapping[str, str]) -> "BaseMessage":
+    from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+
+    content: str | list[str | JsonObject] = message.text
+    if message.images:
+        content = []
+        for part in message.parts:
+            if part.kind == "image":
+                content.append({"type": "image_url", "image_url": {"url": urls[part.sha256]}})
+            else:
+                content.append({"type": "text", "text": part.text})
+    if message.role == "system":
+        return SystemMessage(content)
+    if message.role == "tool":
+        return ToolMessage(content, tool_call_id=message.tool_call_id)
+    if message.role == "user":
+        return HumanMessage(content)
+    tools, unreadable = [], []
+    for tool in message.tool_calls:
+        try:
+            tools.append({"id": tool.id, "name": tool.name, "args": dict(json.loads(tool.arguments))})
+        except (ValueError, TypeError) as problem:
+            unreadable.append({"id": tool.id, "name": tool.name, "args": tool.arguments, "error": str(problem)})
+    return AIMessage(content, tool_calls=tools, invalid_tool_calls=unreadable)
+
+
+def _secrets(model: "BaseChatModel") -> list[str]:
+    """Return the secrets among a chat model's fields."""
+    values = [getattr(model, name, None) for name in (*type(model).model_fields, *model.lc_secrets)]
+    secrets = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
+    named = [getattr(model, name, None) for name in model.lc_secrets]
+    return [*secrets, *(value for value in named if isinstance(value, str))]
+
+
+def _text(value: str | None) -> str:
+    return storable(value)

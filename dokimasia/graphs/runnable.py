@@ -1,0 +1,312 @@
+"""Graphs as LangChain runnables: typed, streamed step by step, with a context that opens itself."""
+
+import asyncio
+import importlib
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
+from dataclasses import dataclass, field, replace
+from functools import cache
+from typing import Any, Generic, TypeVar, cast, get_type_hints
+from weakref import WeakKeyDictionary
+
+from langchain_core.runnables import Runnable, RunnableConfig
+from langchain_core.runnables.graph import Graph as Drawing
+from langgraph.graph.state import CompiledStateGraph
+from langgraph.types import StreamMode
+from pydantic import PydanticUserError, TypeAdapter, ValidationError
+from typing_extensions import TypedDict
+
+from dokimasia.domain.identity import JsonObject, Value
+from dokimasia.domain.options import GraphOptions
+from dokimasia.errors import ConfigError, InputError, LoopRunning
+from dokimasia.graphs import drive
+from dokimasia.graphs.blocking import block_on
+from dokimasia.graphs.context import Context
+from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.signatures import SIGNATURES, Signature
+from dokimasia.graphs.walks import RecordingStore, resolved, walk_graph
+
+C = TypeVar("C")
+T = TypeVar("T")
+
+MODEL_FIELDS = ("model", "coder", "judge", "writer", "reader")
+"""Fields of inputs that name a model."""
+
+MODES: tuple[StreamMode, ...] = ("updates", "values")
+"""What is streamed of a graph: each step's update, and the state after it."""
+
+INHERITED = ("verification",)
+"""Graphs that wait for a person, by the checkpoints of the graph that they are part of."""
+
+
+def own_graph(name: str) -> GraphFile:
+    """Return a graph of the package.
+
+    Raises:
+        KeyError: there is none of that name.
+    """
+    signature = SIGNATURES[name]
+    module = importlib.import_module(f"dokimasia.graphs.{signature.module}")
+    return cast("GraphFile", getattr(module, signature.graph) if signature.graph else module)
+
+
+def signature_of(graph: GraphFile) -> Signature:
+    """Return the signature of a graph; that of a plug-in's graph is made from its state."""
+    if graph.NAME in SIGNATURES:
+        return SIGNATURES[graph.NAME]
+    state = getattr(graph, "State", None)
+    hints: dict[str, object] = {} if state is None else get_type_hints(state)
+    fields = {name: _loose(hint) for name, hint in hints.items()}
+    takes = cast("type", TypedDict(f"{graph.NAME}_state", fields, total=False))  # pyright: ignore
+    return Signature("", takes, takes, options=getattr(graph, "OPTIONS", GraphOptions))
+
+
+def _loose(hint: object) -> object:
+    """Return the type of a state's field where a value may stand in place of an id."""
+    if hint is str:
+        return Value | str
+    return list[Value | str] if hint == list[str] else hint
+
+
+class SharedContext(Generic[C]):
+    """A context that the first of several concurrent users opens and the last closes, in each event loop."""
+
+    def __init__(self, opening: Callable[[], AbstractAsyncContextManager[C]]) -> None:
+        """Open it by `opening`."""
+        self._opening = opening
+        self._held: WeakKeyDictionary[asyncio.AbstractEventLoop, _Held] = WeakKeyDictionary()
+
+    @asynccontextmanager
+    async def use(self) -> AsyncIterator[C]:
+        """Yield the open context."""
+        held = self._held.setdefault(asyncio.get_running_loop(), _Held())
+        async with held.lock:
+            if held.users == 0:
+                held.context = await held.stack.enter_async_context(self._opening())
+            held.users += 1
+        try:
+            yield cast("C", held.context)
+        finally:
+            async with held.lock:
+                held.users -= 1
+                if held.users == 0:
+                    held.context = None
+                    await held.stack.aclose()
+
+
+@dataclass(eq=False)
+class _Held:
+    """A shared context in one event loop."""
+
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    users: int = 0
+    context: object = None
+
+
+class GraphRunnable(Runnable[Any, JsonObject]):
+    """A graph as a LangChain runnable.
+
+    `ainvoke` takes the graph's input as a mapping, with values or the ids of stored ones, and returns its final state.
+    `astream` yields each step as `{node: update}`. In a pipe, and as a node of another graph, it gives its final state.
+    Fields of the input that the graph does not know are left out, so that the state of another graph can be its input.
+    That graph's context and checkpoints have no effect on it.
+    """
+
+    def __init__(
+        self,
+        graph: GraphFile,
+        opening: Callable[[], AbstractAsyncContextManager[Context]],
+        *,
+        values: bool,
+        borrowed: bool = False,
+    ) -> None:
+        """Make a runnable.
+
+        Args:
+            graph: the graph.
+            opening: opens the context of calls; concurrent calls share it.
+            values: whether values, in place of their ids, are given back.
+            borrowed: whether the context belongs to the caller, and with it to the caller's event loop.
+        """
+        self.name = graph.NAME
+        self._graph = graph
+        self._signature = signature_of(graph)
+        self._contexts = SharedContext(opening)
+        self._values = values
+        self._borrowed = borrowed
+
+    @property
+    def InputType(self) -> type:
+        """The type of the input."""
+        return self._signature.takes
+
+    @property
+    def OutputType(self) -> type:
+        """The type of the output."""
+        return self._signature.gives
+
+    def get_graph(self, config: RunnableConfig | None = None) -> Drawing:
+        """Return the graph's drawing."""
+        return self._compiled.get_graph(config)
+
+    @property
+    def _compiled(self) -> CompiledStateGraph[Any, Context]:
+        return _compile(self._graph)
+
+    async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object) -> JsonObject:
+        """Return the graph's final state.
+
+        Raises:
+            InputError: the input is not the graph's.
+            ConfigError: a model that is asked is not among the context's.
+        """
+        return await self._run(input, config, None)
+
+    async def astream(
+        self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object
+    ) -> AsyncIterator[JsonObject]:
+        """Yield each step as it ends: its node, and what the node changed in the state.
+
+        Raises:
+            InputError: the input is not the graph's.
+        """
+        steps: asyncio.Queue[JsonObject | None] = asyncio.Queue()
+        task = asyncio.create_task(self._run(input, config, steps.put_nowait))
+        task.add_done_callback(lambda _: steps.put_nowait(None))
+        try:
+            while (step := await steps.get()) is not None:
+                yield step
+            await task
+        finally:
+            task.cancel()
+            await asyncio.gather(task, return_exceptions=True)
+
+    async def atransform(
+        self, input: AsyncIterator[JsonObject], config: RunnableConfig | None = None, **kwargs: object
+    ) -> AsyncIterator[JsonObject]:
+        """Yield the final state, for the next part of a pipe; parts of the input are merged."""
+        merged: JsonObject = {}
+        async for part in input:
+            merged.update(part)
+        yield await self.ainvoke(merged, config)
+
+    def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object) -> JsonObject:
+        """Return the graph's final state, for callers without an event loop.
+
+        Raises:
+            LoopRunning: an event loop runs already, or the context belongs to one.
+        """
+        return self._block_on(lambda: self.ainvoke(input, config), "invoke", "`await runnable.ainvoke(...)`")
+
+    def stream(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object) -> Iterator[JsonObject]:
+        """Yield the steps once all of them have ended, for callers without an event loop.
+
+        Raises:
+            LoopRunning: an event loop runs already, or the context belongs to one.
+        """
+
+        async def steps() -> list[JsonObject]:
+            return [step async for step in self.astream(input, config)]
+
+        yield from self._block_on(steps, "stream", "`async for step in runnable.astream(...)`")
+
+    def _block_on(self, work: Callable[[], Awaitable[T]], called: str, instead: str) -> T:
+        if self._borrowed:
+            raise LoopRunning(
+                f"{called} of {self.name!r}: its context belongs to an event loop: write {instead} there, or leave the "
+                "context out, and each call opens one"
+            )
+        return block_on(work, called=f"{called} of {self.name!r}", instead=instead)
+
+    async def _run(
+        self, input: JsonObject, config: RunnableConfig | None, report: Callable[[JsonObject], None] | None
+    ) -> JsonObject:
+        """Return the final state, and report each step."""
+        inputs = self._checked(input)
+        settled: RunnableConfig = {**(config or {}), "recursion_limit": drive.RECURSION_LIMIT}
+        async with self._contexts.use() as opened:
+            _check_models(inputs, opened.options)
+            store = RecordingStore(opened.store)
+
+            async def walk(state: JsonObject, context: Context) -> JsonObject:
+                final: JsonObject = {}
+                async for part in self._compiled.astream(state, settled, context=context, stream_mode=list(MODES)):
+                    mode, chunk = cast("tuple[str, JsonObject]", part)
+                    if mode == "values":
+                        final = chunk
+                    elif report is not None:
+                        report(self._given(chunk, store))
+                return final
+
+            state = await walk_graph(self._graph.NAME, inputs, replace(opened, store=store), walk)
+            return self._given(state, store)
+
+    def _given(self, part: JsonObject, store: RecordingStore) -> JsonObject:
+        if not self._values:
+            return part
+        return cast("JsonObject", resolved(part, store.values))
+
+    def _checked(self, input: JsonObject) -> JsonObject:
+        """Return the graph's part of an input.
+
+        Raises:
+            InputError: a field is missing, or is of another type.
+        """
+        adapter = _adapter(self._signature.takes)
+        if adapter is None:
+            return dict(input)
+        try:
+            return dict(adapter.validate_python(dict(input)))
+        except ValidationError as error:
+            faults = {".".join(map(str, fault["loc"][:3])): fault["msg"] for fault in error.errors()}
+            told = "; ".join(f"{place}: {message}" for place, message in faults.items())
+            raise InputError(f"the graph {self.name!r} cannot take this input: {told}") from None
+
+
+def borrowed(context: Context) -> Callable[[], AbstractAsyncContextManager[Context]]:
+    """Return what opens a context that the caller has opened and closes."""
+    return lambda: nullcontext(context)
+
+
+def _check_models(inputs: JsonObject, options: GraphOptions) -> None:
+    """Check that every model that an input names is among those of the context.
+
+    Raises:
+        ConfigError: one is not.
+    """
+    parts: list[JsonObject] = [inputs]
+    for part in (*inputs.get("items", ()), *inputs.get("calls", ())):
+        if isinstance(part, dict):
+            parts.append(part)
+    named: set[object] = set()
+    for part in parts:
+        answered = bool(part.get("response"))
+        named.update(part.get(field) for field in MODEL_FIELDS if not (field == "model" and answered))
+    strangers = sorted({name for name in named if isinstance(name, str) and name} - options.models.keys())
+    if strangers:
+        there = ", ".join(sorted(options.models)) or "none"
+        raise ConfigError(f"not among the context's models: {', '.join(strangers)}; there are: {there}")
+
+
+_COMPILED: dict[str, tuple[GraphFile, CompiledStateGraph[Any, Context]]] = {}
+
+
+def _compile(graph: GraphFile) -> CompiledStateGraph[Any, Context]:
+    """Return the compiled graph, which takes no checkpoints of a graph around it unless it waits for people."""
+    known = _COMPILED.get(graph.NAME)
+    if known is not None and known[0] is graph:
+        return known[1]
+    saver = None if graph.NAME in INHERITED else False
+    compiled = graph.build().compile(checkpointer=saver, name=graph.NAME)
+    _COMPILED[graph.NAME] = graph, compiled
+    return compiled
+
+
+@cache
+def _adapter(type_: type) -> TypeAdapter[JsonObject] | None:
+    """Return what checks an input; None for a type that pydantic cannot read."""
+    try:
+        return cast("TypeAdapter[JsonObject]", TypeAdapter(type_))
+    except PydanticUserError:
+        return None

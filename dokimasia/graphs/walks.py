@@ -1,0 +1,172 @@
+"""How inputs become a graph's state, and its state what a runnable gives: in general, and for graphs with more to it."""
+
+import importlib
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import TypeVar
+
+from dokimasia.algorithms.taxonomy import new_tree
+from dokimasia.algorithms.trees.formats import to_version
+from dokimasia.domain.capability import TreeVersion
+from dokimasia.domain.growth import GrowthOptions, PhaseReport, Placement, TreeCriterion
+from dokimasia.domain.identity import JsonObject, Value, digest
+from dokimasia.domain.ports import ValueStore
+from dokimasia.domain.rubric import RubricOptions
+from dokimasia.domain.sample import Sample
+from dokimasia.graphs.context import Context, Walk, own_options
+from dokimasia.graphs.signatures import SIGNATURES
+
+V = TypeVar("V", bound=Value)
+
+
+class RecordingStore:
+    """A store of values around another, which remembers the values that were put into it or taken from it."""
+
+    def __init__(self, inner: ValueStore) -> None:
+        self._inner = inner
+        self.values: dict[str, Value] = {}
+
+    async def put(self, value: Value) -> str:
+        """Store the value and return its id."""
+        id = await self._inner.put(value)
+        self.values[id] = value
+        return id
+
+    async def get(self, type_: type[V], id: str) -> V:
+        """Return the value with that id and type.
+
+        Raises:
+            StorageError: there is no such value.
+        """
+        value = await self._inner.get(type_, id)
+        self.values[id] = value
+        return value
+
+
+async def stored(part: object, store: ValueStore) -> object:
+    """Return a part of an input with every value stored and replaced by its id."""
+    if isinstance(part, Value):
+        return await store.put(part)
+    if isinstance(part, Mapping):
+        return {name: await stored(inner, store) for name, inner in part.items()}
+    if isinstance(part, list):
+        return [await stored(inner, store) for inner in part]
+    return part
+
+
+def resolved(part: object, values: Mapping[str, Value]) -> object:
+    """Return a part of a state with every id of a known value replaced by the value."""
+    if isinstance(part, str):
+        return values.get(part, part)
+    if isinstance(part, Mapping):
+        return {name: resolved(inner, values) for name, inner in part.items()}
+    if isinstance(part, list):
+        return [resolved(inner, values) for inner in part]
+    return part
+
+
+async def walk_graph(name: str, inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
+    """Return what a graph gives for an input; the values in it are stored.
+
+    Args:
+        name: the graph's name.
+        inputs: its checked input.
+        context: the services of its nodes.
+        walk: runs the graph.
+    """
+    special = _SPECIAL.get(name)
+    if special is not None:
+        return await special(inputs, context, walk)
+    state: JsonObject = {}
+    for field, part in inputs.items():
+        state[field] = await stored(part, context.store)
+    return await walk(state, context)
+
+
+async def _refine(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
+    """Correct an answer: its check first, then the rounds."""
+    module = importlib.import_module("dokimasia.graphs.refinement.one_refinement")
+    return dict(await module.refine_answer(context=context, walk=walk, **inputs))
+
+
+async def _make_rubrics(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
+    """Make rubrics from the source that stands in the input."""
+    options = own_options(context, RubricOptions, "the making of rubrics")
+    id, source = await stored(inputs["sample"], context.store), await stored(inputs["source"], context.store)
+    sample = await context.store.get(Sample, str(id))
+    options = options.model_copy(update={"sources": {sample.id: source}})
+    state: JsonObject = {"sample": id, "answered": []}
+    return await walk(state, replace(context, options=options))
+
+
+async def _write_diagnosis(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
+    """Put the tables in the input into words."""
+    return await walk({}, _extended("diagnosis", "DiagnosisContext", context, diagnosis=inputs["diagnosis"]))
+
+
+async def _make_modes(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
+    """Make modes from the answers in the input."""
+    await stored(inputs.get("values", ()), context.store)
+    made_on = tuple(inputs.get("made_on", ()))
+    return await walk(
+        {}, _extended("mode_making", "MakingContext", context, answers=inputs["answers"], made_on=made_on)
+    )
+
+
+async def _code_answer(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
+    """Code an answer, after what it names by id is stored."""
+    await stored(inputs.pop("values", ()), context.store)
+    return await walk({name: await stored(part, context.store) for name, part in inputs.items()}, context)
+
+
+async def _grow(inputs: JsonObject, context: Context, walk: Walk) -> JsonObject:
+    """Grow a tree in memory, and add the placements of the last version to the state."""
+    growth = inputs.get("growth") or GrowthOptions(seed=context.seed)
+    placements: dict[str, list[Placement]] = {}
+    base = await stored(inputs.get("base", ""), context.store)
+    last: list[Placement] = []
+
+    async def keep(version: TreeVersion, report: PhaseReport, placed: Sequence[Placement]) -> None:
+        placements[await context.store.put(version)] = list(placed)
+        last[:] = placed
+
+    grown = _extended(
+        "taxonomy_growth",
+        "GrowthContext",
+        context,
+        criteria=sorted(map(_criterion, inputs["criteria"])),
+        growth=growth,
+        placed={placement.criterion: placement for placement in inputs.get("placed", ())},
+        keep=keep,
+        placements=lambda version: placements[version],
+        on_progress=lambda phase, done, total: None,
+    )
+    first = base or await context.store.put(to_version(new_tree(growth.categories, level=growth.level)))
+    state = await walk({"version": first, "base": base, "round": 0}, grown)
+    return {**state, "placements": list(last)}
+
+
+def _criterion(entry: TreeCriterion | tuple[str, str]) -> TreeCriterion:
+    """Return an entry of a growth's input as a criterion; a pair is a criterion's text and the name of its sample."""
+    if isinstance(entry, TreeCriterion):
+        return entry
+    text, sample = entry
+    return TreeCriterion(f"{digest('pair', [text, sample])[:16]}:1", text, sample)
+
+
+def _extended(name: str, type_: str, context: Context, **more: object) -> Context:
+    """Return the context of a graph with a type of context of its own."""
+    module = importlib.import_module(f"dokimasia.graphs.{SIGNATURES[name].module}")
+    services = {service.name: getattr(context, service.name) for service in fields(Context)}
+    return getattr(module, type_)(**services, **more)
+
+
+_SPECIAL: dict[str, Callable[[JsonObject, Context, Walk], Awaitable[JsonObject]]] = {
+    "refinement": _refine,
+    "rubric_making": _make_rubrics,
+    "gold_rubrics": _make_rubrics,
+    "diagnosis": _write_diagnosis,
+    "mode_making": _make_modes,
+    "mode_coding": _code_answer,
+    "taxonomy_growth": _grow,
+}

@@ -1,0 +1,257 @@
+"""Graphs and roles as part of other programs: contexts that open themselves, and each graph as a runnable."""
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import ExitStack, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TypedDict
+
+from pydantic import ValidationError
+from typing_extensions import Unpack
+
+from dokimasia.agents import PromptLibrary
+from dokimasia.domain.options import GraphOptions
+from dokimasia.domain.ports import BlobStore, Ledger, Transport, ValueStore
+from dokimasia.errors import ConfigError
+from dokimasia.gateway.budget import Budget
+from dokimasia.gateway.gateway import ModelGateway
+from dokimasia.graphs.context import Context
+from dokimasia.graphs.drive import GraphFile
+from dokimasia.graphs.runnable import GraphRunnable, borrowed, own_graph, signature_of
+from dokimasia.graphs.signatures import SIGNATURES
+from dokimasia.log import Redactor
+from dokimasia.plugins import entry_points_of, load
+from dokimasia.runs.plans import with_known_price
+from dokimasia.runs.services import (
+    chat_transports,
+    check_prices,
+    check_simulated,
+    is_given,
+    keys_of,
+    transports_for_models,
+)
+from dokimasia.settings import Settings, load_settings, nearest, resolve_model
+from dokimasia.storage.content.blobs import MemoryBlobs
+from dokimasia.storage.content.reduced import ReducedImages
+from dokimasia.storage.home import Home
+from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.memory import MemoryLedger, MemoryStore
+from dokimasia.storage.runs import SqliteValueStore
+from dokimasia.tools.reducing import reduce_image
+
+if TYPE_CHECKING:
+    from langchain_core.language_models import BaseChatModel
+
+
+class ContextServices(TypedDict, total=False):
+    """What a context is opened with; all of it may be left out.
+
+    Attributes:
+        settings: configuration and keys; read from the environment by default.
+        chat_models: LangChain chat models by the names under which they are asked.
+        blobs: store of the samples' images.
+        ledger: a ledger that outlives the context.
+        store: a store of values that outlives the context.
+        transports: transports that replace the package's own.
+        prompts: prompts that replace the package's own.
+        budget: spending limits.
+        seed: seed of all draws.
+    """
+
+    settings: Settings | None
+    chat_models: "Mapping[str, BaseChatModel] | None"
+    blobs: BlobStore | None
+    ledger: Ledger | None
+    store: ValueStore | None
+    transports: Mapping[str, Transport] | None
+    prompts: PromptLibrary | None
+    budget: Budget | None
+    seed: int
+
+
+@asynccontextmanager
+async def memory_context(
+    *, judge: str, models: Sequence[str] = (), options: GraphOptions | None = None, **services: Unpack[ContextServices]
+) -> AsyncIterator[Context]:
+    """Open a context for agents and graphs without a home; values and ledger live as long as the context.
+
+    Args:
+        judge: name of the judge, from the configuration or any LiteLLM name.
+        models: names of other models that will be asked.
+        options: options of the graph; their judge and models are those of this context.
+        services: see `ContextServices`.
+
+    Raises:
+        ConfigError: a model is unknown, or its key is not in the environment.
+    """
+    chat_models, transports = services.get("chat_models") or {}, services.get("transports")
+    settings = (services.get("settings") or load_settings()).with_chat_models(chat_models)
+    names = dict.fromkeys((*models, *chat_models, judge))
+    specs = {name: with_known_price(resolve_model(settings, name)) for name in names}
+    for spec in specs.values() if "sim" not in (transports or ()) else ():
+        check_simulated(spec)
+    budget, prompts = services.get("budget"), services.get("prompts")
+    check_prices(specs, max_cost=budget.max_cost if budget else None)
+    keys = keys_of(settings, specs)
+    blobs = services.get("blobs") or MemoryBlobs()
+    seed = services.get("seed", 0)
+    given = {name: spec for name, spec in specs.items() if is_given(spec, settings)}
+    others = {name: spec for name, spec in specs.items() if name not in given}
+    gateway = ModelGateway(
+        ledger=services.get("ledger") or MemoryLedger(),
+        blobs=blobs,
+        transports={
+            **chat_transports(given.values(), settings.chat_models),
+            **(transports or transports_for_models(others, prompts)),
+        },
+        specs=specs,
+        api_keys=keys,
+        reduce=ReducedImages(blobs, reduce_image),
+        budget=budget,
+        redact=Redactor((*settings.secrets, *keys.values()), patterns=False),
+        seed=seed,
+    )
+    reached = {"judge": judge, "models": specs}
+    own = GraphOptions(judge=judge, models=specs) if options is None else options.model_copy(update=reached)
+    try:
+        yield Context(gateway, services.get("store") or MemoryStore(), own, seed, prompts, blobs)
+    finally:
+        await gateway.aclose()
+
+
+@contextmanager
+def _stored_in(home: Path | Home | None, services: ContextServices) -> Iterator[ContextServices]:
+    """Yield the services with the ledger, values and images of a home, where one is named and they are not given."""
+    if home is None:
+        yield services
+        return
+    with ExitStack() as stack:
+        opened = home if isinstance(home, Home) else stack.enter_context(Home.open(home, write=True))
+        stores = ContextServices(ledger=SqliteLedger(opened), store=SqliteValueStore(opened), blobs=opened.blobs)
+        stores.update({name: service for name, service in services.items() if service is not None})  # pyright: ignore
+        yield stores
+
+
+@dataclass(frozen=True)
+class _Opening:
+    """Opens the context of a graph's calls."""
+
+    judge: str
+    models: Sequence[str]
+    options: GraphOptions
+    home: Path | Home | None
+    services: ContextServices
+
+    @asynccontextmanager
+    async def __call__(self) -> AsyncIterator[Context]:
+        """Open the context."""
+        with _stored_in(self.home, self.services) as services:
+            async with memory_context(
+                judge=self.judge, models=self.models, options=self.options, **services
+            ) as context:
+                yield context
+
+
+def graph_named(name: str) -> GraphFile:
+    """Return a graph of the package, or of a plug-in.
+
+    Raises:
+        ConfigError: there is none of that name; the message lists the names.
+    """
+    if name in SIGNATURES:
+        return own_graph(name)
+    plugged = entry_points_of("graphs")
+    if name in plugged:
+        return load("graphs", name)
+    names = [*SIGNATURES, *plugged]
+    raise ConfigError(f"there is no graph {name!r}{nearest(name, names)} There are: {', '.join(sorted(names))}")
+
+
+def as_runnable(
+    name: str | GraphFile,
+    context: Context | None = None,
+    *,
+    judge: str = "",
+    models: Sequence[str] = (),
+    home: Path | Home | None = None,
+    values: bool | None = None,
+    options: GraphOptions | Mapping[str, object] | None = None,
+    **services: Unpack[ContextServices],
+) -> GraphRunnable:
+    """Return a graph as a LangChain runnable, typed and with a context that opens itself.
+
+    The runnable works by itself (`await runnable.ainvoke({...})`), in a pipe, inside a node, and as a node of any LangGraph
+    graph. `astream` yields each step as `{node: update}`. `input_schema` and `output_schema` say what it takes and gives;
+    `docs/reference/graphs.md` lists both for each graph.
+
+    Args:
+        name: the graph's name, of the package or of a plug-in, or a module that defines a graph.
+        context: a context that the caller has opened and closes (see `memory_context`). Without one each call opens one,
+            which concurrent calls share.
+        judge: name of the judge; by default the first of the models.
+        models: names of the other models that are asked; those of `chat_models` and of the options belong to them.
+        home: a folder, or an open home, whose ledger answers what was paid for before; by default all is in memory.
+        values: whether the output has values in place of their ids; by default only without a context.
+        options: options of the graph, such as `{"panel": ("a", "b")}` for `peer_review`.
+        services: see `ContextServices`.
+
+    Raises:
+        ConfigError: there is no such graph, an option cannot be used, or no model is named.
+    """
+    graph = graph_named(name) if isinstance(name, str) else name
+    signature = signature_of(graph)
+    if context is not None:
+        if judge or models or home is not None or services:
+            raise ConfigError("as_runnable takes a context, or what one is opened with, and not both")
+        if options is not None:
+            own = _options_of(graph, options, dict(context.options))
+            _check_names(graph.NAME, own, signature.names)
+            context = replace(context, options=own)
+        return GraphRunnable(graph, borrowed(context), values=bool(values), borrowed=True)
+    own = _options_of(graph, options or {}, {"judge": judge})
+    names = [*models, *_named(own, signature.names), *(services.get("chat_models") or ())]
+    judge = judge or own.judge or next(iter(names), "")
+    if not judge and graph.NAME != "verification":
+        raise ConfigError(f"the graph {graph.NAME!r} needs models: judge=..., models=..., or chat_models=...")
+    settings = services.get("settings") or load_settings()
+    services["settings"] = settings.with_chat_models(services.get("chat_models"))
+    opening = _Opening(judge or "sim/judge", tuple(names), own, home, services)
+    return GraphRunnable(graph, opening, values=values is not False)
+
+
+def _options_of(
+    graph: GraphFile, options: GraphOptions | Mapping[str, object], base: Mapping[str, object]
+) -> GraphOptions:
+    """Return the options of a graph, made of a base and of what is given.
+
+    Raises:
+        ConfigError: an option is missing, unknown or of another type.
+    """
+    type_ = signature_of(graph).options
+    if isinstance(options, GraphOptions):
+        return options
+    shared = {name: value for name, value in base.items() if name in type_.model_fields}
+    try:
+        return type_.model_validate({**shared, **options})
+    except ValidationError as error:
+        told = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
+        raise ConfigError(f"options of the graph {graph.NAME!r}: {told}") from None
+
+
+def _named(options: GraphOptions, fields: Sequence[str]) -> Iterator[str]:
+    """Yield the names of models in the options of a graph."""
+    yield from options.judges.values()
+    for field in fields:
+        value = getattr(options, field)
+        for name in (value,) if isinstance(value, str) else value:
+            if name and name != type(options).model_fields[field].default:
+                yield name
+
+
+def _check_names(graph: str, options: GraphOptions, fields: Sequence[str]) -> None:
+    strangers = sorted(set(_named(options, fields)) - options.models.keys())
+    if strangers:
+        raise ConfigError(
+            f"the graph {graph!r} asks {', '.join(strangers)}, not among the context's models: "
+            f"{', '.join(sorted(options.models))}"
+        )

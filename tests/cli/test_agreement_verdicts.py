@@ -1,0 +1,68 @@
+"""`annotate agreement --scale 0-1` on an evaluation: labels of right and wrong beside verdicts, and what rules decided apart."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dokimasia.cli.main import run
+from tests.cli import test_correct as correcting
+from tests.cli.test_correct import Place
+
+place = correcting.place
+
+
+def said(place: Place, path: Path, *, of: str = "") -> Path:
+    """Write the verdicts of a run on all of its answers as a person's labels."""
+    lines: list[str] = []
+    for model, answers in place.answers(of or place.judged).items():
+        for one in answers:
+            if one.decision is not None and not one.undecided:
+                line = {"id": one.unit.id, "model": model, "annotator": "anna", "value": int(one.decision.right)}
+                lines.append(json.dumps(line) + "\n")
+    path.write_text("".join(lines))
+    return path
+
+
+def agreement(place: Place, path: Path, capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """Return the agreement of a file's labels with the run."""
+    capsys.readouterr()
+    command = ["annotate", "agreement", str(path), "--run", place.judged, "--scale", "0-1", *place.home]
+    assert run([*command, "--json"]) == 0
+    measured = json.loads(capsys.readouterr().out)["measures"]["score"]
+    assert run(command) == 0
+    return measured
+
+
+def test_labels_that_are_the_verdicts_agree_fully(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Labels are held against verdicts, not against scores: kappa is 1; what is near on a scale of 0 and 1 is not asked."""
+    measured = agreement(place, said(place, tmp_path / "said.jsonl"), capsys)
+    (judge,), (rules,) = measured["judges"].values(), measured["rules"].values()
+    for one in (judge, rules):
+        assert one["kappa"]["value"] == 1
+        assert one["mae"]["mean"] == 0
+        assert one["consistency"] is None
+    answers = [one for several in place.answers(place.judged).values() for one in several]
+    assert judge["n"] == sum(one.decision is not None and one.decision.by_judge for one in answers)
+    assert judge["coverage"] + rules["coverage"] == pytest.approx(1, abs=1e-5)
+    printed = capsys.readouterr().out
+    assert "consistent" not in printed
+    assert "decided by rules" in printed
+
+
+def test_verdicts_have_a_confusion_matrix_with_intervals(
+    place: Place, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Beside what is true the judge's verdicts have sensitivity and specificity, and the matrix adds up."""
+    measured = agreement(place, said(place, tmp_path / "true.jsonl", of=place.true), capsys)
+    (judge,) = measured["judges"].values()
+    verdicts = judge["verdicts"]
+    cells = [verdicts[name] for name in ("right_right", "right_wrong", "wrong_right", "wrong_wrong")]
+    assert sum(cells) == verdicts["n"] == judge["n"]
+    assert verdicts["wrong_right"] > 0
+    assert verdicts["sensitivity"]["k"] == verdicts["wrong_wrong"]
+    assert verdicts["sensitivity"]["share"] < 1
+    assert verdicts["sensitivity"]["low"] < verdicts["sensitivity"]["share"] < verdicts["sensitivity"]["high"]

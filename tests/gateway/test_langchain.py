@@ -1,0 +1,297 @@
+"""LangChain chat models as models: messages, replies, failures, identity, secrets, in runs and by plug-in."""
+
+import re
+import sys
+from collections.abc import Callable, Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from langchain_core.caches import InMemoryCache
+from langchain_core.globals import set_llm_cache
+from langchain_core.language_models import BaseChatModel, GenericFakeChatModel
+from langchain_core.messages import AIMessage, BaseMessage
+from langchain_core.outputs import ChatGeneration, ChatResult
+from pydantic import Field, SecretStr
+
+from dokimasia.chat_models import chat_model_ref
+from dokimasia.domain.call import Chat, Message, ModelCall, ModelSpec, ToolCall, ToolSpec
+from dokimasia.domain.sample import ImageRef, TextPart
+from dokimasia.errors import ConfigError, TransportError
+from dokimasia.gateway.langchain import LangChainTransport
+from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.runs.lifecycle import resume
+from dokimasia.settings import Settings, load_settings, resolve_model
+from dokimasia.simulation.world import write_world
+from dokimasia.storage.home import Home
+from dokimasia.storage.memory import MemoryBlobs
+from dokimasia.storage.runs import get_run
+from tests.distributions import install
+
+KEY = "acme-0123456789abcdef"
+PIXELS = b"an image, which nobody decodes here"
+
+Answer = Callable[[list[BaseMessage]], AIMessage]
+
+
+class Chatty(BaseChatModel):
+    """A chat model that answers with a function and remembers what it was asked."""
+
+    answer: Answer = lambda messages: AIMessage("yes")
+    temperature: float = 0.5
+    acme_key: SecretStr = SecretStr(KEY)
+    token: str = KEY
+    asked: list[tuple[list[BaseMessage], dict[str, Any]]] = Field(default_factory=list)
+
+    @property
+    def lc_secrets(self) -> dict[str, str]:
+        """The field that holds the key."""
+        return {"token": "ACME_KEY"}
+
+    @property
+    def _llm_type(self) -> str:
+        return "chatty"
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        shared = {"model": "c-1", "temperature": self.temperature, "token": self.token, "acme_key": self.acme_key}
+        return {**shared, "headers": {"authorization": KEY, "version": 2}, "answer": self.answer}
+
+    def _generate(
+        self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **given: Any
+    ) -> ChatResult:
+        self.asked.append((messages, given))
+        return ChatResult(generations=[ChatGeneration(message=self.answer(messages))])
+
+    def bind_tools(self, tools: Any, **given: Any) -> Any:
+        """Bind tools as keyword arguments."""
+        return self.bind(tools=tools, **given)
+
+
+def spec_of(model: BaseChatModel) -> ModelSpec:
+    """Return how a chat model is asked as `mine`."""
+    return resolve_model(Settings(home=Path()).with_chat_models({"mine": model}), "mine")
+
+
+def chat(model: BaseChatModel, *messages: Message, **fields: Any) -> Chat:
+    """Return a call to a chat model."""
+    user = Message(role="user", parts=(TextPart(text="Is it red?"),))
+    return Chat(model=spec_of(model).ref, messages=messages or (user,), **fields)
+
+
+async def sent(model: BaseChatModel, call: ModelCall, blobs: MemoryBlobs | None = None) -> Any:
+    """Return the reply of a chat model to a call."""
+    return await LangChainTransport(model).send(call, spec_of(model), api_key=None, blobs=blobs or MemoryBlobs())
+
+
+async def test_images_and_texts_are_content_blocks() -> None:
+    """An image is a block with a data URL, and sampling that is set goes along; a seed does not."""
+    blobs = MemoryBlobs()
+    image = ImageRef(sha256=sha256(PIXELS).hexdigest(), media_type="image/png", width=1, height=1)
+    blobs.put_image(PIXELS, image)
+    model = Chatty()
+    question = Message(role="user", parts=(image, TextPart(text="Is it red?")))
+    system = Message(role="system", parts=(TextPart(text="Be brief."),))
+    call = chat(model, system, question, repeat=3).model_copy(
+        update={"sampling": spec_of(model).sampling.model_copy(update={"temperature": 0.1, "max_tokens": 9})}
+    )
+    assert (await sent(model, call, blobs)).text == "yes"
+    [((first, second), given)] = model.asked
+    assert (first.type, first.content) == ("system", "Be brief.")
+    assert isinstance(second.content, list)
+    shown, text = second.content
+    assert isinstance(shown, dict)
+    assert shown["image_url"]["url"].startswith("data:image/png;base64,YW4g")
+    assert text == {"type": "text", "text": "Is it red?"}
+    assert given == {"temperature": 0.1, "max_tokens": 9}
+
+
+async def test_a_reply_has_usage_finish_and_version() -> None:
+    """What LangChain says of a reply is what any transport says of one."""
+    message = AIMessage(
+        [{"type": "text", "text": "half"}],
+        usage_metadata={"input_tokens": 5, "output_tokens": 2, "total_tokens": 7},
+        response_metadata={"stop_reason": "max_tokens", "model_name": "c-1-2026"},
+        additional_kwargs={"refusal": "no"},
+    )
+    model = Chatty(answer=lambda messages: message)
+    reply = await sent(model, chat(model))
+    assert (reply.text, reply.finish_reason, reply.native_finish_reason) == ("half", "length", "max_tokens")
+    assert (reply.usage.input_tokens, reply.usage.output_tokens) == (5, 2)
+    assert (reply.version, reply.refusal) == ("c-1-2026", "no")
+
+
+async def test_tools_are_offered_and_their_results_shown() -> None:
+    """Tools are bound, calls come back as JSON text, and a tool's result is a message of its own."""
+    call = {"id": "t1", "name": "crop", "args": {"x": 1}}
+    model = Chatty(answer=lambda messages: AIMessage("", tool_calls=[call]))
+    tool = ToolSpec(name="crop", description="Crop.", parameters={"type": "object"})
+    reply = await sent(model, chat(model, tools=(tool,)))
+    assert reply.tool_calls == (ToolCall(id="t1", name="crop", arguments='{"x": 1}'),)
+    assert model.asked[0][1]["tools"][0]["function"]["name"] == "crop"
+    broken = ToolCall(id="t2", name="crop", arguments="{x")
+    history = (
+        Message(role="user", parts=(TextPart(text="Look."),)),
+        Message(role="assistant", parts=(), tool_calls=(*reply.tool_calls, broken)),
+        Message(role="tool", parts=(TextPart(text="done"),), tool_call_id="t1"),
+    )
+    await sent(model, chat(model, *history, tools=(tool,)))
+    _, asked, result = model.asked[1][0]
+    assert isinstance(asked, AIMessage)
+    assert [made["args"] for made in asked.tool_calls] == [{"x": 1}]
+    assert [made["args"] for made in asked.invalid_tool_calls] == ["{x"]
+    assert (result.type, result.content) == ("tool", "done")
+
+
+class Refused(Exception):
+    """An error of a provider, with the response."""
+
+    def __init__(self, status: int, **headers: str) -> None:
+        super().__init__(f"status {status}")
+        self.response = httpx.Response(status, headers=headers)
+
+
+def wrapped(error: Exception) -> Exception:
+    """Return an error that an error of no known class wraps."""
+    outer = RuntimeError("the client failed")
+    outer.__cause__ = error
+    return outer
+
+
+@pytest.mark.parametrize(
+    ("error", "kind", "retryable"),
+    [
+        (Refused(429, **{"retry-after": "7"}), "rate_limit", True),
+        (Refused(401), "auth", False),
+        (wrapped(Refused(503)), "server_error", True),
+        (wrapped(httpx.ReadTimeout("slow")), "timeout", True),
+        (wrapped(httpx.ConnectError("away")), "connection", True),
+        (NotImplementedError("no images"), "unsupported", False),
+        (ValueError("a bug"), "unknown", False),
+        (KeyError("a bug"), "unknown", False),
+    ],
+)
+async def test_exceptions_have_a_kind(error: Exception, kind: str, retryable: bool) -> None:
+    """A status, a timeout and a lost connection decide the kind; an error in the chat model's code is not tried again."""
+
+    def answer(messages: list[BaseMessage]) -> AIMessage:
+        raise error
+
+    model = Chatty(answer=answer)
+    with pytest.raises(TransportError) as caught:
+        await sent(model, chat(model))
+    assert (caught.value.kind, caught.value.retryable) == (kind, retryable)
+    if kind == "rate_limit":
+        assert caught.value.retry_after == 7
+
+
+async def test_a_cache_of_langchain_is_passed_by() -> None:
+    """Independent draws of one question are asked anew, whatever cache the program has set."""
+    model = Chatty()
+    set_llm_cache(InMemoryCache())
+    try:
+        for repeat in range(2):
+            await sent(model, chat(model, repeat=repeat))
+    finally:
+        set_llm_cache(None)
+    assert len(model.asked) == 2
+
+
+def test_the_identity_is_of_parameters_and_not_of_secrets() -> None:
+    """Equal chat models are one model to the ledger, whatever their keys; other parameters make another."""
+    first = chat_model_ref("mine", Chatty())
+    other_key = Chatty(token="another-key-000", acme_key=SecretStr("x"))
+    assert chat_model_ref("mine", other_key) == first
+    assert chat_model_ref("mine", Chatty(temperature=0.6)).endpoint != first.endpoint
+    assert first.model == "langchain/chatty/c-1"
+    assert re.fullmatch(r"langchain/[0-9a-f]{12}", first.endpoint)
+
+
+def test_what_is_no_chat_model_is_refused() -> None:
+    """A string, and a chat model with bound parameters, are refused with the way out."""
+    settings = Settings(home=Path())
+    with pytest.raises(ConfigError, match="'mine': a str is no LangChain chat model"):
+        settings.with_chat_models({"mine": "gpt"})  # pyright: ignore[reportArgumentType]
+    with pytest.raises(ConfigError, match="give the Chatty itself"):
+        settings.with_chat_models({"mine": Chatty().bind(stop=["x"])})  # pyright: ignore[reportArgumentType]
+
+
+async def test_a_run_asks_a_chat_model_as_any_other(tmp_path: Path) -> None:
+    """A candidate by object is scored and answered from the ledger; a resume without it says what is missing."""
+    data = tmp_path / "world.jsonl"
+    write_world(data, 2, 0)
+    settings = load_settings(home=tmp_path / "home", env={}, cwd=tmp_path)
+    request = EvaluationRequest(data=data, judge="sim/judge", models=("mine",), max_failures="100%")
+    usage = {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
+    model = Chatty(answer=lambda messages: AIMessage(f"It is 3. {KEY}", usage_metadata=usage))
+    result = await evaluate(request, settings=settings, chat_models={"mine": model})
+    assert result.end == "complete"
+    assert len(model.asked) == result.summary["models"]["mine"]["n_scored"]
+    again = Chatty()
+    await evaluate(request.model_copy(update={"fresh": True}), settings=settings, chat_models={"mine": again})
+    assert not again.asked
+
+    def fail(messages: list[BaseMessage]) -> AIMessage:
+        raise ValueError(f"a bug with {KEY}")
+
+    broken = Chatty(answer=fail, temperature=0.7)
+    limited = request.model_copy(update={"models": ("broken",), "max_calls": 100})
+    failed = await evaluate(limited, settings=settings, chat_models={"broken": broken})
+    with Home.open(settings.home, write=False) as home:
+        run = get_run(home, failed.run)
+    assert len(broken.asked) == 2, "an error in the chat model's code is not tried again"
+    with pytest.raises(ConfigError, match=r"the LangChain chat model 'broken' .* is missing: give the object again"):
+        await resume(run, settings=settings, retry=("api_error",))
+    with pytest.raises(ConfigError, match="'broken' is not the one that the run was accepted with"):
+        await resume(run, settings=settings, retry=("api_error",), chat_models={"broken": Chatty()})
+    mended = Chatty(temperature=0.7)
+    done = await resume(run, settings=settings, retry=("api_error",), chat_models={"broken": mended})
+    assert (done.end, len(mended.asked)) == ("complete", 2)
+    stored = b"".join(path.read_bytes() for path in settings.home.rglob("*") if path.is_file())
+    assert KEY.encode() not in stored
+
+
+async def test_a_fake_of_langchain_is_a_candidate(tmp_path: Path) -> None:
+    """LangChain's own fake answers; when it has nothing more to say, its calls fail once each."""
+    data = tmp_path / "world.jsonl"
+    write_world(data, 2, 0)
+    settings = load_settings(home=tmp_path / "home", env={}, cwd=tmp_path)
+    fake = GenericFakeChatModel(messages=iter(["It is 3."]))
+    request = EvaluationRequest(data=data, judge="sim/judge", models=("fake",), max_failures="100%")
+    result = await evaluate(request, settings=settings, chat_models={"fake": fake})
+    assert result.summary["models"]["fake"]["n_scored"] == 1
+
+
+@pytest.fixture
+def plugin(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An installed distribution that brings a chat model, and one whose factory makes something else."""
+    (tmp_path / "acme_chat.py").write_text(
+        "from langchain_core.language_models import FakeListChatModel\n"
+        "def make():\n    return FakeListChatModel(responses=['It is 3.'])\n"
+        "def wrong():\n    return 'gpt'\n"
+    )
+    install(tmp_path, monkeypatch, {"dokimasia.chat_models": {"acme": "acme_chat:make", "wrong": "acme_chat:wrong"}})
+    yield
+    sys.modules.pop("acme_chat", None)
+
+
+@pytest.mark.usefixtures("plugin")
+async def test_a_plugin_brings_a_chat_model(tmp_path: Path) -> None:
+    """`langchain/NAME` is the chat model of a plug-in, also under a name and with the limits of the configuration."""
+    data = tmp_path / "world.jsonl"
+    write_world(data, 2, 0)
+    (tmp_path / "dokimasia.toml").write_text('[models.mine]\nmodel = "langchain/acme"\nmax_concurrency = 2\n')
+    settings = load_settings(home=tmp_path / "home", env={}, cwd=tmp_path)
+    assert resolve_model(settings, "mine").max_concurrency == 2
+    request = EvaluationRequest(data=data, judge="sim/judge", models=("mine", "langchain/acme"))
+    result = await evaluate(request, settings=settings)
+    assert result.end == "complete"
+    assert {"mine", "langchain/acme"} == set(result.summary["models"])
+    with pytest.raises(
+        ConfigError, match=r"no plug-in of group dokimasia.chat_models is called 'acm'; did you mean 'acme'"
+    ):
+        resolve_model(settings, "langchain/acm")
+    with pytest.raises(ConfigError, match=r"'wrong' of group dokimasia.chat_models: a str is no LangChain chat model"):
+        resolve_model(settings, "langchain/wrong")

@@ -1,0 +1,361 @@
+"""Every graph as a runnable: values in and out, steps streamed, inside other graphs and pipes, contexts that open themselves."""
+
+import asyncio
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+from langchain_core.runnables import RunnableLambda
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.graph import END, START, StateGraph
+from langgraph.types import Command
+from pydantic import TypeAdapter
+
+from dokimasia import MemoryBlobs, as_runnable, memory_context
+from dokimasia.agents.candidate import answer_question
+from dokimasia.datasets import read_jsonl
+from dokimasia.domain.blindspots import Perturbed
+from dokimasia.domain.failure_modes import AnswerAtoms
+from dokimasia.domain.identity import value_id
+from dokimasia.domain.judgement import Response
+from dokimasia.domain.review import GoldenCaption, ReviewRecord
+from dokimasia.domain.rubric import RubricSource
+from dokimasia.domain.sample import Sample
+from dokimasia.errors import ConfigError, InputError, LoopRunning
+from dokimasia.graphs.runnable import own_graph
+from dokimasia.graphs.signatures import SIGNATURES
+from dokimasia.graphs.versions import VERSIONS
+from dokimasia.simulation.world import write_creative, write_described, write_gold, write_world
+
+JUDGE = "sim/judge"
+PANEL = ("sim/panel-a", "sim/panel-b", "sim/panel-c")
+
+
+class World:
+    """Samples of the planted world with their images, and a runnable for each graph over them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.blobs = MemoryBlobs()
+        self.folder = folder
+
+    def samples(self, write: Any, count: int = 2) -> list[Sample]:
+        """Return planted samples."""
+        path = self.folder / f"{write.__name__}.jsonl"
+        write(path, count, 0)
+        return list(read_jsonl(path, blobs=self.blobs, need_prompt=False))
+
+    async def run(self, graph: str, input: dict[str, Any], **how: Any) -> dict[str, Any]:
+        """Return what a graph gives, checked to be of the type that it names."""
+        how = {"judge": JUDGE, "blobs": self.blobs, **how}
+        given = await as_runnable(graph, **how).ainvoke(input)
+        assert not given.get("failed"), (graph, given)
+        assert not any(item.get("failed") for item in given.get("items", ())), (graph, given)
+        TypeAdapter(SIGNATURES[graph].gives).validate_python(given)
+        return given
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> World:
+    """The planted world."""
+    return World(tmp_path)
+
+
+def test_each_graph_has_a_signature_and_a_schema() -> None:
+    """All graphs of the package are runnables with a typed input and output, which LangChain shows as JSON schemas."""
+    assert SIGNATURES.keys() == VERSIONS.keys()
+    for name, signature in SIGNATURES.items():
+        assert name == own_graph(name).NAME
+        options = {field: ("sim/weak", "sim/strong") for field in signature.names if field in ("panel", "pool")}
+        runnable = as_runnable(name, judge=JUDGE, options=options)
+        assert runnable.get_input_jsonschema()["$defs" if "$ref" in runnable.get_input_jsonschema() else "properties"]
+        assert runnable.get_output_jsonschema()
+        assert runnable.get_graph().nodes.keys() > {"__start__", "__end__"}
+
+
+async def test_an_answer_is_scored_and_refined(world: World) -> None:
+    """From a sample to its criteria, an answer's scores, its correction and what is rated of it, values all the way."""
+    sample, _ = world.samples(write_world)
+    replayed = await world.run("cognitive_replay", {"sample": sample})
+    criteria = replayed["criteria"]
+    items = [{"model": "sim/weak"}, {"model": "sim/strong"}]
+    scored = await world.run(
+        "checkpoint_scoring",
+        {"sample": sample, "criteria": criteria, "items": items},
+        models=("sim/weak", "sim/strong"),
+    )
+    weak, strong = scored["items"]
+    assert weak["judgement"].score <= strong["judgement"].score
+    refined = await world.run(
+        "refinement",
+        {"sample": sample, "response": weak["response"], "criteria": criteria, "model": "sim/weak", "rounds": 2},
+        models=("sim/weak",),
+    )
+    assert refined["before"]
+    assert refined["steps"]
+    assert await world.run("criterion_quality", {"sample": sample, "criteria": criteria, "number": 1})
+    answers = [item["response"] for item in scored["items"]]
+    assert (await world.run("batch_ranking", {"sample": sample, "responses": answers}))["result"].ranks
+    compared = (await world.run("criteria_making", {"sample": sample, "auxiliary": answers}))["result"]
+    judged = [{"model": "sim/weak", "response": answers[0]}]
+    for how, basis in (("pointwise", {}), ("scan", {"basis": compared}), ("aspects", {"basis": replayed["chain"]})):
+        await world.run("response_judging", {"sample": sample, "items": judged, "how": how, **basis})
+    decided = await world.run("deciding", {"sample": sample, "items": judged})
+    assert decided["items"][0]["judgement"].verdict in ("right", "wrong")
+
+
+async def test_failures_are_sorted_into_modes(world: World) -> None:
+    """Modes are made from answers whose parts stand in the input, and an answer is coded by them."""
+    answers: list[AnswerAtoms] = []
+    values: list[Any] = []
+    for sample in world.samples(write_world, 6):
+        criteria = (await world.run("cognitive_replay", {"sample": sample}))["criteria"]
+        items = [{"model": "sim/weak"}]
+        scored = await world.run(
+            "checkpoint_scoring", {"sample": sample, "criteria": criteria, "items": items}, models=("sim/weak",)
+        )
+        [item] = scored["items"]
+        scores = item["judgement"].scores
+        failed = tuple(number for number, score in enumerate(scores, 1) if score < 4)
+        parts: Any = {
+            "sample": value_id(sample),
+            "criteria": value_id(criteria),
+            "response": value_id(item["response"]),
+        }
+        named: Any = {
+            "sample_id": sample.id,
+            "sample_digest": sample.digest,
+            "cluster": sample.cluster,
+            "model": "sim/weak",
+        }
+        answers.append(AnswerAtoms(**parts, **named, repeat=0, failed=failed))
+        values += [sample, criteria, item["response"]]
+    answers = [answer for answer in answers if answer.failed]
+    modes, book = (await world.run("mode_making", {"answers": answers, "values": values}))["result"]
+    assert book.notes
+    coded = await world.run(
+        "mode_coding",
+        {"answer": answers[0], "modes": modes, "numbers": list(answers[0].failed), "coder": JUDGE, "values": values},
+    )
+    assert len(coded["codings"]) + len(coded["unread"]) == len(answers[0].failed)
+
+
+async def test_images_are_described_and_audited(world: World) -> None:
+    """From an image to a golden caption, rubrics, and a description that is held against them."""
+    sample, _ = world.samples(write_described)
+    rated = await world.run("density_filter", {"sample": sample})
+    reviewed = await world.run("peer_review", {"sample": sample}, judge="", options={"panel": PANEL})
+    record, golden, *_ = reviewed["result"]
+    assert isinstance(record, ReviewRecord)
+    assert isinstance(golden, GoldenCaption)
+    source = RubricSource(
+        sample_id=sample.id,
+        sample=sample.digest,
+        images=tuple(image.sha256 for image in sample.images),
+        caption=golden.text,
+        domain=rated["domain"],
+    )
+    gold = await world.run("gold_rubrics", {"sample": sample, "source": source})
+    assert gold["made"].rubrics
+    pool = ("sim/hasty", "sim/nearsighted")
+    made = await world.run("rubric_making", {"sample": sample, "source": source}, options={"pool": pool})
+    audited = await world.run(
+        "rubric_audit",
+        {"sample": sample.asked("Describe the image."), "rubrics": made["made"], "items": [{"model": "sim/strong"}]},
+        models=("sim/strong",),
+    )
+    assert 0 <= audited["items"][0]["score"] <= 1
+
+
+async def test_right_answers_are_perturbed_and_probed(world: World) -> None:
+    """Gold answers are written, made worse and judged; images are edited."""
+    [sample] = world.samples(write_gold, 1)
+    options = {"writer": JUDGE, "checker": "sim/judge-noisy", "editor": "sim/editor"}
+    gold = (await world.run("gold_writing", {"sample": sample}, options=options))["result"]
+    text = {"sample": sample, "gold": gold, "dimension": "attribute_distortion"}
+    perturbed = await world.run("text_perturbing", text, options=options)
+    item = perturbed["result"][0]
+    if isinstance(item, Perturbed):
+        calls = [{"item": item, "evaluator": "single-vanilla", "first": "perturbed"}]
+        probed = await world.run("probing", {"sample": sample, "judge": JUDGE, "calls": calls})
+        assert probed["calls"][0]["judgement"]
+
+
+async def test_a_tree_grows_in_memory(world: World) -> None:
+    """Pairs of a criterion and a sample's name become a tree with the place of each."""
+    pairs = [
+        (criterion.question, sample.id)
+        for sample in world.samples(write_world, 4)
+        for criterion in (await world.run("cognitive_replay", {"sample": sample}))["criteria"].criteria
+    ]
+    grown = await world.run("taxonomy_growth", {"criteria": pairs})
+    assert len(grown["placements"]) == len(set(pairs))
+    assert any(placement.leaf for placement in grown["placements"])
+    assert len(grown["version"].nodes) > 1
+
+
+async def test_creative_answers_duel(world: World) -> None:
+    """A duel asks both sides and gives their answers, the judgements and the score."""
+    case, _ = world.samples(write_creative)
+    options = {"baseline": "sim/weak"}
+    items = [{"model": "sim/strong"}]
+    [duel] = (await world.run("duel", {"sample": case, "items": items}, models=("sim/strong",), options=options))[
+        "items"
+    ]
+    assert isinstance(duel["baseline"], Response)
+    assert [judgement.place for judgement in duel["judgements"]][:2] == ["first", "second"]
+
+
+class Outer(TypedDict, total=False):
+    """The state of somebody else's graph."""
+
+    sample: Any
+    topic: str
+    result: list[Any]
+    verdict: str
+
+
+class Own(TypedDict):
+    """The context of somebody else's graph."""
+
+    own: int
+
+
+class Waiting(TypedDict, total=False):
+    """The state of somebody else's graph that waits for a person."""
+
+    item: str
+    verdict: str
+
+
+def review(world: World, **how: Any) -> Any:
+    """Return a peer review as a runnable."""
+    return as_runnable("peer_review", options={"panel": PANEL}, blobs=world.blobs, **how)
+
+
+async def test_a_graph_is_a_node_of_another(world: World) -> None:
+    """As a node it takes its own fields of the state and gives them back; steps show, checkpoints and context stay outside."""
+    builder = StateGraph(Outer, context_schema=Own)
+    builder.add_node("review", review(world))
+    builder.add_edge(START, "review")
+    builder.add_edge("review", END)
+    outer = builder.compile(checkpointer=InMemorySaver())
+    samples = world.samples(write_described)
+    config: Any = {"configurable": {"thread_id": "one"}}
+    state = await outer.ainvoke({"sample": samples[0], "topic": "any"}, config, context=Own(own=1))
+    assert (state["topic"], state["verdict"]) == ("any", "accepted")
+    assert isinstance(state["result"][1], GoldenCaption)
+    steps: list[str] = []
+    config = {"configurable": {"thread_id": "two"}}
+    async for place, update in outer.astream({"sample": samples[1]}, config, stream_mode="updates", subgraphs=True):
+        steps += [f"{bool(place)} {node}" for node in update]
+    assert steps[0] == "True describe"
+    assert steps[-2:] == ["True conclude", "False review"]
+
+
+async def test_a_graph_is_part_of_a_pipe(world: World) -> None:
+    """In a pipe a graph gives its final state, also where the pipe is streamed."""
+    sample, _ = world.samples(write_described)
+    pipe = RunnableLambda(lambda sample: {"sample": sample}) | review(world) | (lambda state: state["result"][1].text)
+    text = await pipe.ainvoke(sample)
+    assert text
+    assert "".join([part async for part in pipe.astream(sample)]) == text
+
+
+async def test_each_step_is_streamed(world: World) -> None:
+    """`astream` yields every step with the values that it made; who stops listening stops the work."""
+    sample, _ = world.samples(write_described)
+    steps = [step async for step in review(world).astream({"sample": sample})]
+    assert [next(iter(step)) for step in steps][0::4] == ["describe", "conclude"]
+    assert isinstance(steps[-1]["conclude"]["result"][0], ReviewRecord)
+    stream = review(world).astream({"sample": sample})
+    assert await anext(stream)
+    await stream.aclose()
+    assert len(asyncio.all_tasks()) == 1
+    with pytest.raises(InputError):
+        await anext(review(world).astream({"sample": 3}))
+
+
+async def test_concurrent_calls_share_a_context(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls at one time open one context, with one ledger and the limits of its endpoints; later ones open another."""
+    opened: list[int] = []
+    import dokimasia.runs.embedding as embedding
+
+    kept = embedding.ModelGateway
+
+    def counted(**how: Any) -> Any:
+        opened.append(1)
+        return kept(**how)
+
+    monkeypatch.setattr(embedding, "ModelGateway", counted)
+    runnable = review(world)
+    inputs = [{"sample": sample} for sample in world.samples(write_described)]
+    await runnable.abatch(inputs)
+    assert len(opened) == 1
+    await runnable.ainvoke(inputs[0])
+    assert len(opened) == 2
+
+
+async def test_a_context_of_the_caller_is_used_and_kept(world: World) -> None:
+    """With a context of its own a program gives and gets ids or values, and names options for this graph alone."""
+    sample, _ = world.samples(write_described)
+    async with memory_context(judge=JUDGE, models=PANEL, blobs=world.blobs) as context:
+        runnable = as_runnable("peer_review", context, options={"panel": PANEL})
+        state = await runnable.ainvoke({"sample": await context.store.put(sample)})
+        assert (await context.store.get(GoldenCaption, state["result"][1])).text
+        valued = await as_runnable("peer_review", context, options={"panel": PANEL}, values=True).ainvoke(
+            {"sample": sample}
+        )
+        assert value_id(valued["result"][1]) == state["result"][1]
+        assert await context.ask(answer_question(sample), model=PANEL[0]), "the context is still open"
+        with pytest.raises(ConfigError, match="asks sim/weak, not among the context's models"):
+            as_runnable("peer_review", context, options={"panel": (*PANEL, "sim/weak")})
+        with pytest.raises(ConfigError, match="a context, or what one is opened with"):
+            as_runnable("peer_review", context, judge=JUDGE)
+        with pytest.raises(LoopRunning, match="belongs to an event loop"):
+            runnable.invoke({"sample": sample})
+
+
+def test_without_an_event_loop_a_graph_is_invoked(world: World) -> None:
+    """A graph of synchronous code invokes and streams; a home keeps what was paid for."""
+    sample, _ = world.samples(write_described)
+    runnable = review(world, home=world.folder / "home")
+    assert runnable.invoke({"sample": sample})["verdict"] == "accepted"
+    assert len(list(runnable.stream({"sample": sample}))) == 5
+    builder = StateGraph(Outer)
+    builder.add_node("review", runnable)
+    builder.add_edge(START, "review")
+    assert builder.compile().invoke({"sample": sample})["verdict"] == "accepted"
+
+
+async def test_what_cannot_be_used_is_named(world: World) -> None:
+    """An unknown graph, option, field or model, and a call inside an event loop, are errors that say the way out."""
+    with pytest.raises(
+        ConfigError, match=r"no graph 'per_review'; did you mean peer_review.* There are: batch_ranking, "
+    ):
+        as_runnable("per_review")
+    with pytest.raises(ConfigError, match="options of the graph 'peer_review': panel: Field required"):
+        as_runnable("peer_review")
+    with pytest.raises(ConfigError, match="the graph 'deciding' needs models"):
+        as_runnable("deciding")
+    with pytest.raises(InputError, match="cannot take this input: sample: Field required"):
+        await review(world).ainvoke({"topic": "any"})
+    with pytest.raises(LoopRunning, match="was called inside a running event loop"):
+        review(world).invoke({"sample": "x"})
+    [sample] = world.samples(write_world, 1)
+    scoring = as_runnable("checkpoint_scoring", judge=JUDGE, blobs=world.blobs)
+    items = [{"model": "sim/weak"}]
+    with pytest.raises(ConfigError, match="not among the context's models: sim/weak; there are: sim/judge"):
+        await scoring.ainvoke({"sample": sample, "items": items})
+
+
+async def test_verification_interrupts_the_graph_around_it() -> None:
+    """The graph that waits for a person interrupts the graph that it is part of, which goes on with the decision."""
+    builder = StateGraph(Waiting)
+    builder.add_node("verify", as_runnable("verification"))
+    builder.add_edge(START, "verify")
+    outer = builder.compile(checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "one"}}
+    waiting = await outer.ainvoke({"item": "i1"}, config)
+    assert waiting["__interrupt__"][0].value == {"item": "i1"}
+    done = await outer.ainvoke(Command(resume={"decision": "d1", "action": "accept"}), config)
+    assert done["verdict"] == "accepted"

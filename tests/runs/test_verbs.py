@@ -1,0 +1,117 @@
+"""The front door's verbs: requests or fields, signatures, what they return, and their twins without an event loop."""
+
+import inspect
+import pydoc
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import dokimasia
+from dokimasia import EvaluationRequest, RunResult, Settings, evaluate, load_settings
+from dokimasia.errors import ConfigError, InputError, LoopRunning, NotFound
+from dokimasia.runs.catalogue import OWN, own_method
+from dokimasia.simulation.world import write_world
+
+SYNC = sorted(name for name in dokimasia.__all__ if name.endswith("_sync"))
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """A home with two evaluations of three questions by the same judge."""
+    folder = tmp_path_factory.mktemp("verbs")
+    write_world(folder / "world.jsonl", 3, 0)
+    settings = load_settings(home=folder / "home", env={}, cwd=folder)
+    for model in ("sim/weak", "sim/strong"):
+        dokimasia.evaluate_sync(
+            data=folder / "world.jsonl", judge="sim/judge", models=[model], settings=settings, name=model[4:]
+        )
+    return settings
+
+
+def test_each_method_has_a_verb_with_its_fields() -> None:
+    """Every method is a function of the front door whose help shows the fields of its request, required ones first."""
+    verbs = {getattr(dokimasia, name.removesuffix("_sync")) for name in SYNC}
+    shown = {tuple(inspect.signature(verb).parameters) for verb in verbs}
+    for name in OWN:
+        fields = own_method(name).request.model_fields
+        assert any(set(fields) <= set(parameters) for parameters in shown), name
+    text = pydoc.plain(pydoc.render_doc(evaluate))
+    assert "evaluate(request=None, /, *, data: pathlib.Path, judge: " in text
+    assert "no_image: Also ask every candidate without the image" in text
+    assert "chat_models: LangChain chat models" in text
+
+
+async def test_every_sync_verb_says_what_to_write_in_an_event_loop() -> None:
+    """Called inside a running event loop, no `*_sync` begins anything, and each names its asynchronous twin."""
+    assert {"evaluate_sync", "grow_tree_sync", "diff_sync", "write_report_sync"} <= set(SYNC)
+    for name in SYNC:
+        with pytest.raises(LoopRunning, match=rf"{name} was called .*: write `await {name[:-5]}\(\.\.\.\)` there"):
+            getattr(dokimasia, name)()
+        assert isinstance(LoopRunning(""), RuntimeError)
+
+
+async def test_fields_and_requests_are_one(settings: Settings) -> None:
+    """Fields by name are the request that they make: the run is the same, and its result comes from the store."""
+    data = settings.home.parent / "world.jsonl"
+    request = EvaluationRequest(data=data, judge="sim/judge", models=("sim/weak",))
+    by_request = await evaluate(request, settings=settings)
+    by_fields = await evaluate(data=str(data), judge="sim/judge", models=["sim/weak"], settings=settings)
+    assert by_request == by_fields
+    with pytest.raises(InputError, match="evaluate takes no judges; it takes: "):
+        await evaluate(data=data, judges="sim/judge")
+    with pytest.raises(InputError, match="evaluate: data: Field required; repeats: Input should be greater"):
+        await evaluate(repeats=0)
+    with pytest.raises(InputError, match="evaluate: seed: give a request, or its fields by name, and not both"):
+        await evaluate(request, seed=1)
+
+
+async def test_a_result_has_rows_and_a_short_repr(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows are those of an export, in an event loop, too; `repr` fits on a line, whatever the figures hold."""
+    result = await evaluate(
+        data=settings.home.parent / "world.jsonl", judge="sim/judge", models=["sim/weak"], settings=settings
+    )
+    assert {row["model"] for row in result.rows} == {"sim/weak"}
+    assert [row["id"] for row in result.rows] == [
+        row["id"] for row in (await dokimasia.export("weak", settings=settings)).rows
+    ]
+    frame: Any = result.to_pandas()
+    assert len(frame) == len(result.rows)
+    assert set(frame.columns) == set(result.rows[0])
+    assert repr(result) == str(result) == f"RunResult({result.run!r}, end='complete', models=['sim/weak'])"
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ConfigError, match=r"to_pandas needs pandas: pip install 'dokimasia\[pandas\]', or take `rows`"):
+        result.to_pandas()
+    with pytest.raises(dokimasia.DokimasiaError, match="no home is known"):
+        _ = RunResult(run="x", complete=True, summary={}).rows
+
+
+async def test_verbs_read_and_write_what_runs_left(settings: Settings, tmp_path: Path) -> None:
+    """Runs are listed, shown, compared, exported, diagnosed, reported, forked and resumed by name."""
+    listed = await dokimasia.list_runs(settings=settings)
+    assert [run.name for run in listed] == ["strong", "weak"]
+    shown = await dokimasia.show("weak", settings=settings)
+    assert shown.figures["models"].keys() == {"sim/weak"}
+    compared = await dokimasia.diff("weak", "strong", models=("sim/weak", "sim/strong"), settings=settings)
+    assert compared.scores
+    file = tmp_path / "rows.jsonl"
+    await dokimasia.export("weak", file, settings=settings)
+    assert len(file.read_text().splitlines()) == len((await dokimasia.export("weak", settings=settings)).rows)
+    page = await dokimasia.write_report("weak", tmp_path / "report.md", settings=settings)
+    assert "sim/weak" in page.read_text()
+    assert (await dokimasia.diagnose("weak", settings=settings)).assets
+    resumed = await dokimasia.resume("weak", settings=settings)
+    assert resumed.end == "complete"
+    forked = await dokimasia.fork("weak", judge="sim/judge-lenient", node="score", settings=settings)
+    assert forked.complete
+    with pytest.raises(NotFound):
+        await dokimasia.show("nothing", settings=settings)
+    with pytest.raises(InputError, match="passport"):
+        await dokimasia.correct("weak", settings=settings)
+
+
+def test_reading_verbs_have_twins(settings: Settings) -> None:
+    """Without an event loop the same verbs return the same."""
+    assert dokimasia.show_sync("weak", settings=settings).name == "weak"
+    assert dokimasia.diagnose_sync("weak", settings=settings).models == ("sim/weak",)
