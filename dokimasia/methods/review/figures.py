@@ -1,5 +1,6 @@
 """The figures of a peer review: outcomes, self-preference, positions, golden captions and their origins."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import mean, median
@@ -49,6 +50,9 @@ from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import results
 from dokimasia.storage.reviews import ReviewedValue, golden_captions, made_values
 from dokimasia.storage.runs import Run, load_samples, run_samples
+
+_MARKDOWN = re.compile(r"^(?:#{1,6} |\s*(?:[-*+]|[0-9]{1,3}[.)]) )|\*\*[^*\n]+\*\*", re.MULTILINE)
+"""What marks a caption as structured: a heading, an entry of a list, or bold words (PerceptionRubrics, appendix D)."""
 
 CheckState = Literal["unverified", "accepted", "edited", "rejected"]
 """State of a golden caption after a person's decision."""
@@ -145,6 +149,9 @@ class Golden(Value):
     )
     lost_votes: Count = Field(description="of them, those that were voted for while a member's vote could not be used")
     words: Words | None = Field(description="their lengths; null without a caption")
+    structured: Count = Field(
+        description="of them, those with Markdown in them (headings, lists, bold words); the others are prose"
+    )
     last_author: Counts = Field(description="captions by the member that wrote them last")
     sentences: Count = Field(description="sentences of all captions")
     in_draft_of: Counts = Field(
@@ -433,6 +440,7 @@ def _golden(
         ),
         lost_votes=sum(caption.lost > 0 for caption in captions),
         words=words,
+        structured=sum(_MARKDOWN.search(caption.text) is not None for caption in captions),
         last_author={name: last_authors[name] for name in panel},
         sentences=len(origins),
         in_draft_of={name: sum(name in authors for authors in drafters) for name in panel},
