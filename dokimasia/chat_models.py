@@ -43,8 +43,8 @@ def check_chat_model(name: str, model: object) -> None:
 def chat_model_ref(name: str, model: "BaseChatModel") -> ModelRef:
     """Return the identity of a chat model under a shown name.
 
-    The ledger knows the model by its `_llm_type` and its `_identifying_params`. Parameters among its `lc_secrets`, and
-    others that are called like secrets, are left out. A value that is no JSON counts by its type.
+    The ledger knows the model by its `_llm_type`, its `_identifying_params` and, where it has one, its `name`. Parameters
+    among its `lc_secrets`, and others that are called like secrets, are left out. A value that is no JSON counts by its type.
 
     Args:
         name: the shown name.
@@ -55,7 +55,8 @@ def chat_model_ref(name: str, model: "BaseChatModel") -> ModelRef:
     called = params.get("model_name") or params.get("model")
     kind = model._llm_type
     shown = f"{kind}/{called}" if isinstance(called, str) else kind
-    identity = digest("langchain", {"type": kind, "params": params})[:IDENTITY_LENGTH]
+    label = {} if model.name is None else {"name": model.name}
+    identity = digest("langchain", {"type": kind, "params": params, **label})[:IDENTITY_LENGTH]
     return ModelRef(name=name, model=f"{LANGCHAIN}{shown}", endpoint=f"{LANGCHAIN}{identity}")
 
 

@@ -77,7 +77,7 @@ class Settings:
             chat_models: chat models by the names under which they are asked, such as `{"mine": ChatOpenAI(...)}`.
 
         Raises:
-            ConfigError: a name is invalid, or an object is no chat model.
+            ConfigError: a name is invalid, an object is no chat model, or two objects are one model to the ledger.
         """
         if not chat_models:
             return self
@@ -91,7 +91,18 @@ class Settings:
                 {"ref": ModelRef(name=name, model=name), **self.defaults}, place
             )
             models[name] = chat_model_spec(model, configured, name)
+            for other, twin in chat_models.items():
+                if other != name and twin is not model and other in models and _alike(models[other], models[name]):
+                    raise ConfigError(
+                        f"chat_models: {other!r} and {name!r} are one model to the ledger, since their types and parameters are "
+                        "equal: give each a name of its own, such as ChatModel(..., name='second')"
+                    )
         return replace(self, models=models, chat_models={**self.chat_models, **chat_models})
+
+
+def _alike(first: ModelSpec, second: ModelSpec) -> bool:
+    """Return whether the ledger knows two models as one."""
+    return (first.ref.model, first.ref.endpoint) == (second.ref.model, second.ref.endpoint)
 
 
 def load_settings(

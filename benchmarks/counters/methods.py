@@ -1,5 +1,7 @@
 """Find the files outside a method's own places that name it: its line of the catalogue is one, and there should be no other.
 
+The front door, which gives each method a public name, is one of its places.
+
 A file names a method where it imports from the method's places, has the name of a module there as a string, or compares
 a method's name, or asks for a method by it.
 """
@@ -12,6 +14,7 @@ from benchmarks.counters.source import modules
 
 ROOMS = ("methods", "graphs", "agents", "algorithms")
 CATALOGUE = "runs/catalogue.py"
+FRONT_DOOR = "__init__.py"
 
 
 def files_that_name_methods() -> dict[str, list[str]]:
@@ -34,7 +37,7 @@ def _files_outside(method: str, folder: str) -> list[str]:
     packages = tuple(f"dokimasia.{room}.{folder}." for room in ROOMS)
     named: list[str] = []
     for path, (loaded, methods) in _names().items():
-        inside = path.startswith(places) or path == CATALOGUE
+        inside = path.startswith(places) or path in (CATALOGUE, FRONT_DOOR)
         if not inside and (method in methods or any(f"{name}.".startswith(packages) for name in loaded)):
             named.append(path)
     return named

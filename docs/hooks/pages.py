@@ -9,14 +9,18 @@ import inspect
 import pkgutil
 import re
 from collections.abc import Iterator
+from functools import partial
 from types import ModuleType
 from typing import Any
 
 import commands
 import figures
 from drawing import draw, label
+from typing_extensions import get_type_hints
 
-from dokimasia.graphs.drive import GRAPHS, compiled
+from dokimasia.graphs.drive import compiled
+from dokimasia.graphs.runnable import own_graph
+from dokimasia.graphs.signatures import SIGNATURES
 from dokimasia.runs.catalogue import OWN, own_method
 
 MARK = re.compile(r"^<!-- (commands|figures|graphs|sections|modules)(?: ([\w.]+))? -->$", re.MULTILINE)
@@ -34,7 +38,7 @@ def fill(kind: str, name: str | None) -> str:
     if kind == "figures":
         return figures.reference()
     if kind == "graphs":
-        return "\n".join(line for graph in GRAPHS.values() for line in _graph(graph))
+        return "\n".join(line for name in SIGNATURES for line in _graph(own_graph(name)))
     if kind == "sections":
         return "\n".join(_sections())
     if name is None:
@@ -55,6 +59,7 @@ def _graph(graph: Any) -> Iterator[str]:
     name = label(graph.NAME)
     yield from (f"## {name[0].upper()}{name[1:]}", "")
     yield from _prose(graph)
+    yield from (_interface(graph.NAME), "")
     title = f"The graph {graph.NAME}, version {graph.VERSION}"
     picture = draw(list(drawn.nodes), {(edge.source, edge.target) for edge in drawn.edges}, title=title)
     yield from (
@@ -74,6 +79,18 @@ def _graph(graph: Any) -> Iterator[str]:
             ways = ", ".join(f"`{label(way) if way.startswith('__') else way}`" for way in branch.ends or {})
             yield f"| `{label(step) if step.startswith('__') else step}` | {_told(branch.path)} | {ways} |"
     yield ""
+
+
+def _interface(name: str) -> str:
+    """Return the sentence that says what a graph takes and gives as a runnable."""
+    signature = SIGNATURES[name]
+    needed: list[str] = []
+    for field in get_type_hints(signature.takes):
+        optional = "" if field in signature.takes.__required_keys__ else " (optional)"
+        needed.append(f"`{field}`{optional}")
+    given = ", ".join(f"`{field}`" for field in get_type_hints(signature.gives))
+    options = f", with options `{signature.options.__name__}`"
+    return f'`as_runnable("{name}")` takes {", ".join(needed)}{options}, and gives {given}.'
 
 
 def _sections() -> Iterator[str]:
@@ -99,5 +116,7 @@ def _prose(module: ModuleType) -> Iterator[str]:
 def _told(runnable: Any) -> str:
     """Return the first paragraph of the docstring of what a runnable calls."""
     function = getattr(runnable, "afunc", None) or getattr(runnable, "func", None)
+    if isinstance(function, partial):
+        function = function.func
     told = (inspect.getdoc(function) or "").split("\n\n")[0] if function is not None else ""
     return " ".join(told.split()).replace("|", "\\|")

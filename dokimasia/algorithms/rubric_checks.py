@@ -197,9 +197,16 @@ def _same_point(first: Rubric, second: Rubric, first_words: set[str], second_wor
     """Return whether two demands test one dimension on the same caption words and share half of their own, at least two."""
     if first.kind is None or first.kind != second.kind or not (first.evidence and second.evidence):
         return False
+    if _numbers(first_words) != _numbers(second_words):
+        return False
     quoted, within = sorted((" ".join(words(first.evidence)), " ".join(words(second.evidence))), key=len)
     shared = len(first_words & second_words)
     return f" {quoted} " in f" {within} " and shared >= max(2, min(len(first_words), len(second_words)) / 2)
+
+
+def _numbers(statement_words: set[str]) -> set[str]:
+    """Return the words of a statement that are numbers: two demands for different figures are two points."""
+    return {word for word in statement_words if word.isdigit()}
 
 
 def _clash(first: Rubric, second: Rubric, first_words: Sequence[str], second_words: Sequence[str]) -> bool:

@@ -59,6 +59,36 @@ def check(data: Path, prompt: str | None, allow_fetch: bool, allow_outside: bool
     return BAD if report.problems else 0
 
 
+@command.command()
+@click.argument("sets", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@json_option
+def captions(sets: tuple[Path, ...], as_json: bool) -> int:
+    """Compare SETS of captions: images, words a caption, domains, annotators, sources.
+
+    SETS are files of JSON lines, such as data with captions of your own and what `dokimasia rubrics --export` writes. Images
+    are counted by name and not opened.
+    """
+    from dokimasia.datasets.captions import read_caption_set
+
+    read = [read_caption_set(path) for path in sets]
+    if as_json:
+        print_json({"sets": [one._asdict() for one in read]})
+        return 0
+    table = grid("", *(one.name for one in read))
+    for title, values in {
+        "images": [f"{one.images:,}" for one in read],
+        "captions": [f"{one.captions:,}" for one in read],
+        "words a caption": [f"{one.words_a_caption:,.2f}" for one in read],
+        "median, longest": [f"{one.median_words:,.0f}, {one.longest:,}" for one in read],
+        "domains": [_counts(one.domains) for one in read],
+        "annotators": [_counts(one.annotators) for one in read],
+        "sources": [_counts(one.sources) for one in read],
+    }.items():
+        table.add_row(title, *map(escape, values))
+    console().print(table)
+    return 0
+
+
 def _print(data: Path, name: str, report: "DataReport") -> None:
     out = console()
     out.print(f"[bold]{escape(str(data))}[/bold] · {name} · {_count(report.samples, 'good sample')}")

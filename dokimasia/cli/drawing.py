@@ -9,7 +9,7 @@ from dokimasia.cli.shared import console, print_json, redact, with_target_flags
 from dokimasia.domain.identity import JsonObject
 from dokimasia.report.fields import RunFigures
 from dokimasia.report.figures import several
-from dokimasia.runs.estimate import ModelEstimate
+from dokimasia.runs.estimate import ModelEstimate, StepEstimate
 
 if TYPE_CHECKING:
     from dokimasia.cli.backend import Backend
@@ -107,6 +107,10 @@ class PreviewShown(BaseModel):
     notes: list[str]
     max_image_side: dict[str, int] = {}
     answered: int = 0
+    followed: int = 0
+    in_ledger: int = 0
+    undecided: ModelEstimate = ModelEstimate(cost=0.0)
+    by_step: list[StepEstimate] = []
     status: str = ""
     prompts: dict[str, list[PromptMessage]] = {}
     steps: list[ForkStep] | None = None
@@ -147,15 +151,30 @@ def print_cost(preview: PreviewShown, *, style: str = "") -> None:
         out.print(
             f"run {preview.run} is finished: the same command prints what came of it and asks nothing", style=style
         )
-    elif preview.answered:
+    elif preview.answered and not preview.followed:
         remaining = max(0, preview.calls - preview.answered)
         answered = f"at least {several(preview.answered, 'call')} of run {preview.run} answered already"
         out.print(f"{answered}, at most about {remaining:,} left", style=style)
+    if preview.undecided.calls:
+        out.print(
+            f"and at most {several(preview.undecided.calls, 'call')} where no rule decides an answer, cost "
+            f"{cost_text(preview.undecided.cost)}"
+        )
+    if preview.in_ledger:
+        scope = "" if preview.followed >= preview.samples else f", as counted on {preview.followed:,} of the samples"
+        out.print(f"not counted: {several(preview.in_ledger, 'call')} that the ledger has or a rule spares{scope}")
     for name, model in preview.models.items():
         tokens = f"{model.input_tokens:,} tokens in, {model.output_tokens:,} out"
         side = preview.max_image_side.get(name)
         reduced = "" if side is None else f", images made smaller above {side:,} pixels a side"
         out.print(f"  {name}: {model.calls} calls, {tokens}, {cost_text(model.cost)}{reduced}")
+    for step in preview.by_step:
+        if step.step:
+            most = "at most " if step.if_undecided else ""
+            held = f", {step.calls - step.left:,} not" if step.left < step.calls else ""
+            out.print(
+                f"  {step.step} ({step.model}): {most}{several(step.left, 'call')}{held}, {cost_text(step.left_cost)}"
+            )
     for name, count in preview.people.items():
         out.print(f"  {name}: {several(count, 'question')} to a person at most")
     for note in preview.notes:

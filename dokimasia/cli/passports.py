@@ -160,8 +160,8 @@ def _drawn(figures: "CorrectionFigures") -> "Iterator[Table | str]":
         yield f"[yellow]warning: {escape(line)}[/yellow]"
 
 
-BY_LABELS = ("by labels", "labels alone", "weight of the judge", "certain", "labels", "missing")
-"""The columns of a correction by labels; `labels` are those of answers that no rule decided."""
+BY_LABELS = ("by labels", "labels alone", "weight of the judge", "certain", "labels")
+"""The columns of a correction by labels; `labels` are those of answers that no rule decided, and how many are missing."""
 
 
 def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table":
@@ -190,13 +190,13 @@ def _rates(measure: "CorrectedMeasure", figures: "CorrectionFigures") -> "Table"
             ]
         if rates.by_labels is not None:
             labelled = rates.by_labels
+            missing = f", {labelled.missing} missing" if labelled.missing else ""
             cells += [
                 _percent(labelled.rate, labelled),
                 _percent(labelled.alone.rate, labelled.alone),
                 NOTHING if labelled.weight is None else f"{labelled.weight:.2f}",
                 NOTHING if labelled.certain is None else f"{labelled.certain.low:.1%} to {labelled.certain.high:.1%}",
-                f"{labelled.labels} of {rates.raw.n - rates.by_rule}",
-                str(labelled.missing),
+                f"{labelled.labels} of {rates.raw.n - rates.by_rule}{missing}",
             ]
         table.add_row(*cells)
     return table

@@ -71,9 +71,11 @@ class ProgressLine:
     def planned(self, run_id: str, estimate: Estimate) -> None:
         """Print the run's id, its samples and its estimate, and start the live line."""
         self.run_id, self._speed = run_id, Speed()
-        cost = cost_text(estimate.cost, estimate.cost_known)
-        models = ", ".join(f"{name} {model.calls}" for name, model in estimate.models.items())
-        plan = f", about {several(estimate.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
+        # What a run that goes on had left when it was accepted is no longer true; what it has answered is said below.
+        asked = estimate if estimate.answered else estimate.model_copy(update={"models": estimate.asked})
+        cost = cost_text(asked.cost, asked.cost_known)
+        models = ", ".join(f"{name} {model.calls}" for name, model in asked.models.items())
+        plan = f", about {several(asked.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
         if estimate.answered:
             plan += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"
         for name, count in estimate.people.items():

@@ -69,7 +69,12 @@ def domain_of(sample: Sample) -> Domain | None:
 
     Short names and the titles of `DOMAIN_TITLES` are accepted, in any case.
     """
-    for stated in (sample.meta.get("domain"), sample.category):
+    return domain_named(sample.meta.get("domain"), sample.category)
+
+
+def domain_named(*names: object) -> Domain | None:
+    """Return the domain that the first of some names is one of; None where none is."""
+    for stated in names:
         if isinstance(stated, str):
             name = " ".join(stated.split()).casefold()
             if name in _BY_NAME:

@@ -204,7 +204,7 @@ class HalfRates(Value):
         return None if hits is None or alarms is None else hits - alarms
 
 
-class Halves(Value):
+class RatesByHalf(Value):
     """What each half of the images says of an evaluator: judges are chosen by the one, and described by the other."""
 
     task: Task
@@ -244,7 +244,7 @@ class Passport(Value):
     own_answers: tuple[OwnAnswers, ...]
     replies: tuple[ReplyRates, ...]
     binary: tuple[BinaryRates, ...]
-    halves: tuple[Halves, ...] = Field(
+    halves: tuple[RatesByHalf, ...] = Field(
         default=(), description="all errors of a task under an evaluator, by halves of the images; absent in format 1"
     )
     recommended: tuple[Recommendation, ...]
@@ -275,7 +275,7 @@ class Passport(Value):
             (error for error in self.errors if (error.task, error.evaluator, error.level, error.name) == key), None
         )
 
-    def halves_of(self, task: Task, evaluator: Evaluator) -> Halves | None:
+    def halves_of(self, task: Task, evaluator: Evaluator) -> RatesByHalf | None:
         """Return what each half of the images says of an evaluator; None where nothing was measured."""
         both = (one for one in self.halves if (one.task, one.choosing.evaluator) == (task, evaluator))
         return next(both, None)

@@ -115,7 +115,8 @@ def classify(error: Exception, clean: Redact = str) -> TransportError:
     exception is an error in the chat model's code, which another try would meet again.
     """
     text = scrub(clean(storable(error)))
-    message = cut(f"{type(error).__name__}: {' '.join(text.split())}", LONGEST_MESSAGE)
+    names = " from ".join(dict.fromkeys(type(cause).__name__ for cause in _causes(error)))
+    message = cut(f"{names}: {' '.join(text.split())}".removesuffix(": "), LONGEST_MESSAGE)
     for cause in _causes(error):
         status = _status(cause)
         if status is not None:

@@ -93,6 +93,7 @@ async def _before_writing(state: GoldState) -> str:
 
 
 async def _after_writing(state: GoldState, runtime: Runtime[Context]) -> str:
+    """Return `check` if an answer was written, else the end."""
     return "check" if state.get("written") else END
 
 
@@ -146,6 +147,7 @@ async def check_image(state: GoldImageState, runtime: Runtime[Context]) -> GoldI
 
 
 async def _after_making(state: GoldImageState) -> str:
+    """Return `check` if there is an image, else the end."""
     return "check" if state.get("made") else END
 
 
@@ -220,6 +222,7 @@ async def check_text(state: TextState, runtime: Runtime[Context]) -> TextState:
 
 
 async def _after_perturbing(state: TextState, runtime: Runtime[Context]) -> str:
+    """Return `check` if an answer was perturbed and somebody checks it, else the end."""
     checked = own_options(runtime.context, PerturbOptions, "text_perturbing").checker
     return "check" if state.get("made") and checked else END
 
@@ -357,6 +360,7 @@ async def _look_at_edit(
 
 
 async def _after_instruction(state: ImageState) -> str:
+    """Return `edit` if there is an instruction, else the end."""
     return "edit" if state.get("instruction") else END
 
 

@@ -29,6 +29,8 @@ from dokimasia.graphs.walks import RecordingStore, resolved, walk_graph
 C = TypeVar("C")
 T = TypeVar("T")
 
+CompiledGraph = CompiledStateGraph[Any, Context]
+
 MODEL_FIELDS = ("model", "coder", "judge", "writer", "reader")
 """Fields of inputs that name a model."""
 
@@ -151,7 +153,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         return self._compiled.get_graph(config)
 
     @property
-    def _compiled(self) -> CompiledStateGraph[Any, Context]:
+    def _compiled(self) -> CompiledGraph:
         return _compile(self._graph)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object) -> JsonObject:
@@ -289,10 +291,10 @@ def _check_models(inputs: JsonObject, options: GraphOptions) -> None:
         raise ConfigError(f"not among the context's models: {', '.join(strangers)}; there are: {there}")
 
 
-_COMPILED: dict[str, tuple[GraphFile, CompiledStateGraph[Any, Context]]] = {}
+_COMPILED: dict[str, tuple[GraphFile, CompiledGraph]] = {}
 
 
-def _compile(graph: GraphFile) -> CompiledStateGraph[Any, Context]:
+def _compile(graph: GraphFile) -> CompiledGraph:
     """Return the compiled graph, which takes no checkpoints of a graph around it unless it waits for people."""
     known = _COMPILED.get(graph.NAME)
     if known is not None and known[0] is graph:

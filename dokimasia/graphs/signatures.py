@@ -21,7 +21,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import Answered, CheckpointScores, Failed, FinalAnswer, Response
 from dokimasia.domain.judging.judgements import BatchRanking, ComparedCriteria, ResponseRating
 from dokimasia.domain.options import GraphOptions, Protocol
-from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, NotApplicable, PerturbOptions
+from dokimasia.domain.perturbation import ChangeCheck, EditRecord, GoldAnswer, GoldImage, NotApplicable, PerturbOptions
 from dokimasia.domain.refinement import Arm, Feedback, PointSelection, RefinementStep, Stopped
 from dokimasia.domain.review import (
     Candidate,
@@ -228,6 +228,13 @@ class GoldWritten(Outcome, total=False):
     result: GoldAnswer
 
 
+class GoldImaged(Outcome, total=False):
+    """The gold image as made, or as the sample has it, and as checked."""
+
+    made: GoldImage
+    result: GoldImage
+
+
 class TextInput(SampleInput):
     """A sample, its gold answer, and the name of a dimension of errors."""
 
@@ -236,8 +243,9 @@ class TextInput(SampleInput):
 
 
 class ImageInput(SampleInput):
-    """A sample, whose only image is the gold image, and the name of a dimension of errors."""
+    """A sample, the gold image (absent: the sample's only image), and the name of a dimension of errors."""
 
+    gold: NotRequired[GoldImage | Id]
     dimension: str
 
 
@@ -495,6 +503,9 @@ SIGNATURES: dict[str, Signature] = {
     "fingerprinting": Signature("fingerprinting", MatchInput, Matched),
     "gold_writing": Signature(
         "perturb", SampleInput, GoldWritten, "GOLD_WRITING", PerturbOptions, ("writer", "checker")
+    ),
+    "gold_imaging": Signature(
+        "perturb", SampleInput, GoldImaged, "GOLD_IMAGING", PerturbOptions, ("writer", "checker")
     ),
     "text_perturbing": Signature("perturb", TextInput, TextPerturbed, "TEXT_PERTURBING", PerturbOptions, ("checker",)),
     "image_perturbing": Signature(

@@ -14,7 +14,7 @@ VERSIONS: dict[str, int] = {
     "diagnosis": 3,
     "duel": 3,
     "fingerprinting": 1,
-    "gold_rubrics": 1,
+    "gold_rubrics": 2,
     "gold_imaging": 1,
     "gold_writing": 2,
     "image_perturbing": 1,

@@ -306,8 +306,7 @@ def spent_of(context: OperationContext, run: Run) -> RunSpent:
 
 def estimate_of(run: Run) -> JsonObject:
     """Return the estimate of a run's calls and cost that was made when it was accepted."""
-    estimate = Estimate.model_validate(run.options["estimate"])
-    return {**estimate.model_dump(mode="json", exclude={"answered"}), "calls": estimate.calls, "cost": estimate.cost}
+    return Estimate.model_validate(run.options["estimate"]).shown()
 
 
 def links_of(run: str) -> Links:

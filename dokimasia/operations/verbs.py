@@ -4,9 +4,10 @@ import asyncio
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from dokimasia.domain.diagnosis.tables import Diagnosis
+from dokimasia.domain.identity import JsonObject
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.passport import Passport
 from dokimasia.domain.ports import Transport
@@ -360,7 +361,7 @@ async def resume(
     transports: Mapping[str, Transport] | None = None,
     chat_models: "Mapping[str, BaseChatModel] | None" = None,
     home: Home | None = None,
-    **changes: Any,
+    **changes: object,
 ) -> RunResult:
     """Continue an interrupted run from the store alone, and return its result.
 
@@ -401,7 +402,7 @@ async def resume(
 
 
 async def fork(
-    parent: str | Run, request: ForkRequest | None = None, *, settings: Settings | None = None, **fields: Any
+    parent: str | Run, request: ForkRequest | None = None, *, settings: Settings | None = None, **fields: object
 ) -> RunResult:
     """Repeat a finished run with another judge, model or prompt, as a run of its own, and return its result.
 
@@ -418,7 +419,7 @@ async def fork(
     """
     settled = settings or load_settings()
     names = ("observer", "stop", "transports", "chat_models", "given", "home")
-    services = {name: fields.pop(name) for name in names if name in fields}
+    services: JsonObject = {name: fields.pop(name) for name in names if name in fields}
     asked = request_of(ForkRequest, "fork", fields) if request is None else request
     if isinstance(parent, str):
         with _reading(settled, services.get("home")) as opened:

@@ -46,11 +46,11 @@ MINED_EXAMPLE = FormExample(
 PUBLISHED_EXAMPLE = FormExample(f"[{_MINED}]")
 
 REPAIR_EXAMPLE = FormExample(
-    '[{"n": 21, "statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
-    '"evidence": "three boats lie at the jetty"}, {"n": 23, "statement": "The response must not say that a flag flies on '
-    'a boat.", "kind": "object", "evidence": "", "responses": [2, 5]}, {"n": 26, "drop": true}]'
+    '[{"n": 91, "statement": "The response must say that three boats lie at the jetty.", "kind": "count", '
+    '"evidence": "three boats lie at the jetty"}, {"n": 93, "statement": "The response must not say that a flag flies on '
+    'a boat.", "kind": "object", "evidence": "", "responses": [2, 5]}, {"n": 96, "drop": true}]'
 )
-CHECK_EXAMPLE = FormExample("21 | passes: yes | atomic: no | decidable: yes")
+CHECK_EXAMPLE = FormExample("91 | passes: yes | atomic: no | decidable: yes")
 
 _KINDS: dict[str, ErrorKind] = {kind: kind for kind in ERROR_KINDS}
 _FIELDS = ("passes", "atomic", "decidable")

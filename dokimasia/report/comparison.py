@@ -6,11 +6,11 @@ from typing import Literal, NamedTuple
 from pydantic import Field, JsonValue
 
 from dokimasia.domain.identity import Value
-from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
+from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table, plain, spans
+from dokimasia.report.conclusions import MOST_SENTENCES, as_paragraph
 from dokimasia.report.data import SIMULATED_NOTE
 from dokimasia.report.fields import Bounds, ChangeCounts, Count, Counts, Fraction, Interval, Permutations, Rate
 from dokimasia.report.figures import (
-    MINUS,
     NOTHING,
     SPEAKING,
     SURE,
@@ -273,10 +273,16 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         first, second = shortened_names([_plain(setting.first), _plain(setting.second)], SHORT)
         yield Paragraph(f"differs: {setting.what}: {first} → {second}", "note")
     if comparison.scale is not None:
+        conclusion = [_conclusion(pair) for pair in pairs[: MOST_SENTENCES - 1]]
+        if len(pairs) > len(conclusion):
+            conclusion.append(
+                f"{several(len(pairs) - len(conclusion), 'more pair is', 'more pairs are')} in the table."
+            )
+        yield Paragraph(as_paragraph(conclusion), "lead")
         yield from (
             Paragraph(text, "warning") for text in (*_scoreless(comparison), *filter(None, map(_silence, pairs)))
         )
-        yield _table(pairs, own=same_run)
+        yield _table(pairs)
     same = comparison.first.judge == comparison.second.judge
     judges = "both times the judge says the same" if same else "the judges agree"
     for pair in comparison.pairs:
@@ -297,9 +303,9 @@ def comparison_blocks(comparison: RunComparison, *, changed: bool = True) -> Ite
         yield from (Paragraph(text, "note") for text in interval_and_test(compared))
 
 
-def pair_name(pair: ScoreComparison | ContentComparison, *, own: bool = False) -> str:
-    """Return the name of a pair: the model, or both models; `own` says whether both are of one run."""
-    return f" {MINUS if own else '→'} ".join(dict.fromkeys((pair.first_model, pair.second_model)))
+def pair_name(pair: ScoreComparison | ContentComparison) -> str:
+    """Return the name of a pair: the model, or both models in the order of the comparison."""
+    return " → ".join(dict.fromkeys((pair.first_model, pair.second_model)))
 
 
 def sides_of(pair: ScoreComparison, *, own: bool) -> tuple[str, str]:
@@ -413,24 +419,42 @@ def _of(compared: ShareComparison, pair: ScoreComparison) -> str:
     return f"{compared.n}/{pair.n_shared}" if compared.lost else f"{compared.n}"
 
 
-def _table(pairs: Sequence[ScoreComparison], *, own: bool) -> Table:
+def _conclusion(pair: ScoreComparison) -> Cell:
+    """Return by how much a pair differs, and whether that may be chance: in strict accuracy, else in the score."""
+    row = next(_rows(pair))
+    name = Span(pair_name(pair), "strong")
+    measured = row.compared.measured
+    if measured is None:
+        return (name, ": no sample has a figure on both sides.")
+    first, second, difference, limits, p_value = difference_cells(row.compared, row.percent)
+    unit = "points" if row.percent else "points of the score"
+    chance = "is beyond chance" if measured.p_value <= SURE else "may be chance"
+    p_text = plain(p_value)
+    return (
+        *(name, f": {row.name} {plain(first)} → {plain(second)}, a difference of ", *spans(difference)),
+        f" {unit} [{plain(limits)}] on {row.n.partition('/')[0]} samples, which {chance} ",
+        f"(p {p_text})." if p_text.startswith("<") else f"(p = {p_text}).",
+    )
+
+
+def _table(pairs: Sequence[ScoreComparison]) -> Table:
     rows: list[list[Cell]] = []
     for pair in pairs:
         for index, row in enumerate(_rows(pair)):
-            changed = [
-                f"{count}"
-                for count in (row.compared.changed.higher, row.compared.changed.equal, row.compared.changed.lower)
-            ]
+            first, second, difference, limits, p_value = difference_cells(row.compared, row.percent)
+            changed = row.compared.changed
             rows.append(
                 [
-                    "" if index else pair_name(pair, own=own),
+                    "" if index else pair_name(pair),
                     row.name,
                     row.n,
-                    *difference_cells(row.compared, row.percent),
-                    *changed,
+                    (*spans(first), " → ", *spans(second)),
+                    (*spans(difference), Span(f"  [{plain(limits)}]", "muted")),
+                    p_value,
+                    f"{changed.higher} / {changed.equal} / {changed.lower}",
                 ]
             )
-    figures = ("paired", "first", "second", "difference", "95 % interval", "p", "↑", "=", "↓")
+    figures = ("paired", "first → second", "difference", "p", "↑ / = / ↓")
     table = Table(
         [Column("model", numeric=False), Column("what", numeric=False), *map(Column, figures)], rows, "Differences"
     )

@@ -56,6 +56,13 @@ CostKnown = Annotated[
     Field(description="the known part of a cost that is null; left out where all is known, or nothing"),
 ]
 Failures = Annotated[dict[FailureKind, Count], Field(description="how many failed, by kind of failure")]
+LeftOpen = Annotated[
+    dict[FailureKind, Count],
+    Field(
+        description="how many are still to be done: beyond the limit on spending (`budget`), or a person has to answer "
+        "(`waiting`); no failures; left out where none is"
+    ),
+]
 Coverage = Annotated[Fraction | None, Field(description="the part of n with an outcome, 0 to 1; null where n is 0")]
 NoInterval = Annotated[
     str | None,

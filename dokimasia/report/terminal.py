@@ -54,7 +54,7 @@ LONG = 50_000
 """Texts with more characters are written in one piece and wrapped by the terminal; Rich takes seconds per megabyte."""
 WIDEST_WORD, NARROWEST_TITLE = 24, 8
 MOST_COLUMNS = 7
-"""Columns of a table in a terminal, unless all are asked for."""
+"""Columns of a table in a terminal; tables with more are divided, or shown in part."""
 _BETWEEN = re.compile(r"[^aeiou](?=[^aeiou])(?<!s(?=t))(?<![tcsp](?=h))", re.IGNORECASE)
 _AFTER_VOWEL = re.compile(r"[aeiou](?=[^aeiou])", re.IGNORECASE)
 
@@ -227,15 +227,17 @@ def _fits(out: Console, grid: Grid) -> bool:
 
 
 def _fitting(out: Console, table: Table, columns: Sequence[int]) -> Iterator[Grid]:
-    """Yield a table that fits the terminal, or several with part of the columns; the name columns are in all of them."""
+    """Yield a table of at most `MOST_COLUMNS` columns that fits the terminal, or several with the name columns in all."""
     first, second = (_grid(table, columns, stacked=stacked) for stacked in (False, True))
-    if _fits(out, first):
+    few = len(columns) <= MOST_COLUMNS
+    if few and _fits(out, first):
         yield first
         return
     figures = [index for index, column in enumerate(table.columns) if column.numeric and column.title]
     names = list(range(figures[0])) if figures else [0]  # what a row is of, a row's number among it
     remaining = [index for index in columns if index not in names]
-    if len(remaining) < 2 or out.measure(second, options=out.options.update(max_width=UNBOUNDED)).minimum <= out.width:
+    narrow = out.measure(second, options=out.options.update(max_width=UNBOUNDED)).minimum <= out.width
+    if len(remaining) < 2 or (few and narrow):
         yield second
         return
     middle = (len(remaining) + 1) // 2

@@ -1,13 +1,13 @@
 """What a run will ask and cost, said before it starts: upper bounds by counting, tokens and money by rule of thumb."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import NamedTuple
 
 from pydantic import Field
 
 from dokimasia.domain.call import ModelSpec, Usage
-from dokimasia.domain.identity import Value
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.sample import Sample
 from dokimasia.gateway.pricing import cost_of, known_price
 from dokimasia.prompts import PromptLibrary
@@ -30,8 +30,35 @@ class ModelEstimate(Value):
     cost: float | None = None
 
 
+class StepEstimate(Value):
+    """The calls of one step to one model: how many at most, how many of them are left to ask, and what these cost.
+
+    `left` is less than `calls` where the ledger has replies, or a rule decides. `if_undecided` marks calls that are made only
+    where no rule decides, so that `left` is a bound; other steps may come to fewer calls, too, where earlier ones fail.
+    `left_cost` is in US dollars, None if unpriced.
+    """
+
+    step: str
+    model: str
+    calls: int
+    left: int
+    input_tokens: int
+    output_tokens: int
+    left_cost: float | None
+    if_undecided: bool = False
+
+    def with_left(self, left: int) -> "StepEstimate":
+        """Return the estimate with another number of calls that are left."""
+        left = min(left, self.calls)
+        cost = None if self.left_cost is None or not self.left else self.left_cost * left / self.left
+        return self.model_copy(update={"left": left, "left_cost": cost if left else 0.0})
+
+
 class Estimate(Value):
-    """What a run will ask of each model, as a whole. Answers that the ledger already has are not subtracted.
+    """What a run will ask of each model, as a whole. `models` counts what its results will rest on, at most, whether the
+    ledger has it or not; `by_step` says how much of it is left to ask and pay for.
+
+    `followed` says on how many samples the ledger was looked through for what it has; 0: its replies are not subtracted.
 
     `people` counts the questions to people at most, which cost time and no tokens. `answered` counts the calls of models
     that its results rest on already, where it is gone on with (the ledger may have more); `notes` say what else should be
@@ -45,6 +72,50 @@ class Estimate(Value):
     people: dict[str, int] = Field(default_factory=dict)
     notes: tuple[str, ...] = ()
     answered: int = 0
+    by_step: tuple[StepEstimate, ...] = ()
+    followed: int = 0
+
+    @property
+    def asked(self) -> dict[str, ModelEstimate]:
+        """What is left to ask of each model, without the calls that are made only where no rule decides."""
+        return _by_model(step for step in self.by_step if not step.if_undecided) if self.by_step else self.models
+
+    @property
+    def undecided(self) -> dict[str, ModelEstimate]:
+        """What each model is asked beyond `asked`, at most, where no rule decides."""
+        return _by_model(step for step in self.by_step if step.if_undecided and step.left)
+
+    @property
+    def in_ledger(self) -> int:
+        """How many of the calls that its results will rest on need not be paid for: the ledger has them, or a rule decides."""
+        return sum(step.calls - step.left for step in self.by_step)
+
+    def shown(self) -> JsonObject:
+        """Return the estimate ready for JSON, without `answered`.
+
+        `calls`, `cost` and `models` are what is left to ask, `undecided` what comes to it at most where no rule decides, and
+        `in_ledger` counts the calls that need not be paid for.
+        """
+        asked = self.model_copy(update={"models": self.asked})
+        undecided = self.model_copy(update={"models": self.undecided})
+        return {
+            **asked.model_dump(mode="json", exclude={"answered"}),
+            "calls": asked.calls,
+            "cost": asked.cost,
+            "undecided": {"calls": undecided.calls, "cost": undecided.cost},
+            "in_ledger": self.in_ledger,
+        }
+
+    def following(self, left: Mapping[tuple[str, str], int], *, samples: int) -> "Estimate":
+        """Return the estimate with the calls that are left on some of its samples, scaled to all of them.
+
+        Args:
+            left: calls that are left on these samples, by step and model.
+            samples: how many samples these are.
+        """
+        scale = self.samples / samples
+        steps = tuple(step.with_left(round(left.get((step.step, step.model), 0) * scale)) for step in self.by_step)
+        return self.model_copy(update={"by_step": steps, "followed": samples})
 
     @property
     def left(self) -> int:
@@ -74,12 +145,17 @@ class Estimate(Value):
 
 
 class ExpectedCalls(NamedTuple):
-    """Calls of one kind to one model: how many, and the tokens that each sends and receives."""
+    """Calls of one kind to one model: how many, and the tokens that each sends and receives.
+
+    `step` names what they are for; `if_undecided` says that they are made only where no rule decides.
+    """
 
     spec: ModelSpec
     calls: int
     sent: int
     received: int
+    step: str = ""
+    if_undecided: bool = False
 
 
 def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int = 0) -> Estimate:
@@ -89,6 +165,7 @@ def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int =
     """
     models: dict[str, ModelEstimate] = {}
     people: Counter[str] = Counter()
+    steps: dict[tuple[str, str, bool], tuple[int, int, int, float | None]] = {}
     for kind in asked:
         name = kind.spec.ref.name
         if kind.spec.ref.person:
@@ -99,9 +176,45 @@ def total_estimate(asked: Iterable[ExpectedCalls], samples: int, *, items: int =
             calls=before.calls + kind.calls,
             input_tokens=before.input_tokens + kind.calls * kind.sent,
             output_tokens=before.output_tokens + kind.calls * kind.received,
-            cost=None if before.cost is None or cost is None else before.cost + cost,
+            cost=_sum(before.cost, cost),
         )
-    return Estimate(samples=samples, items=items, models=models, people=dict(people))
+        place = (kind.step, name, kind.if_undecided)
+        calls, sent, received, spent = steps.get(place, (0, 0, 0, 0.0))
+        sent, received = sent + kind.calls * kind.sent, received + kind.calls * kind.received
+        steps[place] = (calls + kind.calls, sent, received, _sum(spent, cost))
+    by_step = tuple(
+        StepEstimate(
+            step=step,
+            model=model,
+            calls=calls,
+            left=calls,
+            input_tokens=sent,
+            output_tokens=received,
+            left_cost=cost,
+            if_undecided=if_undecided,
+        )
+        for (step, model, if_undecided), (calls, sent, received, cost) in steps.items()
+        if calls
+    )
+    return Estimate(samples=samples, items=items, models=models, people=dict(people), by_step=by_step)
+
+
+def _sum(first: float | None, second: float | None) -> float | None:
+    return None if first is None or second is None else first + second
+
+
+def _by_model(steps: Iterable[StepEstimate]) -> dict[str, ModelEstimate]:
+    """Return what is left of steps, by model."""
+    models: dict[str, ModelEstimate] = {}
+    for step in steps:
+        before = models.get(step.model, ModelEstimate(cost=0.0))
+        models[step.model] = ModelEstimate(
+            calls=before.calls + step.left,
+            input_tokens=before.input_tokens + step.input_tokens * step.left // step.calls,
+            output_tokens=before.output_tokens + step.output_tokens * step.left // step.calls,
+            cost=_sum(before.cost, step.left_cost),
+        )
+    return models
 
 
 def _cost_of_kind(kind: ExpectedCalls) -> float | None:

@@ -10,7 +10,7 @@ from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.algorithms.statistics.power import pilot_design, samples_needed
 from dokimasia.algorithms.statistics.refusal import ONE_CLUSTER
 from dokimasia.domain.identity import unit_interval
-from dokimasia.domain.judgement import Correctness, FailureKind
+from dokimasia.domain.judgement import OPEN_KINDS, Correctness, FailureKind
 from dokimasia.report.fields import (
     AgreementCoefficient,
     Bounds,
@@ -333,9 +333,29 @@ def spread(repeats: Iterable[Sequence[float]]) -> float | None:
     return rounded(pooled * sqrt(df / 2) * exp(lgamma(df / 2) - lgamma((df + 1) / 2)))
 
 
+class FailureFields(TypedDict):
+    """How many failed, and how many are still to be done, by kind, as fields of figures."""
+
+    failures: dict[FailureKind, int]
+    left_open: dict[FailureKind, int]
+
+
+def failure_fields(kinds: Iterable[FailureKind]) -> FailureFields:
+    """Return how many failed by kind of failure, and apart from these what is open, in alphabetical order."""
+    fields: FailureFields = {"failures": {}, "left_open": {}}
+    for kind, count in sorted(Counter(kinds).items()):
+        fields["left_open" if kind in OPEN_KINDS else "failures"][kind] = count
+    return fields
+
+
 def failures_by_kind(kinds: Iterable[FailureKind]) -> dict[FailureKind, int]:
-    """Return how many failed by kind of failure, in alphabetical order."""
-    return dict(sorted(Counter(kinds).items()))
+    """Return how many failed by kind of failure, in alphabetical order; what is open did not fail."""
+    return failure_fields(kinds)["failures"]
+
+
+def left_open(kinds: Iterable[FailureKind]) -> dict[FailureKind, int]:
+    """Return how many are still to be done, by kind."""
+    return failure_fields(kinds)["left_open"]
 
 
 def used_by_calls(calls: Iterable[CallFigures]) -> Used:

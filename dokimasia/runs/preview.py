@@ -99,13 +99,11 @@ def _begun(settings: Settings, id: str) -> dict[str, object]:
 
 
 def estimate_json(accepted: Accepted[RunPlan]) -> JsonObject:
-    """Return an estimate, ready for JSON, with the largest side of images in pixels of the models that limit it."""
-    estimate = accepted.estimate
+    """Return what a run would ask and pay for, ready for JSON, with the largest side of images of the models that limit it."""
     sides = {
         name: spec.max_image_side for name, spec in accepted.plan.models.items() if spec.max_image_side is not None
     }
-    fields = estimate.model_dump(mode="json", exclude={"answered"}) | {"calls": estimate.calls, "cost": estimate.cost}
-    return fields | ({"max_image_side": sides} if sides else {})
+    return accepted.estimate.shown() | ({"max_image_side": sides} if sides else {})
 
 
 def _home(settings: Settings, request: RunRequest) -> Home | None:

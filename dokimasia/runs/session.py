@@ -26,6 +26,9 @@ from dokimasia.storage.runs import Run, RunSample, keep_samples, load_samples
 P = TypeVar("P", bound=RunPlan)
 P_co = TypeVar("P_co", bound=RunPlan, covariant=True)
 
+FOLLOWED = 100
+"""Samples over which an estimate looks through the ledger, at most twice as many."""
+
 PAGE = 500
 """Samples that are kept in one transaction while a data file is read."""
 
@@ -82,11 +85,24 @@ class StoredSamples:
         entries: the samples, in order.
         skipped: why lines of the file were left out, a text each.
         first: the first sample.
+        spread: every nth sample, all of them if there are few, and else from `FOLLOWED` to twice as many.
     """
 
     entries: list[SampleEntry] = field(default_factory=list[SampleEntry])
     skipped: list[str] = field(default_factory=list[str])
     first: Sample | None = None
+    spread: list[Sample] = field(default_factory=list[Sample])
+    _taken: int = 0
+    _step: int = 1
+
+    def spread_out(self, sample: Sample) -> None:
+        """Take the next sample into `spread` if it is its turn."""
+        if self._taken % self._step == 0:
+            self.spread.append(sample)
+            if len(self.spread) > 2 * FOLLOWED:
+                self.spread = self.spread[::2]
+                self._step *= 2
+        self._taken += 1
 
     @property
     def places(self) -> list[RunSample]:
@@ -211,6 +227,7 @@ class Session:
             if stored.first is None and (sample.images or not images):
                 stored.first = sample
             waiting.append(sample)
+            stored.spread_out(sample)
             if len(waiting) == PAGE:
                 flush()
 

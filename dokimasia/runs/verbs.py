@@ -7,19 +7,22 @@ from collections.abc import Awaitable, Callable, Mapping
 from functools import reduce, wraps
 from pathlib import Path
 from types import UnionType
-from typing import Annotated, Any, Generic, Literal, Protocol, TypeVar, Union, get_args, get_origin
+from typing import Annotated, Generic, Literal, Protocol, TypeVar, Union, get_args, get_origin
 
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import InputError
 from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.runs.method import Method
+from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.requests import Invocation, RunRequest, fields_in_order, kind_of, option_of
 
 Q = TypeVar("Q", bound=RunRequest)
+P = TypeVar("P", bound=RunPlan)
 Asked = TypeVar("Asked", bound=Invocation)
 Q_contra = TypeVar("Q_contra", bound=RunRequest, contravariant=True)
 R_co = TypeVar("R_co", covariant=True)
@@ -44,7 +47,7 @@ home: a home that is open for writing, which the caller closes."""
 class Verb(Protocol, Generic[Q_contra]):
     """A verb: takes a request, or its fields by name, and services; returns the run's result."""
 
-    def __call__(self, request: Q_contra | None = None, /, **fields: Any) -> Awaitable[RunResult]:
+    def __call__(self, request: Q_contra | None = None, **fields: object) -> Awaitable[RunResult]:
         """Run the request."""
         ...
 
@@ -52,12 +55,12 @@ class Verb(Protocol, Generic[Q_contra]):
 class SyncVerb(Protocol, Generic[R_co]):
     """A verb for callers without an event loop."""
 
-    def __call__(self, *arguments: Any, **fields: Any) -> R_co:
+    def __call__(self, *arguments: object, **fields: object) -> R_co:
         """Do the work and return what the verb returns."""
         ...
 
 
-def verb(method: Method[Q, Any], name: str) -> Verb[Q]:
+def verb(method: Method[Q, P], name: str) -> Verb[Q]:
     """Return the Python function of a method.
 
     It takes a request, or the request's fields by keyword, and the services of `dokimasia.runs.lifecycle.run`.
@@ -67,8 +70,8 @@ def verb(method: Method[Q, Any], name: str) -> Verb[Q]:
         name: the function's name.
     """
 
-    async def call(request: Q | None = None, /, **fields: Any) -> RunResult:
-        services = {key: fields.pop(key) for key in tuple(fields) if key in SERVICES}
+    async def call(request: Q | None = None, **fields: object) -> RunResult:
+        services: JsonObject = {key: fields.pop(key) for key in tuple(fields) if key in SERVICES}
         if isinstance(fields.get("prompts"), PromptLibrary):
             services["prompts"] = fields.pop("prompts")
         if request is None:
@@ -81,7 +84,7 @@ def verb(method: Method[Q, Any], name: str) -> Verb[Q]:
     return call
 
 
-def request_of(request: type[Asked], name: str, fields: Mapping[str, Any]) -> Asked:
+def request_of(request: type[Asked], name: str, fields: Mapping[str, object]) -> Asked:
     """Return a request with these fields; paths become absolute, and lists of names may be lists.
 
     Args:
@@ -103,13 +106,13 @@ def request_of(request: type[Asked], name: str, fields: Mapping[str, Any]) -> As
         raise InputError(f"{name}: {told}") from None
 
 
-def _read(field: FieldInfo, value: Any) -> Any:
+def _read(field: FieldInfo, value: object) -> object:
     """Return a field's value as the command line would read it."""
     read = option_of(field).read
     if value is None:
         return None
     if kind_of(field) is Path:
-        path = Path(value)
+        path = Path(str(value))
         return path.absolute() if read is None else read(path)
     if get_origin(kind_of(field)) is tuple and isinstance(value, str | Path):
         value = (value,)
@@ -122,7 +125,7 @@ def sync(function: Callable[..., Awaitable[R_co]]) -> SyncVerb[R_co]:
     name = f"{function.__name__}_sync"
 
     @wraps(function)
-    def call(*arguments: Any, **fields: Any) -> R_co:
+    def call(*arguments: object, **fields: object) -> R_co:
         return block_on(
             lambda: function(*arguments, **fields), called=name, instead=f"`await {function.__name__}(...)`"
         )
@@ -133,7 +136,7 @@ def sync(function: Callable[..., Awaitable[R_co]]) -> SyncVerb[R_co]:
     return call
 
 
-def describe(function: Callable[..., Any], request: type[RunRequest], name: str, *, first: str = "") -> None:
+def describe(function: Callable[..., object], request: type[RunRequest], name: str, *, first: str = "") -> None:
     """Give a verb its name, its signature and its documentation.
 
     Args:
@@ -143,7 +146,7 @@ def describe(function: Callable[..., Any], request: type[RunRequest], name: str,
         first: what its positional argument is, as `name: what it is`; by default a request.
     """
     function.__name__ = function.__qualname__ = name
-    only, positional = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_ONLY
+    only, positional = inspect.Parameter.KEYWORD_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD
     argument = first or f"request: a `{request.__name__}`; without one its fields are given by name."
     leading = inspect.Parameter(argument.partition(":")[0], positional, default=None)
     parameters: dict[str, inspect.Parameter] = {}
@@ -168,7 +171,7 @@ def describe(function: Callable[..., Any], request: type[RunRequest], name: str,
     )
 
 
-def _plain(annotation: Any) -> Any:
+def _plain(annotation: object) -> object:
     """Return a type without the marks of `Annotated`, as a reader of `help` wants it."""
     origin, inner = get_origin(annotation), get_args(annotation)
     if origin is Annotated:

@@ -85,6 +85,12 @@ def test_one_point_in_two_wordings_on_the_same_words_of_the_caption() -> None:
         for one in ("cap is red", "jersey has stripes")
     ]
     assert rubric_problems(clothes) == []
+    said = "arrives at 07:25 and costs 4.20"
+    figures = [
+        rubric(f"give the {one} of the departure at 06:40", kind="value", evidence=said)
+        for one in ("arrival as 07:25", "fare as 4.20")
+    ]
+    assert rubric_problems(figures) == [], "two figures of one row are two points"
 
 
 def test_contradictions() -> None:

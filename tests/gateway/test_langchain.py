@@ -209,6 +209,15 @@ def test_the_identity_is_of_parameters_and_not_of_secrets() -> None:
     assert re.fullmatch(r"langchain/[0-9a-f]{12}", first.endpoint)
 
 
+def test_objects_that_the_ledger_cannot_tell_apart_are_refused() -> None:
+    """Two objects of equal parameters would answer each other's calls; a name tells them apart, and one object is one."""
+    settings, first = Settings(home=Path()), Chatty()
+    with pytest.raises(ConfigError, match=r"'a' and 'b' are one model to the ledger.*: give each a name"):
+        settings.with_chat_models({"a": first, "b": Chatty()})
+    named = settings.with_chat_models({"a": first, "b": Chatty(name="second"), "c": first})
+    assert named.models["a"].ref.endpoint == named.models["c"].ref.endpoint != named.models["b"].ref.endpoint
+
+
 def test_what_is_no_chat_model_is_refused() -> None:
     """A string, and a chat model with bound parameters, are refused with the way out."""
     settings = Settings(home=Path())

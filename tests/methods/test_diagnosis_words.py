@@ -3,7 +3,7 @@
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -11,9 +11,10 @@ from dokimasia.domain.diagnosis.report import MOST_WORDS
 from dokimasia.methods.diagnosis import METHOD, WordsRequest, write_diagnosis
 from dokimasia.methods.diagnosis.evidence import evidence, report_diagnosis
 from dokimasia.methods.diagnosis.evidence_data import gather
-from dokimasia.methods.diagnosis.figures import latest_words
+from dokimasia.methods.diagnosis.figures import latest_words, words_figures
 from dokimasia.methods.diagnosis.tables import diagnose, stored_diagnosis
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
+from dokimasia.methods.evaluation.correcting import CorrectionTarget, correct
 from dokimasia.methods.tree import grow_tree
 from dokimasia.runs import work
 from dokimasia.runs.forking import ForkRequest, fork
@@ -25,7 +26,7 @@ from dokimasia.simulation.judging.diagnosing import diagnosis_reply
 from dokimasia.simulation.profiles import as_judge, find_profile
 from dokimasia.simulation.requests import Inputs
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import get_run, list_runs
+from dokimasia.storage.runs import get_run, list_runs, run_samples
 from tests.tree_judge_double import JudgeTransport, Killed
 
 Requests = Callable[..., EvaluationRequest]
@@ -55,6 +56,25 @@ async def written(settings: Settings, run: str, reply: Reply | None = None, **mo
 def by_subject(result: RunResult) -> dict[str, dict[str, Any]]:
     """The reports of a summary by whom they are about."""
     return {one["subject"]: one for one in result.summary["reports"]}
+
+
+async def test_a_correction_after_the_writing_is_said(settings: Settings, request_of: Requests) -> None:
+    """A verdict that a person corrected later is no part of the words, which say so; one corrected before is no matter."""
+    run = (await evaluate(request_of(), settings=settings)).run
+    with Home.open(settings.home, write=True) as home:
+        evaluation = get_run(home, run)
+        samples = [sample.sample_id for sample in run_samples(home, run)]
+        leave_out = {"leave_out": True, "reason": "the question is wrong"}
+        await correct(home, evaluation, CorrectionTarget(sample=samples[0], **leave_out), person="ann")
+    first = await written(settings, run)
+    with Home.open(settings.home, write=True) as home:
+        assert not any("corrected by hand after" in note for note in first.summary["notes"])
+        await correct(home, evaluation, CorrectionTarget(sample=samples[1], **leave_out), person="ann")
+        words = words_figures(home, get_run(home, first.run))
+        assert "1 verdict or sample of run" in words.notes[-1]
+        page = report_diagnosis(home, evaluation)
+        assert page is not None
+        assert words.notes[-1] in cast("list[str]", page["notes"])
 
 
 async def test_reports_are_kept_asked_for_once_and_shown_on_the_page(settings: Settings, request_of: Requests) -> None:

@@ -516,6 +516,27 @@ def test_long_captions(tmp_path: Path, settings: Settings) -> None:
     assert item["golden"]["origins"][-1]["author"] == PANEL[1]
 
 
+@pytest.mark.parametrize(
+    ("body", "structured"),
+    [
+        ("# A harbour\nThree boats lie at the jetty.", 1),
+        ("- three boats\n- a **red** jetty", 1),
+        ("Three boats - two of them red - lie there. The jetty is 3.5 m long.", 0),
+    ],
+)
+def test_captions_are_prose_or_structured(tmp_path: Path, settings: Settings, body: str, structured: int) -> None:
+    """The two styles of captions (PerceptionRubrics, appendix D) are counted by their Markdown."""
+
+    def say(member: str, prompt: str, inputs: Mapping[str, str], before: int) -> str:
+        if prompt == "describe":
+            return body
+        return reviewed(1, body) if prompt == "peer_review" else voted(1, 1)
+
+    result = review(settings, write_images(tmp_path), Panel(say))
+    assert result.summary["golden"]["n"] == 1
+    assert result.summary["golden"]["structured"] == structured
+
+
 def test_another_request(tmp_path: Path, settings: Settings) -> None:
     """--prompt is what drafts are asked for and what reviewers are told; the data's own questions are not asked."""
     data, panel = write_images(tmp_path), Panel(each_for(agreeable))

@@ -10,7 +10,7 @@ import pytest
 
 from dokimasia.methods.evaluation import differences
 from dokimasia.methods.evaluation.figures import AnswerRow, collect, summarise
-from dokimasia.methods.evaluation.report import overview
+from dokimasia.methods.evaluation.report import conclusion, overview
 from dokimasia.report import figures
 from dokimasia.report.blocks import Bullets, Paragraph, plain
 from dokimasia.report.data import ReportData
@@ -195,12 +195,11 @@ def test_pairs_that_say_little_are_listed_and_those_that_say_much_are_a_note() -
 
 
 def findings(summary: dict[str, Any], pairs: Sequence[dict[str, Any]] = ()) -> str:
-    """What the overview says of figures."""
+    """What the conclusion and the overview say of figures."""
     facts = SimpleNamespace(data_name="d", models=(), run="r", seed=0, accepted_by="1", written_by="1")
     data = ReportData(drawing=cast("Any", None), facts=cast("Any", facts), summary=summary, differences=pairs)
-    found = overview(data).blocks[0]
-    assert isinstance(found, Bullets)
-    return "\n".join(map(plain, found.items))
+    more = [cell for block in overview(data).blocks if isinstance(block, Bullets) for cell in block.items]
+    return "\n".join(map(plain, (*conclusion(data), *more)))
 
 
 def summary_of(rows: Sequence[AnswerRow]) -> dict[str, Any]:

@@ -33,7 +33,7 @@ SHOWN: dict[str, tuple[FormExample, Callable[[str], Any]]] = {
     ),
     "rubric_repair": (
         rubrics.REPAIR_EXAMPLE,
-        partial(rubrics.parse_repaired, named={21, 23, 26}, mined={23}, n_responses=9),
+        partial(rubrics.parse_repaired, named={91, 93, 96}, mined={93}, n_responses=9),
     ),
     "rubric_cross_check": (rubrics.CHECK_EXAMPLE, partial(rubrics.parse_cross_check, expected=1)),
     "perturbation": (

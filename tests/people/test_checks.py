@@ -68,6 +68,13 @@ def _in_another_process(code: str, *arguments: str) -> subprocess.CompletedProce
     return subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, timeout=PATIENCE)
 
 
+def test_people_are_told_to_be_definite_with_every_caption(settings: Settings, run: str) -> None:
+    """The annotators' policy (PerceptionRubrics, appendix D) stands beside each caption, in every way of checking."""
+    waiting = pending_checks(run, settings=settings)
+    assert waiting
+    assert all("instead of leaving it vague or guessed" in one.item.detail for one in waiting)
+
+
 def test_a_finished_review_waits_as_rows_and_threads(settings: Settings, run: str) -> None:
     """Each golden caption is a row that waits, with a thread held by an interrupt."""
     waiting = pending_checks(run, settings=settings)

@@ -3,12 +3,13 @@
 import io
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
-from dokimasia.report.blocks import Block, Column, Facts, Fold, Only, Paragraph, Section, Span, Table, Texts
-from dokimasia.report.terminal import draw_blocks, draw_sections
+from dokimasia.report.blocks import Block, Column, Facts, Fold, Only, Paragraph, Section, Span, Table, Texts, plain
+from dokimasia.report.terminal import MOST_COLUMNS, draw_blocks, draw_sections, in_brief
 
 pytestmark = pytest.mark.quick
 
@@ -47,6 +48,23 @@ def test_a_command_is_never_broken() -> None:
     """What is to be copied stays on one line, however narrow the terminal is."""
     command = f"dokimasia diagnose {'a' * 60} --why models:1"
     assert command in drawn([Paragraph(("look closer: ", Span(command, "code")))], width=40)
+
+
+def test_no_table_has_more_than_seven_columns() -> None:
+    """However wide a terminal is, a table with more is divided, each part with the names; a first view has part of it."""
+    wide = scores([f"c{number}" for number in range(10)])
+    said = drawn([wide], width=400)
+    heads = [line.split() for line in said.splitlines() if "model" in line.split()]
+    assert [len(head) <= MOST_COLUMNS for head in heads] == [True, True]
+    assert [head[0] for head in heads] == ["model", "model"]
+    assert sorted(name for head in heads for name in head[1:]) == sorted(f"c{number}" for number in range(10))
+    columns = [replace(column, detail=column.title in ("c0", "c1", "c2", "c3", "c4")) for column in wide.columns]
+    (section,) = in_brief([Section("s", "S", [replace(wide, columns=columns), wide])])
+    brief, more = section.blocks
+    assert isinstance(brief, Table)
+    assert [column.title for column in brief.columns] == ["model", "c5", "c6", "c7", "c8", "c9"]
+    assert isinstance(more, Paragraph)
+    assert "5 more columns; 1 more table" in plain(more.text)
 
 
 @pytest.mark.parametrize(

@@ -33,11 +33,51 @@ def test_input_tokens_of_the_demos_data_are_within_a_quarter(
         assert shown["models"][model]["input_tokens"] == pytest.approx(sent[model, "candidate"][1], rel=0.25)
     judge = shown["models"]["sim/judge"]
     asked_of_it = {label: counted for (model, label), counted in sent.items() if model == "sim/judge"}
-    calls, tokens = asked_of_it["equivalence"]
-    spared = judge["calls"] - sum(count for count, _ in asked_of_it.values())
-    assert spared > 0
-    left = judge["input_tokens"] - spared * tokens / calls
-    assert left == pytest.approx(sum(count for _, count in asked_of_it.values()), rel=0.25)
+    opinions, _ = asked_of_it.pop("equivalence")
+    assert shown["undecided"]["calls"] >= opinions
+    assert judge["calls"] == sum(count for count, _ in asked_of_it.values())
+    assert judge["input_tokens"] == pytest.approx(sum(tokens for _, tokens in asked_of_it.values()), rel=0.25)
+
+
+def test_an_estimate_leaves_out_what_the_ledger_has(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is left to ask is what is then sent, step by step, where a run shares calls with an earlier run."""
+    monkeypatch.chdir(tmp_path)
+    write_world(tmp_path / "world.jsonl", 14, 1)
+    asked = ["evaluate", "world.jsonl", "--judge", "sim/judge", "--json"]
+    assert run([*asked, "--models", "sim/strong"]) == 0
+    more = [*asked, "--models", "sim/strong,sim/weak", "--repeats", "2"]
+    capsys.readouterr()
+    assert run([*more, "--dry-run"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    sql = "SELECT count(*) FROM calls"
+    with Home.open(tmp_path / ".dokimasia", write=False) as home:
+        [(before,)] = home.all(sql)
+    assert run(more) == 0
+    with Home.open(tmp_path / ".dokimasia", write=False) as home:
+        [(after,)] = home.all(sql)
+    left = {(step["step"], step["model"]): step["left"] for step in shown["by_step"]}
+    assert left["answer", "sim/strong"] == 14
+    assert left["answer", "sim/weak"] == 28
+    assert left["write_chain", "sim/judge"] == left["extract_criteria", "sim/judge"] == 0
+    assert left["score", "sim/judge"] == 42
+    assert shown["calls"] == 14 + 28 + 42
+    assert shown["calls"] - 3 <= after - before <= shown["calls"] + shown["undecided"]["calls"] + 3
+    capsys.readouterr()
+    assert run([*more, "--dry-run"]) == 0
+    again = json.loads(capsys.readouterr().out)
+    assert (again["calls"], again["undecided"]["calls"]) == (0, 0)
+
+
+def test_what_is_left_of_some_samples_is_scaled_to_all() -> None:
+    """The ledger is looked through over some samples of many, and what is left of them stands for the others."""
+    spec = ModelSpec(ref=ModelRef(name="m", model="m"), input_price=1.0, output_price=1.0)
+    whole = total_estimate([ExpectedCalls(spec, 1000, 100, 10, "answer")], 1000)
+    assert (whole.asked["m"].calls, whole.in_ledger) == (1000, 0)
+    part = whole.following({("answer", "m"): 25}, samples=100)
+    assert (part.asked["m"].calls, part.in_ledger, part.followed, part.calls) == (250, 750, 100, 1000)
+    assert part.asked["m"].cost == pytest.approx((whole.cost or 0) / 4)
 
 
 def test_a_small_image_counts_as_much_as_providers_take_for_one() -> None:

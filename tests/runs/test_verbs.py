@@ -38,7 +38,7 @@ def test_each_method_has_a_verb_with_its_fields() -> None:
         fields = own_method(name).request.model_fields
         assert any(set(fields) <= set(parameters) for parameters in shown), name
     text = pydoc.plain(pydoc.render_doc(evaluate))
-    assert "evaluate(request=None, /, *, data: pathlib.Path, judge: " in text
+    assert "evaluate(request=None, *, data: pathlib.Path, judge: " in text
     assert "no_image: Also ask every candidate without the image" in text
     assert "chat_models: LangChain chat models" in text
 

@@ -66,7 +66,7 @@ async def test_two_runs_have_the_figures_of_diff(two: tuple[Path, str, str]) -> 
     assert text.count("differs: judge.name: sim/judge-noisy → sim/judge") == 1
     for one in found["pairs"]:
         assert one["first_model"] in text
-        assert f"{one['first']:.2f}</td>" in text
+        assert f"{one['first']:.2f} → {one['second']:.2f}</td>" in text
         assert f"{one['difference']['mean']:+.2f}".replace("-", "\N{MINUS SIGN}") in text
     assert "Where they differ most" in text
 

@@ -49,7 +49,7 @@ def _held_against(measured: MeasureAgreement) -> Table:
         table = grid("who", "what", "n", "MAE", "Cohen's kappa")
     else:
         table = grid("who", "what", "n", "MAE", "consistent (at most 1 away)", "Cohen's kappa, quadratic")
-    for what, held in (("judge", measured.judges), ("decided by rules", measured.rules)):
+    for what, held in (("judge", measured.judges), ("decided by rules", _ruled(measured))):
         for name, judge in held.items():
             _add_row(table, escape(name), f"{what}, with people", judge)
             _add_models(table, judge.by_model)
@@ -72,13 +72,18 @@ def _add_row(table: Table, name: str, label: str, row: RatingsCompared | PersonC
     table.add_row(name, label, str(row.n), off, *near, coefficient(row.kappa))
 
 
+def _ruled(measured: MeasureAgreement) -> dict[str, JudgeCompared]:
+    """Return what rules decided of things that people rated."""
+    return {name: rules for name, rules in measured.rules.items() if rules.n}
+
+
 def _verdicts(measured: MeasureAgreement) -> Table | None:
     """Return the confusion matrices of verdicts with people's labels; None where nothing is compared so."""
     table = grid(
         "verdicts of", "n", "right, right", "right, wrong", "wrong, right", "wrong, wrong", "agreement", "sensitivity",
         "specificity",
     )  # fmt: skip
-    for what, held in (("", measured.judges), (", decided by rules", measured.rules)):
+    for what, held in (("", measured.judges), (", decided by rules", _ruled(measured))):
         for name, judge in held.items():
             if (verdicts := judge.verdicts) is None:
                 continue

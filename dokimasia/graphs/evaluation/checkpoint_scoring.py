@@ -81,7 +81,11 @@ async def answer(state: State, runtime: Runtime[Context]) -> Next:
 
 async def score(state: State, runtime: Runtime[Context]) -> State:
     """Have the judge score every criterion of each response, and give the verdict where no rule could."""
-    context = runtime.context
+    return await score_answers(state, runtime.context)
+
+
+async def score_answers(state: State, context: Context) -> State:
+    """Return the update of the step `score`."""
     sample = await context.store.get(Sample, state["sample"])
     criteria = await context.store.get(CriteriaSet, state["criteria"])
 

@@ -1,10 +1,11 @@
-"""Must-right rubrics from a golden caption alone: written, checked and repaired as in `rubric_making`, without pool or trial.
+"""Rubrics from a golden caption alone: written, checked and repaired as in `rubric_making`, without pool or trial.
 
-    classify ─► write_must_right ─► check ─► cross_check ─► end
-                                     ▲ │ rules are broken
-                              repair ┘◄┘
+    classify ─► write_must_right ─► mine_easy_wrong ─► check ─► cross_check ─► end
+                                                        ▲ │ rules are broken
+                                                 repair ┘◄┘
 
-The options name no panel, so `cross_check` asks nobody. A judge that assesses captions by rubrics uses the result.
+Without a pool, easy-wrong rubrics are on facts of the caption. The options name no panel, so `cross_check` asks nobody. A
+judge that assesses captions by rubrics uses the result.
 """
 
 import itertools
@@ -18,6 +19,7 @@ from dokimasia.graphs.rubrics.rubric_making import (
     check,
     classify,
     cross_check,
+    mine_easy_wrong,
     repair,
     unless_failed,
     write_must_right,
@@ -32,10 +34,11 @@ CHECKPOINTED = True
 def build() -> StateGraph[State, Context]:
     """Return the graph, not compiled. Its inputs are the sample and an empty `answered`; its result is `made`."""
     graph = StateGraph(State, context_schema=Context)
-    for node in (classify, write_must_right, check, repair, cross_check):
+    for node in (classify, write_must_right, mine_easy_wrong, check, repair, cross_check):
         graph.add_node(node)
     graph.add_edge(START, "classify")
-    for before, after in (*itertools.pairwise(("classify", "write_must_right", "check")), ("repair", "check")):
+    edges = itertools.pairwise(("classify", "write_must_right", "mine_easy_wrong", "check"))
+    for before, after in (*edges, ("repair", "check")):
         graph.add_conditional_edges(before, unless_failed, {"go": after, "stop": END})
     graph.add_conditional_edges("check", after_check)
     graph.add_edge("cross_check", END)

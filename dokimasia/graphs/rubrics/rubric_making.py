@@ -133,7 +133,7 @@ async def mine_easy_wrong(state: State, runtime: Runtime[Context]) -> State:
     context = runtime.context
     source = await context.store.get(RubricSource, state["source"])
     draft = await context.store.get(RubricDraft, state["draft"])
-    responses = [await context.store.get(Response, id) for id in state["responses"]]
+    responses = [await context.store.get(Response, id) for id in state.get("responses", [])]
     ask = rubrics.mine_easy_wrong(
         source.caption,
         [response.text for response in responses],

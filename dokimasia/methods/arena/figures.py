@@ -15,6 +15,7 @@ from dokimasia.algorithms.pairwise import ConnectedModels, PairOutcome, rate_mod
 from dokimasia.algorithms.statistics import ConfidenceInterval, adjusted
 from dokimasia.domain.duel import ArenaRound
 from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.methods.arena.request import ArenaPlan, Pair
 from dokimasia.methods.duel import (
     BesideScores,
@@ -33,11 +34,11 @@ from dokimasia.methods.duel import (
     whole_number,
 )
 from dokimasia.report.blocks import Cell
-from dokimasia.report.fields import Count, Display, Failures, Fraction, Interval, Used
+from dokimasia.report.fields import Count, Display, Failures, Fraction, Interval, LeftOpen, Used
 from dokimasia.report.figures import NOTHING, measured, p_value
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading
-from dokimasia.runs.measures import failures_by_kind, mean, rounded
+from dokimasia.runs.measures import failure_fields, mean, rounded
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import results
@@ -81,6 +82,7 @@ class ArenaModel(VerdictFigures):
         ge=0, description="mean words of its answers"
     )
     failures: Failures = Field(description="meetings that failed in any part, by the kind of the first failure")
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
 
 
 class ArenaGroup(Value):
@@ -265,7 +267,7 @@ def _model(name: str, meetings: Sequence[Meeting], groups: Sequence[ConnectedMod
         n=len({meeting.row.sample_id for meeting in own_meetings}),
         met=tuple(sorted(met - {name})),
         words=mean(list(words.values())),
-        failures=failures_by_kind(meeting.row.failure for meeting in own_meetings if meeting.row.failure),
+        **failure_fields(meeting.row.failure for meeting in own_meetings if meeting.row.failure),
     )
 
 

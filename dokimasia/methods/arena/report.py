@@ -65,9 +65,9 @@ def conclusion(data: ReportData) -> list[Cell]:
     for pair in run.pairs:
         if others and {pair.first, pair.second} == {first, others[0]} and pair.difference is not None:
             sure = pair.adjusted is not None and pair.adjusted <= figures.SURE
-            relation = "apart from" if sure else "not apart beyond chance from"
             gap = figures.measured(pair.difference, digits=0, signed=True)
-            sentences.append(("It is rated ", relation, " ", Span(others[0], "strong"), ": ", *spans(gap), "."))
+            end = ", which is beyond chance." if sure else ", which may be chance."
+            sentences.append(("Its lead over ", Span(others[0], "strong"), " is ", *spans(gap), end))
     return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
 
 
@@ -102,7 +102,9 @@ def _notes(run: ArenaFigures) -> Iterator[str]:
         )
     one_order = {name: (model.verdicts.one_order, 0) for name, model in run.models.items()}
     yield from judged_in_one_order(one_order, "Meetings")
-    failures = figures.kinds_of_failures({name: model.failures for name, model in run.models.items()}, "meetings")
+    failures = figures.kinds_of_failures(
+        {name: {**model.failures, **model.left_open} for name, model in run.models.items()}, "meetings"
+    )
     if failures:
         yield failures
     yield f"{figures.used(run)}."

@@ -18,7 +18,19 @@ from dokimasia.domain.options import Protocol
 from dokimasia.domain.rubric import Rubric, RubricJudgement
 from dokimasia.errors import StorageError
 from dokimasia.methods.audit.request import AuditPlan, rubric_sets
-from dokimasia.report.fields import Bounds, Count, Counts, Coverage, Display, Failures, Interval, Lead, Used, as_json
+from dokimasia.report.fields import (
+    Bounds,
+    Count,
+    Counts,
+    Coverage,
+    Display,
+    Failures,
+    Interval,
+    Lead,
+    LeftOpen,
+    Used,
+    as_json,
+)
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows, shown_name
 from dokimasia.runs.measures import (
@@ -28,6 +40,7 @@ from dokimasia.runs.measures import (
     failures_by_kind,
     interval_of,
     lead_of,
+    left_open,
     limits,
     mean_bounds,
     mean_with_interval,
@@ -112,6 +125,7 @@ class GatedScores(Value):
         description="standard deviation of the gated score over repeats, pooled over samples; null without repeats",
     )
     failures: Failures = Field(description="samples without a judgement, by the kind of their first failure")
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     failed_answers: Annotated[Failures, Display("failed", "responses", numeric=False)] = Field(
         description="responses that failed, by kind of failure"
     )
@@ -403,6 +417,7 @@ def gated_scores(samples: Sequence[Judged], *, seed: int) -> GatedScores:
         ),
         spread=spread([sample.overall for sample in scored]),
         failures=failures_by_kind(sample.failures[0] for sample in samples if not sample.overall),
+        left_open=left_open(kind for sample in samples for kind in sample.failures),
         failed_answers=failures_by_kind(kind for sample in samples for kind in sample.failures),
         by_domain=by_domain,
     )

@@ -114,7 +114,7 @@ def scores(data: ReportData) -> Section:
             column("atomic_accuracy", only="page"),
             column("atomic_gap", only="page"),
             computed_column("judged", _judged, meaning="responses that were judged, and all"),
-            column("bounds", "overall", only="page", write=partial(figures.interval, digits=1)),
+            column("bounds", "overall", only=None if failing else "page", write=partial(figures.interval, digits=1)),
             column("failed_answers", only=None if failing else "page"),
         ],
         "Gated scores by model",

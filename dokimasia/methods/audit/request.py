@@ -287,6 +287,6 @@ def _expected(plan: AuditPlan, samples: Sequence[Sample]) -> Estimate:
             for arm in plan.arms:
                 sent = size.text + (0 if arm else size.images_for(spec))
                 if plan.responses is None:
-                    calls.append(ExpectedCalls(spec, plan.repeats, sent, DESCRIPTION_TOKENS))
-                calls.append(ExpectedCalls(plan.judge, plan.repeats, judged, RESULT_TOKENS))
+                    calls.append(ExpectedCalls(spec, plan.repeats, sent, DESCRIPTION_TOKENS, "answer"))
+                calls.append(ExpectedCalls(plan.judge, plan.repeats, judged, RESULT_TOKENS, "judge"))
     return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)

@@ -8,12 +8,13 @@ from pydantic import Field, PlainSerializer
 
 from dokimasia.domain.density import DOMAIN_TITLES, HIGHEST, LOWEST, DensityRating, Domain, Threshold
 from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.methods.density.request import FilterPlan
-from dokimasia.report.fields import Count, Coverage, Display, Failures, Interval, Share, Used
+from dokimasia.report.fields import Count, Coverage, Display, Failures, Interval, LeftOpen, Share, Used
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading
-from dokimasia.runs.measures import failures_by_kind, mean_with_interval, rounded, share_of_hits
+from dokimasia.runs.measures import failure_fields, mean_with_interval, rounded, share_of_hits
 from dokimasia.storage.home import Home
 from dokimasia.storage.results import results
 from dokimasia.storage.reviews import ReviewedValue, made_values
@@ -56,6 +57,7 @@ class FilterFigures(KeptSamples, Used, DataFigures):
     n_rated: Count = Field(description="samples with a rating")
     coverage: Coverage
     failures: Failures
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     domains: dict[Domain, DomainKept] = Field(description="of the domains that have a rated sample")
 
 
@@ -81,7 +83,7 @@ def filter_figures(home: Home, run: Run) -> FilterFigures:
         n_rated=len(rated),
         open_items=n - len(rows),
         coverage=rounded(len(rated) / n) if n else None,
-        failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
+        **failure_fields(row.failure for row in rows if row.failure is not None),
         domains=domains,
         **calls_and_costs(home, rows),
     )

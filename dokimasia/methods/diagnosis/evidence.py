@@ -16,7 +16,7 @@ from dokimasia.domain.judgement import FailureKind, Response
 from dokimasia.domain.sample import MediaType
 from dokimasia.errors import NotFound
 from dokimasia.methods.diagnosis.evidence_data import DiagnosisData, by_category, gather
-from dokimasia.methods.diagnosis.figures import DiagnosisFigures, latest_words, words_figures
+from dokimasia.methods.diagnosis.figures import DiagnosisFigures, corrected_since, latest_words, words_figures
 from dokimasia.methods.diagnosis.leaf_tables import name_of
 from dokimasia.methods.diagnosis.tables import stored_diagnosis, stored_diagnosis_id
 from dokimasia.methods.tree import find_tree_of_run, mapping_of, members_below
@@ -316,6 +316,8 @@ def report_diagnosis(home: Home, run: Run) -> dict[str, JsonValue] | None:
     rows = dict.fromkeys(_reported_rows(diagnosis))
     words_run = latest_words(home, run.id)
     words = None if words_run is None else words_figures(home, words_run)
+    if words_run is not None:
+        notes += corrected_since(home, words_run, run.id)
     cited: dict[str, None] = {}
     if words is not None and words.diagnosis == stored_diagnosis_id(home, run):
         for report in words.reports:

@@ -10,11 +10,13 @@ from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.methods.diagnosis.request import NAME, REPORT, WordsPlan, runs_on, subjects_of, written_from
 from dokimasia.report.fields import Count
+from dokimasia.report.figures import several
 from dokimasia.runs.figure_models import Heading, Judge
 from dokimasia.runs.figures import simulated_names
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
+from dokimasia.storage.people.corrections import correction_events
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run
 
@@ -131,7 +133,7 @@ def words_figures(home: Home, run: Run) -> DiagnosisFigures:
         judge=plan.judge.ref.name,
         simulated=tuple(sorted({*diagnosis.simulated, *simulated_names((plan.judge,))})),
         models=diagnosis.models,
-        notes=diagnosis.notes,
+        notes=(*diagnosis.notes, *corrected_since(home, run, plan.source)),
         diagnosis=plan.diagnosis,
         totals=ReportTotals(
             verified=sum(report.verified for report in reports_and_failures),
@@ -143,6 +145,20 @@ def words_figures(home: Home, run: Run) -> DiagnosisFigures:
         ),
         reports=tuple(reports_and_failures),
     )
+
+
+def corrected_since(home: Home, run: Run, source: str) -> list[str]:
+    """Return a note if people corrected answers of the evaluation after a diagnosis in words was begun; else nothing."""
+    later = [correction for correction in correction_events(home, source) if correction.at > run.created_at]
+    if not later:
+        return []
+    things = len({(correction.sample, correction.item) for correction in later})
+    verb = "was" if things == 1 else "were"
+    return [
+        f"{several(things, 'verdict or sample', 'verdicts or samples')} of run {source} {verb} corrected by hand after this "
+        f"was written, the last on {later[-1].at[:10]}: its words and figures are those before. "
+        f"`dokimasia diagnose {source} --write` writes it anew."
+    ]
 
 
 def _picks(home: Home, rows: Iterable[ResultRow]) -> dict[str, Salience]:

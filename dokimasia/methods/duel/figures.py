@@ -38,13 +38,14 @@ from dokimasia.report.fields import (
     Interval,
     IntervalMethod,
     Lead,
+    LeftOpen,
     NoInterval,
     Used,
 )
 from dokimasia.report.figures import NOTHING, interval, measured, p_value, signed_text
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.measures import (
-    failures_by_kind,
+    failure_fields,
     lead_of,
     limits,
     mean,
@@ -202,6 +203,7 @@ class DuelScores(DuelPart):
     )
     same_text: Count = Field(description="answers that are the baseline's, word for word: both orders are one request")
     failures: Failures = Field(description="answers that failed in any part, by the kind of its first failure")
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     by_category: dict[str, DuelPart]
     by_task: dict[str, DuelPart]
 
@@ -439,7 +441,7 @@ def model_figures(rows: Sequence[DuelRow], *, seed: int) -> DuelScores:
         words=mean(words),
         tokens=mean(tokens) if len(tokens) == len(words) else None,
         same_text=sum(row.same for row in rows),
-        failures=failures_by_kind(row.failure for row in rows if row.failure),
+        **failure_fields(row.failure for row in rows if row.failure),
         by_category=_parts(rows, lambda row: row.category, seed=seed),
         by_task=_parts(rows, lambda row: row.task, seed=seed),
     )

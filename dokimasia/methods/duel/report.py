@@ -255,7 +255,9 @@ def _notes(run: DuelFigures) -> Iterator[str]:
         same = run.models[again].same_text
         same_text = f"; {same:,} of them are the same text." if same else "."
         yield f"{again} is the noise floor: a second answer of the baseline against its first{same_text}"
-    failures = figures.kinds_of_failures({name: model.failures for name, model in run.models.items()}, "answers")
+    failures = figures.kinds_of_failures(
+        {name: {**model.failures, **model.left_open} for name, model in run.models.items()}, "answers"
+    )
     if failures:
         yield failures
     yield f"{figures.used(run)}."

@@ -529,16 +529,17 @@ def expected_calls(
                 arms = ("",) * (1 + plan.noise_floor)
             for arm in arms:
                 images = 0 if arm else size.images_for(spec)
-                calls.append(ExpectedCalls(spec, plan.repeats, size.text + images, ANSWER_TOKENS))
+                calls.append(ExpectedCalls(spec, plan.repeats, size.text + images, ANSWER_TOKENS, "answer"))
         if plan.describer is not None:
             described_tokens = len(sample.images) * ANSWER_TOKENS
             described = frames["describe_images"] + size.images_for(plan.describer)
-            calls.append(ExpectedCalls(plan.describer, 1, described, described_tokens))
+            calls.append(ExpectedCalls(plan.describer, 1, described, described_tokens, "describe"))
             if plan.descriptions == "specific":
-                calls.append(ExpectedCalls(plan.describer, 1, frames["observe"] + size.text, OBSERVED_TOKENS))
+                sent = frames["observe"] + size.text
+                calls.append(ExpectedCalls(plan.describer, 1, sent, OBSERVED_TOKENS, "describe"))
             described_case = frames["candidate_described"] + size.text + described_tokens
             for spec in plan.answering_described:
-                calls.append(ExpectedCalls(spec, plan.repeats, described_case, ANSWER_TOKENS))
+                calls.append(ExpectedCalls(spec, plan.repeats, described_case, ANSWER_TOKENS, "answer"))
         judgements = plan.per_sample * len(plan.places)
         for name, text, sees in (
             (verdict_prompt(published=plan.published), case_criteria.subjective, plan.judge_sees),
@@ -553,7 +554,7 @@ def expected_calls(
             sent = frames[name] + size.text + 2 * ANSWER_TOKENS + len(text) // CHARACTERS_PER_TOKEN
             if sees == "image":
                 sent += size.images_for(plan.judge)
-            calls.append(ExpectedCalls(plan.judge, judgements, sent, JUDGED_TOKENS))
+            calls.append(ExpectedCalls(plan.judge, judgements, sent, JUDGED_TOKENS, name))
     return total_estimate(calls, len(samples), items=len(samples) * plan.per_sample)
 
 

@@ -15,7 +15,7 @@ from dokimasia.algorithms.scoring import normalise
 from dokimasia.algorithms.statistics import correlation_interval, pearson
 from dokimasia.domain.criterion import CriteriaSet, Defect
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import CheckpointScores, Correctness, FinalAnswer, Response, correctness_of
+from dokimasia.domain.judgement import CheckpointScores, Correctness, FailureKind, FinalAnswer, Response, correctness_of
 from dokimasia.domain.options import Protocol
 from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle
 from dokimasia.report import figures
@@ -29,6 +29,7 @@ from dokimasia.report.fields import (
     Interval,
     IntervalMethod,
     Lead,
+    LeftOpen,
     NoInterval,
     StrictShare,
     Used,
@@ -40,6 +41,7 @@ from dokimasia.runs.measures import (
     coverage,
     failures_by_kind,
     lead_of,
+    left_open,
     limits,
     mean,
     mean_with_interval,
@@ -114,6 +116,7 @@ class Scores(Value):
         ge=0, description="standard deviation over repeats, pooled over samples; null without repeats"
     )
     failures: Failures = Field(description="samples without any scored answer, by the kind of their first failure")
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     failed_answers: Failures = Field(description="answers that failed, by kind of failure")
 
 
@@ -434,6 +437,7 @@ def scores_of(samples: AnsweredSamples, *, seed: int, judged: bool) -> Scores:
         stated_score=_over_samples(samples.stated_scores, samples.clusters, ATOMS, seed=seed),
         spread=spread(samples.scores[id] for id in scored),
         failures=failures_by_kind(unscored),
+        left_open=left_open(kind for kinds in samples.failures.values() for kind in kinds),
         failed_answers=failures_by_kind(kind for kinds in samples.failures.values() for kind in kinds),
     )
 

@@ -410,7 +410,7 @@ def scores(data: ReportData) -> Section:
     title = "Scores" if judged else "Strict accuracy"
     if not models:
         return Section("scores", title, [_nothing_yet(evaluation)], menu="Scores")
-    failing = any(without_undecided(model.failed_answers) for model in models.values())
+    failing = any(without_undecided(model.failed_answers) or model.left_open for model in models.values())
     blocks: list[Block] = []
     silence = _silence(models) if judged else ""
     if silence:
@@ -491,6 +491,8 @@ def _score_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Model
         columns += _judged_columns(data, failing=failing)
     if failing:
         columns.append(computed_column("failed", _failed, meaning="answers", numeric=False, only="terminal"))
+    if any(model.left_open for model in evaluation_of(data).models.values()):
+        columns.append(column("left_open", title="open", meaning="answers still to be made or judged", numeric=False))
     columns += [
         column("calls", title="calls", only="terminal", detail=True),
         computed_column("cost", _cost, only="terminal"),
@@ -523,7 +525,12 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
         for index, head in enumerate(figures.PLANTED):
             columns.append(computed_column(head.title, partial(_planted, planted, index), only=head.only))
     columns += [
-        computed_column("of 100", _of_100, meaning="(score − 1) / 4 × 100", only="page"),
+        computed_column(
+            "of 100, by sample",
+            _of_100,
+            meaning="(score − 1) / 4 × 100, a mean over samples; on capabilities it is a mean over criteria",
+            only="page",
+        ),
         column(
             "stated",
             "mean",
@@ -540,9 +547,7 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
         computed_column("scored", _scored, meaning="answers that were scored, and all answers", detail=True),
     ]
     if failing:
-        columns.append(
-            column("bounds", title="bounds", meaning="if every failed answer had scored 1, or 5", only="page")
-        )
+        columns.append(column("bounds", title="bounds", meaning="if every failed answer had scored 1, or 5"))
     return columns
 
 

@@ -12,6 +12,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
+from dokimasia.methods.evaluation.held_calls import JUDGE_ANSWER, calls_left
 from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle, prompts_of_evaluation
 from dokimasia.people.passports import BLIND_BELOW, BlindBelow, JudgeChoice, JudgeUse, Passports, chosen_judge, held
 from dokimasia.prompts import PromptLibrary
@@ -24,6 +25,7 @@ from dokimasia.runs.estimate import (
     frame_tokens,
     total_estimate,
 )
+from dokimasia.runs.ledger_gateway import has_calls
 from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Invocation, Models, Option, Repeats
 from dokimasia.runs.responses import (
     ResponsesFiles,
@@ -160,7 +162,11 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     )
     if plan.criteria is not None:
         _check_collection(session.opened, plan.criteria, stored.places)
-    accepted = stored.accepted(plan, estimate(plan, stored.sizes, session.library))
+    expected = estimate(plan, stored.sizes, session.library)
+    if session.home is not None and session.forked is None and has_calls(session.home):
+        left = await calls_left(plan, session.home, session.library, stored.spread)
+        expected = expected.following(left, samples=len(stored.spread))
+    accepted = stored.accepted(plan, expected)
     return await with_passports(replace(accepted, request=request), request, session, stored, chosen=chosen.why)
 
 
@@ -312,29 +318,30 @@ def _calls_of_sample(
     if "write_chain" in steps:
         solver = plan.judge_of("write_chain")
         sent = frames["solver"] + size.text + size.images_for(solver) + size.reference
-        yield ExpectedCalls(solver, 1, sent, CHAIN_TOKENS)
+        yield ExpectedCalls(solver, 1, sent, CHAIN_TOKENS, "write_chain")
         if plan.tools and size.images:
-            yield from _looks(solver, sent, plan.looks)
+            yield from _looks(solver, sent, plan.looks, step="write_chain")
     if "extract_criteria" in steps:
         extractor = plan.judge_of("extract_criteria")
         sent = frames[f"criteria{published}"] + size.text + size.images_for(extractor) + CHAIN_TEXT
-        yield ExpectedCalls(extractor, 1, sent, CRITERIA_TOKENS)
+        yield ExpectedCalls(extractor, 1, sent, CRITERIA_TOKENS, "extract_criteria")
     if "judge_criteria" in steps:
         sent = frames["criteria_check"] + size.text + CHAIN_TEXT + CRITERIA_TEXT
-        yield ExpectedCalls(plan.judge_of("judge_criteria"), 1, sent, CHECK_TOKENS)
+        yield ExpectedCalls(plan.judge_of("judge_criteria"), 1, sent, CHECK_TOKENS, "judge_criteria")
     if "judge_chain" in steps and size.reference:
-        yield ExpectedCalls(plan.judge_of("judge_chain"), 1, equivalence, VERDICT_TOKENS)
+        yield ExpectedCalls(plan.judge_of("judge_chain"), 1, equivalence, VERDICT_TOKENS, "judge_chain", True)
     for candidate in plan.candidates:
         for arm in plan.arms:
             if "answer" in steps:
                 frame = frames["candidate_plain" if plan.ask == "plain" else "candidate"]
                 pictures = 0 if arm else size.images_for(candidate)
-                yield ExpectedCalls(candidate, plan.repeats, frame + size.text + pictures, ANSWER_TOKENS)
+                yield ExpectedCalls(candidate, plan.repeats, frame + size.text + pictures, ANSWER_TOKENS, "answer")
             if "score" in steps:
                 frame = frames[f"checkpoints{published}"]
                 yield from scoring(plan.judge_of("score"), options, size, times=plan.repeats, frame=frame)
                 if size.reference:
-                    yield ExpectedCalls(plan.judge_of("score"), plan.repeats, equivalence, VERDICT_TOKENS)
+                    judge = plan.judge_of("score")
+                    yield ExpectedCalls(judge, plan.repeats, equivalence, VERDICT_TOKENS, JUDGE_ANSWER, True)
 
 
 def scoring(
@@ -343,12 +350,12 @@ def scoring(
     """Yield the calls that score `times` answers by all criteria; `frame` is the length of the bare prompt in tokens."""
     pictures = size.images_for(judge) if options.show_image or options.tools else 0
     sent = frame + size.text + CRITERIA_TEXT + ANSWER_TEXT + pictures
-    yield ExpectedCalls(judge, times, sent, SCORES_TOKENS)
+    yield ExpectedCalls(judge, times, sent, SCORES_TOKENS, "score")
     if options.tools and size.images:
-        yield from _looks(judge, sent, options.looks, times=times)
+        yield from _looks(judge, sent, options.looks, times=times, step="score")
 
 
-def _looks(spec: ModelSpec, sent: int, looks: int, *, times: int = 1) -> Iterator[ExpectedCalls]:
+def _looks(spec: ModelSpec, sent: int, looks: int, *, times: int = 1, step: str) -> Iterator[ExpectedCalls]:
     """Yield the calls of an ask with tools: every look may be another call, which sends all earlier messages again."""
     for look in range(looks + 1):
-        yield ExpectedCalls(spec, times, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS)
+        yield ExpectedCalls(spec, times, sent + look * LOOK_TOKENS, LOOK_CALL_TOKENS, step)

@@ -35,12 +35,18 @@ from dokimasia.methods.judging.request import (
     source_of,
 )
 from dokimasia.report.blocks import Cell, Span
-from dokimasia.report.fields import Count, Coverage, Display, Failures, Fraction, Interval, Share, Used
+from dokimasia.report.fields import Count, Coverage, Display, Failures, Fraction, Interval, LeftOpen, Share, Used
 from dokimasia.report.figures import NOTHING, bracketed, count, measured, share
 from dokimasia.report.figures import p_value as write_p
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import heading, ordered_rows
-from dokimasia.runs.measures import failures_by_kind, paired_difference, rounded, share_of_hits, used_by_calls
+from dokimasia.runs.measures import (
+    failure_fields,
+    paired_difference,
+    rounded,
+    share_of_hits,
+    used_by_calls,
+)
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
@@ -151,6 +157,7 @@ class JudgedMethod(MethodAgreement, Used):
     output_tokens: Annotated[Tokens, Display("tokens out", write=count)]
     per_point: PerPoints
     failures: Failures = Field(description="judgements that failed, by kind of failure")
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
 
 
 class Gap(Value):
@@ -583,7 +590,7 @@ def _judged_method(
         per_point=PerPoints(
             calls=per_point(used.calls, agreement.accuracy), cost=per_point(used.cost, agreement.accuracy)
         ),
-        failures=failures_by_kind(failures),
+        **failure_fields(failures),
     )
 
 

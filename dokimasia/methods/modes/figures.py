@@ -11,15 +11,26 @@ from dokimasia.algorithms.statistics import adjusted, bootstrap_interval
 from dokimasia.algorithms.statistics.within_clusters import draws_for, exchange_p_values, gaps_to_others
 from dokimasia.domain.failure_modes import Batch, ModeKind, NoteBook
 from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.methods.evaluation import METHOD as EVALUATION
 from dokimasia.methods.modes.coded import BOOK, SECOND, Coded, CodedAtom, chosen, coded_of, item_of
 from dokimasia.methods.modes.request import NAME
 from dokimasia.parsing.phrases import MISQUOTED
 from dokimasia.report import figures
-from dokimasia.report.fields import Count, Coverage, Display, Failures, IntervalMethod, NoInterval, Share, Used
+from dokimasia.report.fields import (
+    Count,
+    Coverage,
+    Display,
+    Failures,
+    IntervalMethod,
+    LeftOpen,
+    NoInterval,
+    Share,
+    Used,
+)
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
 from dokimasia.runs.figures import calls_and_costs, simulated_names
-from dokimasia.runs.measures import failures_by_kind, limits, rounded, share_of_hits
+from dokimasia.runs.measures import failure_fields, failures_by_kind, limits, rounded, share_of_hits
 from dokimasia.runs.plans import model_identity
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
@@ -51,6 +62,7 @@ class Making(Value):
     merged: Count = Field(description="modes that were merged into others")
     unmerged: str | None = Field(description="why overlapping modes were not looked for; null where they were")
     failures: Failures = Field(description="atoms that were not read, by kind of failure")
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     unsorted: Failures = Field(description="batches of notes whose sorting failed, by kind of failure")
 
 
@@ -170,6 +182,7 @@ class ModesFigures(Heading, Used):
     agreement_failed: CoderAgreement = Field(description="on failed atoms alone")
     misquoted: Count = Field(description="atoms that were not coded since a phrase does not stand in the answer")
     failures: Failures
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     second_failures: Failures = Field(description="atoms that the second coder did not code, by kind of failure")
     open_items: OpenItems
 
@@ -348,7 +361,7 @@ def modes_figures(home: Home, run: Run) -> ModesFigures:
         agreement=agreement(atoms),
         agreement_failed=agreement(atom for atom in atoms if atom.failed),
         misquoted=sum(atom.failure is not None and atom.reason.startswith(MISQUOTED) for atom in atoms),
-        failures=failures_by_kind(row.failure for row in rows if row.failure and row.kind != SECOND),
+        **failure_fields(row.failure for row in rows if row.failure and row.kind != SECOND),
         second_failures=failures_by_kind(row.failure for row in rows if row.failure and row.kind == SECOND),
         open_items=0 if run.status == "done" else to_code - len(atoms),
         **calls_and_costs(home, rows),

@@ -15,10 +15,10 @@ from dokimasia.methods.perturb.request import PerturbPlan
 from dokimasia.parsing.blindspots.perturbed import reason_kind
 from dokimasia.people.checks import LabelFigures, checked_texts, label_figures, labelled
 from dokimasia.prompts.dimensions import error_groups
-from dokimasia.report.fields import Count, Coverage, Display, Failures, Share, Used
+from dokimasia.report.fields import Count, Coverage, Display, Failures, LeftOpen, Share, Used
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows
-from dokimasia.runs.measures import failures_by_kind, rounded, share_of_hits
+from dokimasia.runs.measures import failure_fields, rounded, share_of_hits
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -180,6 +180,7 @@ class Perturbing(Value):
     )
     failed: Count
     failures: Failures
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     changed_nothing: Count = Field(description="of the failed: also the second reply changed nothing")
     changed_all: Count = Field(description="of the failed: also the second reply changed nearly everything")
     coverage: Coverage
@@ -375,7 +376,7 @@ def _perturbing(
         not_applicable=len(not_applicable),
         too_short=too_short,
         failed=len(failed),
-        failures=failures_by_kind(row.failure for row in failed if row.failure is not None),
+        **failure_fields(row.failure for row in failed if row.failure is not None),
         changed_nothing=reasons.count("nothing"),
         changed_all=reasons.count("all"),
         coverage=rounded(len(decided) / asked_count) if asked_count else None,

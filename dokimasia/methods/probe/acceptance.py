@@ -86,7 +86,13 @@ REFERENCE_TEMPERATURE = 1.0
 
 PROMPTS_IN_USE: dict[str, tuple[str, ...]] = {
     "checkpoints": ("solver", "equivalence", "criteria", "criteria_check", "checkpoints"),
-    "gated": (*(f"must_right_{domain}" for domain in DOMAINS), "domain", "rubric_repair", "rubric_assessment"),
+    "gated": (
+        *(f"must_right_{domain}" for domain in DOMAINS),
+        "domain",
+        "easy_wrong",
+        "rubric_repair",
+        "rubric_assessment",
+    ),
     "right-or-wrong": ("equivalence",),
 }
 """The prompts of `evaluate` and `audit` that an evaluator uses."""
@@ -289,7 +295,7 @@ def _calls_of_basis(arm: Arm, evaluator: Evaluator, size: SampleSize, golds: Seq
         yield ExpectedCalls(judge, 2, INSTRUCTION_TOKENS + size.text + CHAIN_TOKENS + CRITERIA_TOKENS, CHECK_TOKENS)
     elif evaluator == "gated":
         for gold in golds:
-            yield ExpectedCalls(judge, 3, sent + _tokens_of(gold), RUBRIC_TOKENS)
+            yield ExpectedCalls(judge, 4, sent + _tokens_of(gold), RUBRIC_TOKENS)
 
 
 def _calls_of_gold(

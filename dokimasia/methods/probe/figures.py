@@ -44,6 +44,7 @@ from dokimasia.report.fields import (
     Failures,
     Fraction,
     Interval,
+    LeftOpen,
     Limited,
     Rate,
     Used,
@@ -53,7 +54,7 @@ from dokimasia.report.figures import NOTHING, bracketed
 from dokimasia.report.figures import p_value as write_p_value
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import calls_and_costs, heading, ordered_rows
-from dokimasia.runs.measures import failures_by_kind, interval_of, limits, mean_with_interval, rounded
+from dokimasia.runs.measures import failure_fields, interval_of, limits, mean_with_interval, rounded
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.excerpts import samples_of
 from dokimasia.storage.home import Home
@@ -276,6 +277,7 @@ class ProbedEvaluator(ProbedKind):
     failures: Failures = Field(
         description="judgements asked for that failed, those of gold answers among them, by kind of failure"
     )
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     unasked: Count = Field(
         description="items that were not judged since the gold answer's own judgement failed, or what both rest on"
     )
@@ -380,7 +382,10 @@ class ProbeFigures(Used, DataFigures):
     reader: str | None = Field(description="who read the justifications; null where nobody did")
     writer: str | None = Field(description="who made new references; null where nobody did")
     probes: ProbeItems
-    failures: Failures = Field(description="judgements, readings and what they rest on that failed, by kind of failure")
+    failures: Failures = Field(
+        description="judgements, readings and what they rest on that failed, and what was not asked because of it, by kind"
+    )
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     tasks: dict[Task, ProbedTask]
 
 
@@ -455,7 +460,7 @@ def figures_of_run(home: Home, run: Run) -> ProbeFigures:
         ),
         open_items=count_items(plan, probes_by_sample(probes)) - len(rows),
         tasks=tasks_of(detections(home, all_units(plan, probes), rows), seed=run.seed),
-        failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
+        **failure_fields(row.failure for row in rows if row.failure is not None),
         **calls_and_costs(home, rows),
     )
 
@@ -541,7 +546,7 @@ def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: 
         groups={row.name: _kind(row) for row in rows if row.scope == "group"},
         dimensions={row.name: _kind(row) for row in rows if row.scope == "dimension"},
         gold=gold,
-        failures=failures_by_kind(failures),
+        **failure_fields(failures),
         unasked=len(every) - len(asked),
     )
 

@@ -88,9 +88,9 @@ WAY_OUT = (
 
 THREE_RULES = (
     "An axis detects an error where its points change, and in pairs where it prefers the gold answer. By any relevant axis, the "
-    "rule of all other tables, an error is detected where at least one of them does: FOCUS states this for single scores, and "
-    "of pairs only that the relevant axes count, so that the same rule for both is this project's. By majority, more than half "
-    "of them have to, and an honest tie counts against the judge. By overall, that axis alone decides."
+    "rule of every share that is called undetected, an error is detected where at least one of them does: FOCUS states this for "
+    "single scores, and of pairs only that the relevant axes count, so that the same rule for both is this project's. By "
+    "majority, more than half of them have to, and an honest tie counts against the judge. By overall, that axis alone decides."
 )
 
 NAMED_AT_MOST = 3

@@ -373,7 +373,7 @@ async def rubrics_of_gold(job: Job[ProbePlan], sample: Sample, arm: Arm, gold: G
         made: str = state["made"]
         fields |= {"value_ids": (made,)}
         if not (await store.get(RubricSet, made)).rubrics:
-            reason = "no must-right rubric of the gold answer keeps the rules that rubrics have"
+            reason = "no rubric of the gold answer keeps the rules that rubrics have"
             fields = {"outcome": "failed", "failure": "unparsable", "reason": reason}
     return await _finish_basis(job, sample, name, arm.model, calls=tuple(state.get("calls", ())), **fields)
 

@@ -10,12 +10,13 @@ from dokimasia.agents.quality import HIGHEST, LOWEST, CriterionRating, DrawnCrit
 from dokimasia.domain.annotation import ACCURACY, NECESSITY, AnnotationUnit
 from dokimasia.domain.criterion import CriteriaSet
 from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.methods.quality.request import QualityPlan, drawn_by, drawn_of, item_of
-from dokimasia.report.fields import Bounds, Count, Coverage, Display, Failures, Interval, Used
+from dokimasia.report.fields import Bounds, Count, Coverage, Display, Failures, Interval, LeftOpen, Used
 from dokimasia.report.figures import measured
 from dokimasia.runs.figure_models import Heading, Judge, OpenItems, Seed
 from dokimasia.runs.figures import calls_and_costs, ordered_rows, simulated_names
-from dokimasia.runs.measures import failures_by_kind, mean_bounds, mean_with_interval, rounded
+from dokimasia.runs.measures import failure_fields, mean_bounds, mean_with_interval, rounded
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_values
@@ -64,6 +65,7 @@ class QualityFigures(CriteriaRating, Used, Heading):
     own_criteria: bool = Field(description="whether the rater drew the criteria itself")
     open_items: OpenItems
     failures: Failures
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     groups: dict[str, RatedGroup] = Field(description="by what they were drawn evenly over")
 
 
@@ -93,7 +95,7 @@ def quality_figures(home: Home, run: Run) -> QualityFigures:
         source=plan.source,
         own_criteria=plan.judge.ref.model == drawn_by(get_run(home, plan.source)),
         open_items=len(draw.criteria) - len(rows),
-        failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
+        **failure_fields(row.failure for row in rows if row.failure is not None),
         **dict(_rating(draw.criteria, ratings, clusters)),
         groups=groups,
         **calls_and_costs(home, rows),

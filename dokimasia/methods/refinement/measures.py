@@ -10,6 +10,7 @@ from dokimasia.algorithms.statistics import bootstrap_interval, difference_inter
 from dokimasia.algorithms.statistics.paired import PERMUTATIONS, sign_flip_test
 from dokimasia.algorithms.statistics.shares import clopper_pearson
 from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.refinement import (
     SOLVED,
     Arm,
@@ -29,10 +30,11 @@ from dokimasia.report.fields import (
     Failures,
     Fraction,
     Interval,
+    LeftOpen,
     Rate,
     Share,
 )
-from dokimasia.runs.measures import DIGITS, failures_by_kind, interval_of, rounded, share_of_hits
+from dokimasia.runs.measures import DIGITS, failure_fields, interval_of, rounded, share_of_hits
 from dokimasia.storage.usage import LedgerUsage
 
 LOWEST, HIGHEST = 1.0, 5.0
@@ -133,6 +135,7 @@ class ArmFigures(ArmOfPart, SetFields):
     right: Count = Field(description="right answers")
     spoilt: Share = Field(description="of the atoms that were solved before those that fail now")
     failures: Failures
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     stopped: dict[Stopped, Count] = Field(description="answers by why the arm stopped")
     calls: Count = Field(default=0, description="calls of the arm; absent where there are none, and in `apart`")
     cost: Cost = Field(default=None, description="in US dollars, null where any price is unknown; absent as calls are")
@@ -272,7 +275,7 @@ def arm_figures(
         **dict(of_part),
         right=sum(row.answered == "right" for row in rows),
         spoilt=_moved(rows, part, solved=False),
-        failures=failures_by_kind(row.failure for row in rows if row.failure),
+        **failure_fields(row.failure for row in rows if row.failure),
         stopped=count_by_kind(row.stopped for row in rows if row.stopped),
         **usage,
     )

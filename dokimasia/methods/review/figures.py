@@ -1,5 +1,6 @@
 """The figures of a peer review: outcomes, self-preference, positions, golden captions and their origins."""
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from statistics import mean, median
@@ -11,7 +12,7 @@ from dokimasia.algorithms import self_preference as preferences
 from dokimasia.algorithms.self_preference import OwnVotes, Round, SelfPreference
 from dokimasia.algorithms.text.similarity import substance
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import OPEN_KINDS
+from dokimasia.domain.judgement import OPEN_KINDS, FailureKind
 from dokimasia.domain.options import Protocol
 from dokimasia.domain.review import (
     MIN_VOTES,
@@ -34,6 +35,7 @@ from dokimasia.report.fields import (
     Failures,
     Fraction,
     IntervalMethod,
+    LeftOpen,
     NoInterval,
     Share,
     Used,
@@ -41,13 +43,16 @@ from dokimasia.report.fields import (
 from dokimasia.report.figures import share
 from dokimasia.runs.figure_models import DataFigures
 from dokimasia.runs.figures import calls_and_costs, counts_by_name, heading, ordered_rows
-from dokimasia.runs.measures import failures_by_kind, limits, rounded, share_of_hits
+from dokimasia.runs.measures import failure_fields, limits, rounded, share_of_hits
 from dokimasia.storage.decisions import standings
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
 from dokimasia.storage.results import results
 from dokimasia.storage.reviews import ReviewedValue, golden_captions, made_values
 from dokimasia.storage.runs import Run, load_samples, run_samples
+
+_MARKDOWN = re.compile(r"^(?:#{1,6} |\s*(?:[-*+]|[0-9]{1,3}[.)]) )|\*\*[^*\n]+\*\*", re.MULTILINE)
+"""What marks a caption as structured: a heading, an entry of a list, or bold words (PerceptionRubrics, appendix D)."""
 
 CheckState = Literal["unverified", "accepted", "edited", "rejected"]
 """State of a golden caption after a person's decision."""
@@ -144,6 +149,9 @@ class Golden(Value):
     )
     lost_votes: Count = Field(description="of them, those that were voted for while a member's vote could not be used")
     words: Words | None = Field(description="their lengths; null without a caption")
+    structured: Count = Field(
+        description="of them, those with Markdown in them (headings, lists, bold words); the others are prose"
+    )
     last_author: Counts = Field(description="captions by the member that wrote them last")
     sentences: Count = Field(description="sentences of all captions")
     in_draft_of: Counts = Field(
@@ -189,6 +197,7 @@ class ReviewFigures(Used, DataFigures):
     agreement: dict[Rule, Count] = Field(description="golden captions by how they were agreed on")
     accepted_by_cycle: Counts = Field(description="golden captions by the cycle after which they were agreed on")
     failures: Failures
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     failed_members: Counts = Field(description="incomplete reviews by the member that failed")
     kept: Share = Field(
         description="comparisons that kept a candidate as it is, or wrote it down once more; clustered by image"
@@ -268,7 +277,7 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
         ),
         agreement=dict(sorted(agreement.items())),
         accepted_by_cycle=counts_by_name(caption.cycle for caption in golden),
-        failures=failures_by_kind(record.failure for record in incomplete if record.failure),
+        **failure_fields(record.failure for record in incomplete if record.failure),
         failed_members=counts_by_name(record.failed_member for record in incomplete if record.failed_member),
         kept=share_of_hits([review.kept for _, review in reviews], [source.cluster for source, _ in reviews]),
         turns=_turns(home, run.id, plan.names),
@@ -431,6 +440,7 @@ def _golden(
         ),
         lost_votes=sum(caption.lost > 0 for caption in captions),
         words=words,
+        structured=sum(_MARKDOWN.search(caption.text) is not None for caption in captions),
         last_author={name: last_authors[name] for name in panel},
         sentences=len(origins),
         in_draft_of={name: sum(name in authors for authors in drafters) for name in panel},

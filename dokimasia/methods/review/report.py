@@ -191,6 +191,8 @@ def _golden_captions(review: ReviewFigures) -> Iterator[Block]:
     )
     if golden.without_vote:
         text += f" {golden.without_vote} needed no vote, since the candidates of all members had become one text."
+    if golden.structured:
+        text += f" {golden.structured} are structured with Markdown, the others prose."
     if golden.equally_good:
         text += (
             f" {golden.equally_good} rest on votes that name them as equally good and not as the best; the paper's protocol "

@@ -16,10 +16,10 @@ from dokimasia.domain.rubric import WEAK_POOL, Rubric, RubricSet, Stream, Tried
 from dokimasia.methods.rubrics.files import sets_of_run
 from dokimasia.methods.rubrics.request import RubricPlan
 from dokimasia.prompts.dimensions import dimensions
-from dokimasia.report.fields import Count, Counts, Failures, Fraction, Share, Used, as_json
+from dokimasia.report.fields import Count, Counts, Failures, Fraction, LeftOpen, Share, Used, as_json
 from dokimasia.runs.figure_models import DataFigures, Judge
 from dokimasia.runs.figures import calls_and_costs, counts_by_name, heading, ordered_rows
-from dokimasia.runs.measures import failures_by_kind, mean, share_of_hits
+from dokimasia.runs.measures import failure_fields, mean, share_of_hits
 from dokimasia.runs.reading.exporting import ColumnType
 from dokimasia.storage.home import Home
 from dokimasia.storage.lookup import find_value
@@ -98,6 +98,7 @@ class PowerFigures(Value):
     golden: Share = Field(description="of all rubrics, those that the golden caption passes")
     responses: Count = Field(description="responses that rubrics were measured on")
     failures: Failures
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
 
 
 class RubricsFigures(Used, DataFigures):
@@ -110,6 +111,7 @@ class RubricsFigures(Used, DataFigures):
     panel: tuple[str, ...] = Field(description="models that vote on rubrics")
     request: str = Field(description="what the pool's descriptions were asked for")
     failures: Failures
+    left_open: LeftOpen = Field(default_factory=dict[FailureKind, int])
     sets: Count = Field(description="sets made, one a sample")
     images: Count = Field(description="different images of the samples that have a set")
     rubrics: Count
@@ -173,7 +175,7 @@ def figures_of_run(home: Home, run: Run) -> RubricsFigures:
         pool=tuple(spec.ref.name for spec in plan.pool),
         panel=tuple(spec.ref.name for spec in plan.panel),
         request=plan.request,
-        failures=failures_by_kind(row.failure for row in rows if row.failure is not None),
+        **failure_fields(row.failure for row in rows if row.failure is not None),
         power=power_figures(sets, {sample.sample_id: sample.cluster for sample in samples}),
         **set_figures(sets),
     )
@@ -331,7 +333,7 @@ def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> Pow
         easy_wrong=failed["easy_wrong"].share,
         golden=golden.share,
         responses=responses,
-        failures=failures_by_kind(failures),
+        **failure_fields(failures),
     )
 
 

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any
 
 from dokimasia.algorithms.trees.places import in_order, mapping_of, members_below
 from dokimasia.errors import ConfigError, InputError
@@ -170,11 +169,11 @@ METHOD: Method[GrowthRequest, GrowthPlan] = Method(
 _grow = verb(METHOD, "grow_tree")
 
 
-async def grow_tree(criteria: Sequence[Pair] | GrowthRequest | None = None, /, **fields: Any) -> RunResult:
+async def grow_tree(criteria: Sequence[Pair] | GrowthRequest | None = None, **fields: object) -> RunResult:
     """Grow a capability tree from criteria; `help` shows the fields, which are those of `GrowthRequest` and services."""
     if isinstance(criteria, GrowthRequest):
         return await _grow(criteria, **fields)
-    return await _grow(given=criteria, **fields)
+    return await _grow(None, given=criteria, **fields)
 
 
 describe(

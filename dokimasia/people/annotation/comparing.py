@@ -44,14 +44,14 @@ def judged_of(home: Home, run: Run, scale: Ends) -> dict[str, dict[AnnotationUni
     }
 
 
-class Verdicts(NamedTuple):
+class DecidedVerdicts(NamedTuple):
     """Decisions of a run whether answers are right, 1 or 0 by unit: the judge's own, and those of rules."""
 
     by_judge: dict[AnnotationUnit, float]
     by_rule: dict[AnnotationUnit, float]
 
 
-def verdicts_of(home: Home, run: Run) -> Verdicts | None:
+def verdicts_of(home: Home, run: Run) -> DecidedVerdicts | None:
     """Return what a run decided of answers with yes or no, first repeats alone; None if its method decides nothing so.
 
     What rules left undecided and no judge was asked about is in neither.
@@ -62,7 +62,7 @@ def verdicts_of(home: Home, run: Run) -> Verdicts | None:
     decisions = method_named(run.method).decisions
     if decisions is None:
         return None
-    verdicts = Verdicts({}, {})
+    verdicts = DecidedVerdicts({}, {})
     for measure in decisions(home, run).measures:
         for answers in measure.models.values():
             for answer in answers:

@@ -29,10 +29,23 @@ def all_standings(home: Home, run_id: str) -> list[Standing]:
     return sorted(standing, key=lambda one: (one.item.kind != "question", one.item.position, one.item.id))
 
 
+CAPTION_POLICY = (
+    "Say definitely what can be recognised, with a closer look if it needs one. Take out what cannot be recognised, instead "
+    "of leaving it vague or guessed."
+)
+"""What people who check a caption are told: determinism over ambiguity (PerceptionRubrics, appendix D)."""
+
+
 def found_items(home: Home, run_id: str) -> list[CheckItem]:
     """Return the results of a run for people to check, in the order of its samples: captions, rubrics, perturbations."""
     items: list[dict[str, Any]] = [
-        {"kind": "caption", "sample_id": row.sample_id, "subject": row.id, "text": row.caption.text}
+        {
+            "kind": "caption",
+            "sample_id": row.sample_id,
+            "subject": row.id,
+            "text": row.caption.text,
+            "detail": CAPTION_POLICY,
+        }
         for row in golden_captions(home, run_id)
     ]
     for made, rubrics in made_values(home, run_id, RubricSet):

@@ -1,11 +1,11 @@
-"""Halves of a passport's images, and its recommended evaluators: chosen on one half, and measured on the other."""
+"""RatesByHalf of a passport's images, and its recommended evaluators: chosen on one half, and measured on the other."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from dokimasia.algorithms.halving import halves
 from dokimasia.domain.blindspots import Detection, Evaluator, Task, paradigm_of
-from dokimasia.domain.passport import HalfRates, Halves, Recommendation
+from dokimasia.domain.passport import HalfRates, RatesByHalf, Recommendation
 from dokimasia.people.passports.shares import alarmed, detected, measured
 
 Half = Mapping[Evaluator, Sequence[Detection]]
@@ -37,11 +37,11 @@ def task_halves(found: Mapping[tuple[Task, Evaluator], Sequence[Detection]], *, 
     return split
 
 
-def rates_by_half(split: Sequence[TaskHalves]) -> Iterator[Halves]:
+def rates_by_half(split: Sequence[TaskHalves]) -> Iterator[RatesByHalf]:
     """Yield what each half says of all errors under every evaluator."""
     for task, choosing, estimating in split:
         for evaluator in choosing:
-            yield Halves(
+            yield RatesByHalf(
                 task=task,
                 choosing=_rates(evaluator, choosing[evaluator], ""),
                 estimating=_rates(evaluator, estimating[evaluator], ""),

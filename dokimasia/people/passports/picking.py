@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.passport import Halves, Passport
+from dokimasia.domain.passport import Passport, RatesByHalf
 from dokimasia.errors import ConfigError
 from dokimasia.people.passports.blindness import evaluator_for, is_blind, percent, worth_of
 from dokimasia.people.passports.holding import DroppedJudge, passport_of_judge, read_all
@@ -99,7 +99,7 @@ def choosing_worth(passport: Passport, way: JudgeUse) -> float | None:
     return None if both is None else both.choosing.worth
 
 
-def halves_for(passport: Passport, way: JudgeUse) -> Halves | None:
+def halves_for(passport: Passport, way: JudgeUse) -> RatesByHalf | None:
     """Return what each half of a passport's images says of a way of judging; None if it was not measured."""
     evaluator = evaluator_for(passport, way)
     return None if evaluator is None else passport.halves_of(way.task, evaluator)

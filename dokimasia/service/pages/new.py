@@ -10,7 +10,7 @@ from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Query, Request
 from fastapi.responses import RedirectResponse, Response
-from pydantic import JsonValue
+from pydantic import Field, JsonValue
 from starlette.concurrency import run_in_threadpool
 
 from dokimasia.datasets import Problem, open_dataset
@@ -19,7 +19,7 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.report.figures import several
 from dokimasia.report.thumbnails import SHARE, Picture, picture
 from dokimasia.runs.catalogue import OWN, method_named, plugin_methods
-from dokimasia.runs.estimate import Estimate
+from dokimasia.runs.estimate import Estimate, ModelEstimate
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.preview import check_keys
 from dokimasia.runs.samples import bring_reader
@@ -75,6 +75,8 @@ class PreviewedRun(Estimate, extra="ignore"):
     status: str = ""
     prompts: dict[str, JsonValue]
     missing: str = ""
+    bound: ModelEstimate = Field(default=ModelEstimate(cost=0.0), validation_alias="undecided")
+    spared: int = Field(default=0, validation_alias="in_ledger")
 
 
 @dataclass

@@ -30,6 +30,14 @@ class ReducedImage(NamedTuple):
     created_at: str
 
 
+def find_reduced(home: Home, original: str, side: int) -> ImageRef | None:
+    """Return the recorded reduced version of an image, by its hash and the longer side in pixels; None if there is none."""
+    row = home.one(_FIND, (original, side))
+    if row is None:
+        return None
+    return ImageRef(sha256=row[0], media_type=row[1], width=row[2], height=row[3])
+
+
 class ReducedImages:
     """Implements `dokimasia.domain.ports.Reducer` for one event loop.
 
@@ -59,9 +67,9 @@ class ReducedImages:
 
     async def _find_or_make(self, image: ImageRef, side: int) -> ImageRef:
         if self._home is not None:
-            row = self._home.one(_FIND, (image.sha256, side))
-            if row is not None and self._home.blobs.file(row[0]).is_file():
-                return ImageRef(sha256=row[0], media_type=row[1], width=row[2], height=row[3])
+            recorded = find_reduced(self._home, image.sha256, side)
+            if recorded is not None and self._home.blobs.file(recorded.sha256).is_file():
+                return recorded
         reduced, size = await asyncio.to_thread(self._make, image, side)
         if self._home is not None:
             row = ReducedImage(

@@ -1,0 +1,170 @@
+"""What the ledger already has of an evaluation: its steps are walked over some samples with the ledger's replies alone."""
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeVar
+
+from dokimasia.domain.criterion import CriteriaSet
+from dokimasia.domain.identity import Value
+from dokimasia.domain.judgement import OPEN_KINDS, Response
+from dokimasia.domain.sample import Sample
+from dokimasia.methods.evaluation.plan import REPLAYED, EvaluationPlan
+from dokimasia.prompts import PromptLibrary
+from dokimasia.runs.ledger_gateway import LedgerGateway
+from dokimasia.storage.criteria import load_collection
+from dokimasia.storage.home import Home
+from dokimasia.storage.memory import MemoryStore
+from dokimasia.storage.runs import SqliteValueStore
+
+if TYPE_CHECKING:
+    from dokimasia.graphs.answering import AnswerState
+
+V = TypeVar("V", bound=Value)
+Left = Counter[tuple[str, str]]
+"""Calls that are left to ask, by step and model."""
+
+JUDGE_ANSWER = "judge_answer"
+"""The part of the step `score` in which the judge says whether an answer is right, where no rule can."""
+
+STEP_OF_PROMPT = {
+    "solver": "write_chain",
+    "equivalence": "judge_chain",
+    "criteria": "extract_criteria",
+    "criteria_published": "extract_criteria",
+    "criteria_check": "judge_criteria",
+}
+"""The step of a replay that asks by each prompt."""
+
+
+async def calls_left(plan: EvaluationPlan, home: Home, library: PromptLibrary, samples: Sequence[Sample]) -> Left:
+    """Return the calls that an evaluation of these samples would send, by step and model.
+
+    The steps are walked as in the run, with the replies that the ledger has, and the rules decide what they decide there. Where
+    a reply is missing, all steps that depend on it count in full: they may come to less. With tools the judge's steps count
+    in full, too.
+    """
+    walk = LedgerWalk(plan, home, library)
+    for sample in samples:
+        await walk.sample(sample)
+    return walk.left
+
+
+class _ReadStore(MemoryStore):
+    """A store in memory over the values of a home, which is only read."""
+
+    def __init__(self, home: Home) -> None:
+        super().__init__()
+        self._below = SqliteValueStore(home)
+
+    async def get(self, type_: type[V], id: str) -> V:
+        if id in self._values:
+            return await super().get(type_, id)
+        return await self._below.get(type_, id)
+
+
+class LedgerWalk:
+    """Walks the steps of an evaluation with the ledger's replies.
+
+    Attributes:
+        left: the calls that are missing, and those that depend on them.
+    """
+
+    def __init__(self, plan: EvaluationPlan, home: Home, library: PromptLibrary) -> None:
+        """Read the imported criteria, if the plan has any."""
+        from dokimasia.graphs.context import Context
+        from dokimasia.graphs.evaluation import cognitive_replay
+
+        self.left = Left()
+        self._plan = plan
+        self._gateway = LedgerGateway(home, dict(plan.models))
+        self._store = _ReadStore(home)
+        self._context = Context(self._gateway, self._store, plan.options, plan.seed, library, home.blobs)
+        self._replay = cognitive_replay.build().compile()
+        self._imported: dict[str, str] = {}
+        if plan.criteria is not None:
+            self._imported = {entry.sample_digest: entry.criteria_id for entry in load_collection(home, plan.criteria)}
+
+    async def sample(self, sample: Sample) -> None:
+        """Add what is left to ask about a sample."""
+        id = await self._store.put(sample)
+        if self._plan.judge is None:
+            await self._answers(sample, id)
+            return
+        criteria = self._imported.get(sample.digest) or await self._criteria(sample, id)
+        if criteria is None:  # the replay failed for good: nobody is asked about this sample any more
+            return
+        await self._score(sample, id, criteria)
+
+    async def _criteria(self, sample: Sample, id: str) -> str | None:
+        """Return the id of the sample's criteria; empty if a call is left before them, None if they cannot be made."""
+        steps = [step for step in REPLAYED if step in self._plan.steps_that_ask]
+        if self._plan.tools:
+            self._count(steps, sample)
+            return ""
+        state = await self._replay.ainvoke({"sample": id}, context=self._context)
+        missing = {STEP_OF_PROMPT[label] for label, _ in self._gateway.missing}
+        self._gateway.missing.clear()
+        if missing:
+            self._count(steps[min(map(steps.index, missing)) :], sample)
+            return ""
+        if state.get("failed"):
+            return "" if state["failed"] in OPEN_KINDS else None
+        return str(state["criteria"])
+
+    def _count(self, steps: Sequence[str], sample: Sample) -> None:
+        """Count steps of a replay in full."""
+        for step in steps:
+            if step == "judge_chain" and sample.reference_text is None:
+                continue
+            self.left[step, self._plan.judge_of(step).ref.name] += self._times(sample) if step == "write_chain" else 1
+
+    def _times(self, sample: Sample) -> int:
+        """Return how many calls an ask with the plan's tools takes at most."""
+        return self._plan.looks + 1 if self._plan.tools and sample.images else 1
+
+    async def _answers(self, sample: Sample, id: str) -> "list[AnswerState]":
+        """Return the answers to a sample, with a `response` where the ledger has it, and count the others."""
+        from dokimasia.graphs.answering import answer_items
+
+        items: list[AnswerState] = [{**item.place} for item in self._plan.items(sample.id)]
+        if self._plan.responses is not None:
+            return items
+        items = await answer_items(id, items, self._context, plain=self._plan.options.plain)
+        for (_, model), count in self._gateway.missing.items():
+            self.left["answer", model] += count
+        self._gateway.missing.clear()
+        return items
+
+    async def _score(self, sample: Sample, id: str, criteria: str) -> None:
+        """Count what is left to ask for the answers to a sample and their scores; without criteria all scores are."""
+        from dokimasia.graphs.evaluation import checkpoint_scoring
+
+        judge = self._plan.judge_of("score").ref.name
+        held: list[AnswerState] = []
+        for item in await self._answers(sample, id):
+            if item.get("response"):
+                held.append(await self._decided(sample, item))
+            elif item.get("failed") not in (None, *OPEN_KINDS):
+                continue  # the candidate's reply cannot be used, and is not judged
+            else:
+                self.left["score", judge] += self._times(sample)
+                self.left[JUDGE_ANSWER, judge] += sample.reference_text is not None
+        if criteria and held and not self._plan.tools:
+            await self._store.get(CriteriaSet, criteria)
+            state: checkpoint_scoring.State = {"sample": id, "criteria": criteria, "items": held}
+            await checkpoint_scoring.score_answers(state, self._context)
+            for (label, _), count in self._gateway.missing.items():
+                self.left[JUDGE_ANSWER if label == "equivalence" else "score", judge] += count
+            self._gateway.missing.clear()
+            return
+        for item in held:
+            self.left["score", judge] += self._times(sample)
+            self.left[JUDGE_ANSWER, judge] += not item.get("final")
+
+    async def _decided(self, sample: Sample, item: "AnswerState") -> "AnswerState":
+        """Return an answer with its verdict, where a rule gives one."""
+        from dokimasia.graphs.evaluation.checkpoint_scoring import by_rule
+
+        response = await self._store.get(Response, item["response"])
+        final = by_rule(sample, response, item["response"], tolerance=self._plan.options.tolerance)
+        return item if final is None else {**item, "final": await self._store.put(final)}
