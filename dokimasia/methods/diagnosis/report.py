@@ -65,7 +65,7 @@ MARKED_COLUMNS = (
     Column("model", numeric=False),
     Column("", numeric=False),
     Column("node", numeric=False, meaning="a click shows the atoms behind it"),
-    Column("score", meaning="mean over scored criteria, 0 to 100"),
+    Column("score by criterion", meaning="mean over scored criteria, 0 to 100"),
     Column("95 % interval"),
     Column("against the rest", meaning="mean here minus mean of the model's other criteria"),
     Column("95 % interval"),

@@ -525,7 +525,12 @@ def _judged_columns(data: ReportData, *, failing: bool) -> list[TableColumn[Mode
         for index, head in enumerate(figures.PLANTED):
             columns.append(computed_column(head.title, partial(_planted, planted, index), only=head.only))
     columns += [
-        computed_column("of 100", _of_100, meaning="(score − 1) / 4 × 100", only="page"),
+        computed_column(
+            "of 100, by sample",
+            _of_100,
+            meaning="(score − 1) / 4 × 100, a mean over samples; on capabilities it is a mean over criteria",
+            only="page",
+        ),
         column(
             "stated",
             "mean",

@@ -32,7 +32,7 @@ FINDING_COLUMNS = (
     Column("model", numeric=False),
     Column("", numeric=False),
     Column("node", numeric=False),
-    Column("score", meaning="mean over scored criteria, 0 to 100"),
+    Column("score by criterion", meaning="mean over scored criteria, 0 to 100"),
     Column("95 % interval", meaning="bootstrap, clustered by images"),
     Column("against the rest", meaning="mean here minus mean of all other criteria"),
     Column("criteria", meaning="scored, of those that were asked"),
@@ -166,7 +166,10 @@ def section(data: ReportData) -> Section | None:
         Paragraph(
             "Mean score of the criteria at and below each node, 0 to 100, with its 95 % bootstrap interval clustered by "
             "samples. Every criterion is held by exactly one leaf. Many nodes stand here, and some differ by chance "
-            "alone; the table of weak and strong nodes is corrected for that, this one is not.",
+            "alone; the table of weak and strong nodes is corrected for that, this one is not. Weak and strong are tested for "
+            "one model at a time, as by `dokimasia tree weaknesses`; a diagnosis looks at all models at once, adjusts over the "
+            "nodes of all of them, and so marks fewer. Scores are means over criteria here; the score of a model beside its "
+            "name elsewhere is a mean over samples, so the two are not the same figure.",
             "note",
         )
     )
