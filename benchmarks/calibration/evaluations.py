@@ -65,6 +65,9 @@ def evaluation(seed: int) -> Seed:
         for kind, positions in kinds_of(pairs).items():
             planted = _mean([expected[at] for at in positions])
             intervals[f"category score, {who.name}, {kind}"] = trial(figures["by_category"][kind]["score"], planted)
+    means = {who.name: _mean(_expected(who, JUDGE, pairs)) for who in CANDIDATES}
+    lead = summary["lead"]
+    intervals["lead, five candidates"] = trial(lead["difference"], means[lead["best"]] - means[lead["next_best"]])
     lost = _mean(_expected(STEADY, JUDGE, pairs)) - expected_blind_mean(JUDGE.name)
     intervals[f"loss without the image, {STEADY.name}"] = trial(summary["blind"][STEADY.name]["difference"], lost)
     return Seed(intervals, {})
@@ -81,6 +84,12 @@ def comparison(seed: int) -> Seed:
         "paired difference, two candidates": trial(found["difference"], planted),
         "paired difference, null world": trial(same["difference"], 0.0),
     }
+    equal: list[AnswerRow] = []
+    for name in ("first", "second", "third"):
+        rng = Random(f"equal {name} {seed}")
+        equal += _rows(pairs, _judged(rng, STEADY, JUDGE, pairs, fogged_images(rng, STEADY, pairs)), name)
+    lead = as_json(summarise(collect(equal), seed=seed))["lead"]
+    intervals["lead, three equal candidates"] = trial(lead["difference"], 0.0)
     rng = Random(f"judges {seed}")
     fogged = fogged_images(rng, STEADY, pairs)
     states = [

@@ -668,7 +668,7 @@ def compare_runs(
         if first.id == second.id:
             comparison = comparison.model_copy(update={"agreement": None})
         pairs.append(comparison)
-    if not any(pair.n_shared for pair in pairs):
+    if scale is not None and not any(pair.n_shared for pair in pairs):
         raise InputError(
             f"runs {first.id} and {second.id} have no sample in common: samples are paired by images, question, options and "
             "reference; compare runs over the same data"
