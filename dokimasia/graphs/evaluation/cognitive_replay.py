@@ -51,7 +51,7 @@ NAME = COGNITIVE_REPLAY
 VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
-LEAVE_THE_OTHERS = "Leave the questions and ground truths of the other criteria as they are. Change weights so that all of them sum to 10."
+LEAVE_THE_OTHERS = "Leave the words of the other criteria as they are, and change weights so that all sum to 10 again."
 """What follows the faults of criteria that are sent back."""
 
 
