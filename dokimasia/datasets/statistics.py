@@ -3,6 +3,7 @@
 These are the statistics that Creation-MMBench gives of itself (figures 5 and 10).
 """
 
+from bisect import bisect_left
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean, median
@@ -96,19 +97,25 @@ def _ranked(counts: Counter[str]) -> dict[str, int]:
 def _lengths(words: Sequence[int]) -> Lengths | None:
     if not words:
         return None
-    classes = Counter(map(_class_of, words))
-    lower = (0, *(bound + 1 for bound in BOUNDS))
-    names = [*(f"{low}-{high}" for low, high in zip(lower, BOUNDS, strict=False)), f"over {BOUNDS[-1]}"]
+    counts = Counter(map(_class_of, words))
+    classes: dict[str, int] = {}
+    low = 0
+    for number, high in enumerate(BOUNDS):
+        if counts[number]:
+            classes[f"{low}-{high}"] = counts[number]
+        low = high + 1
+    if counts[len(BOUNDS)]:
+        classes[f"over {BOUNDS[-1]}"] = counts[len(BOUNDS)]
     return Lengths(
         n=len(words),
         mean=round(fmean(words), 1),
         median=median(words),
         shortest=min(words),
         longest=max(words),
-        classes={name: classes[number] for number, name in enumerate(names) if classes[number]},
+        classes=classes,
     )
 
 
 def _class_of(words: int) -> int:
     """Return the number of the class of a length, from 0."""
-    return sum(words > bound for bound in BOUNDS)
+    return bisect_left(BOUNDS, words)

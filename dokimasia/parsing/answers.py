@@ -9,7 +9,9 @@ Final answer: <the answer itself, short>"""
 """The empty form of an answer whose prompt asks for a last line with the final answer."""
 
 _FINAL = re.compile(
-    r"^[ \t*_#>`\-]{0,20}(?:the )?final answer(?: is)?[ \t*_]{0,9}:(.*)$", re.IGNORECASE | re.ASCII | re.MULTILINE
+    r"^[ \t*_#>`\-]{0,20}(?:\(?[0-9]{1,2}[.):][ \t*_]{0,9})?"
+    r"(?:the )?final answer(?: is)?[ \t*_]{0,9}:(.*)$",
+    re.IGNORECASE | re.ASCII | re.MULTILINE,
 )
 _SPACE = (
     " \t\r\x0b\x0c\x1c\x1d\x1e\x1f\x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -27,9 +29,9 @@ _TAKEN_BACK = re.compile(
 def parse_final_answer(text: str) -> str | None:
     """Return the answer on the last line of the form `Final answer: ...`, or None if there is no such line.
 
-    Bold type and headings are ignored; if nothing follows the colon, the next line that is not blank is the answer. Nothing
-    is guessed from a text without such a line, or from one that takes the answer back afterwards (`No, c`). Only the last
-    100,000 characters are read.
+    Bold type, headings and the number of a list (`3. Final answer: ...`) are ignored; if nothing follows the colon, the next
+    line that is not blank is the answer. Nothing is guessed from a text without such a line, or from one that takes the
+    answer back afterwards (`No, c`). Only the last 100,000 characters are read.
     """
     tail = text[-_TAIL:]
     last = None

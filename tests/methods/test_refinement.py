@@ -410,3 +410,20 @@ def test_the_order_of_rows_is_of_no_account() -> None:
     assert nothing["failed"] == 0
     assert nothing["arms"]["self"]["accuracy"] is None
     assert nothing["gains"]["self over retry"]["accuracy"]["difference"] is None
+
+
+def test_questions_with_two_answers_are_in_no_gain() -> None:
+    """Told that one of two answers is wrong, a reader knows the other: such answers are counted, and compared as published."""
+    rows: list[RefinementRow] = []
+    for sample in "abcdefgh":
+        options = 2 if sample in "abc" else None
+        fields = {"options": options, "answered_before": "wrong"}
+        rows += [row(sample, "original", **fields), row(sample, "again", **fields)]
+        rows.append(row(sample, "retry", (5, 5, 5, 5), answered="right" if options else "wrong", **fields))
+    ours = figures_of(rows)["models"]["m"]
+    assert ours["two_way"] == 3
+    assert ours["arms"]["retry"]["accuracy"]["share"] == 3 / 8
+    assert ours["gains"]["retry over again"]["accuracy"]["difference"]["mean"] == 0
+    assert ours["gains"]["retry over again"]["accuracy"]["n"] == 5
+    published = figures_of(rows, two_way=True)["models"]["m"]
+    assert published["gains"]["retry over again"]["accuracy"]["difference"]["mean"] == 3 / 8

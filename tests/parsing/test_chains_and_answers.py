@@ -43,6 +43,9 @@ def test_chain_is_refused(text: str, reason: str) -> None:
     ("text", "answer"),
     [
         ("Thinking.\nFinal answer: 42", "42"),
+        ("1. I see it.\n2. I count.\n3. Final answer: 42", "42"),
+        ("2) **Final answer:** two dogs", "two dogs"),
+        ("In step 3. final answer: 42", None),
         ("Final answer: 1\nWait.\n**Final Answer:** two dogs**", "two dogs"),
         ("### Final Answer:\n\n  B) red \nBecause.", "B) red"),
         ("The final answer is: blue.", "blue."),

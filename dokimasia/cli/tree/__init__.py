@@ -6,7 +6,7 @@ import click
 
 VERBS: dict[str, tuple[str, str]] = {
     "grow": ("", "Grow a tree from a run's criteria or a file of them."),
-    "stability": ("stability.stability", "Grow several trees from other samples, and say how far they agree."),
+    "stability": ("versions.stability", "Grow several trees from other samples, and say how far they agree."),
     "list": ("versions.list_", "List the trees of a home, or the versions of one."),
     "show": ("show.show", "Show a tree with its support, and a model's scores."),
     "diff": ("versions.diff", "Compare two versions: what was added, merged, moved."),

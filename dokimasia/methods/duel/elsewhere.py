@@ -6,6 +6,7 @@ Creation-MMBench, figure 6 (the mean score of objective benchmarks, "OC score") 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
+from statistics import fmean
 
 from pydantic import Field
 
@@ -79,30 +80,27 @@ def read_scores(path: Path, models: Sequence[str]) -> Scores:
     Raises:
         DataError: the file cannot be used, or scores none of the models.
     """
-    ratings = read_ratings(path, benchmarks=True)
-    if any(rating.sample_id is not None for rating in ratings):
-        raise DataError(f"{path}: scores of models have model and rating, and no id")
     scores: Scores = {}
-    for rating in ratings:
+    for rating in sorted(read_ratings(path, benchmarks=True), key=lambda rating: (rating.benchmark, rating.model)):
+        if rating.sample_id is not None:
+            raise DataError(f"{path}: scores of models have model and rating, and no id")
         if rating.model in models:
             scores.setdefault(rating.benchmark or OC_SCORE, {})[rating.model] = rating.rating
     if not scores:
         raise DataError(f"{path}: scores none of the models that meet: {', '.join(models)}")
-    return {benchmark: dict(sorted(scores[benchmark].items())) for benchmark in sorted(scores)}
+    return scores
 
 
 def with_mean(scores: Scores) -> Scores:
     """Return scores with the OC score first: as it is given, else the mean of the models that have every benchmark."""
     if OC_SCORE in scores:
-        given = {OC_SCORE: scores[OC_SCORE]}
-    else:
-        complete = set.intersection(*(set(by_model) for by_model in scores.values()))
-        means = {
-            model: rounded(sum(by_model[model] for by_model in scores.values()) / len(scores))
-            for model in sorted(complete)
-        }
-        given = {OC_SCORE: means}
-    return {**given, **scores}
+        return {OC_SCORE: scores[OC_SCORE], **scores}
+    every: dict[str, list[float]] = {}
+    for by_model in scores.values():
+        for model, score in by_model.items():
+            every.setdefault(model, []).append(score)
+    means = {model: rounded(fmean(every[model])) for model in sorted(every) if len(every[model]) == len(scores)}
+    return {OC_SCORE: means, **scores}
 
 
 def elsewhere(rewards: Mapping[str, float], factuality: Mapping[str, float], scores: Scores) -> Elsewhere:
@@ -131,12 +129,16 @@ def beside_scores(
     figures: Mapping[str, float], scores: Mapping[str, float], *, comparable: bool = True
 ) -> BesideScores:
     """Return a figure of models beside scores; without correlations where figures are not `comparable`, or of few models."""
-    points = {model: (scores[model], figure) for model, figure in figures.items() if model in scores}
+    points: dict[str, tuple[float, ...]] = {}
+    both: tuple[list[float], list[float]] = ([], [])
+    for model, figure in figures.items():
+        if model in scores:
+            points[model] = (scores[model], figure)
+            both[0].append(figure)
+            both[1].append(scores[model])
     spearman = pearson = r_squared = None
     if len(points) >= FEWEST_CORRELATED and comparable:
-        by_method = correlations(
-            [figure for _, figure in points.values()], [score for score, _ in points.values()], list(points)
-        )
+        by_method = correlations(*both, list(points))
         if by_method["spearman"] is not None:
             spearman = ScoreCorrelation.model_validate(by_method["spearman"])
         if by_method["pearson"] is not None:

@@ -6,6 +6,7 @@ Rewards are from -100 to 100, rates in percent, visual factuality 0 to 10. Inter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import product
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
@@ -632,11 +633,15 @@ def _image_ablation(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> di
 def _language_models(models: Mapping[str, Sequence[DuelRow]], *, seed: int) -> tuple[LanguageModelGap, ...]:
     """Return how far each language model is from each model that sees, both answering by descriptions."""
     by_text = [name.removesuffix(f"#{TEXT}") for name in models if name.endswith(f"#{TEXT}")]
-    pairs = [(first, second) for first in by_text if first not in models for second in by_text if second in models]
-    gaps = [_gaps(models[f"{first}#{TEXT}"], models[f"{second}#{TEXT}"], seed=seed) for first, second in pairs]
-    adjusted_p = iter(adjusted([gap.p for pair_gaps in gaps for gap in pair_gaps]))
+    gaps: dict[tuple[str, str], tuple[ImageGap, ImageGap]] = {}
+    p_values: list[float | None] = []
+    for first, second in product(by_text, by_text):
+        if first not in models and second in models:
+            gaps[first, second] = _gaps(models[f"{first}#{TEXT}"], models[f"{second}#{TEXT}"], seed=seed)
+            p_values += [gaps[first, second][0].p, gaps[first, second][1].p]
+    adjusted_p = iter(adjusted(p_values))
     compared: list[LanguageModelGap] = []
-    for (first, second), (reward, factuality) in zip(pairs, gaps, strict=True):
+    for (first, second), (reward, factuality) in gaps.items():
         compared.append(
             LanguageModelGap(
                 language_model=first,

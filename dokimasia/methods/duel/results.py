@@ -20,7 +20,7 @@ from dokimasia.domain.duel import (
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import FailureKind, Response
 from dokimasia.domain.sample import ImageRef, Sample
-from dokimasia.methods.duel.elsewhere import Elsewhere, elsewhere, means_of
+from dokimasia.methods.duel.elsewhere import Elsewhere, elsewhere
 from dokimasia.methods.duel.figures import (
     Cases,
     DuelFigures,
@@ -136,12 +136,17 @@ def _elsewhere(plan: DuelPlan, models: Mapping[str, DuelledModel]) -> Elsewhere 
     """Return the models' figures beside their scores elsewhere; the baseline's reward is 0."""
     if plan.elsewhere is None:
         return None
-    seen = {name: model for name, model in models.items() if "#" not in name}
-    by_text = {name.removesuffix(f"#{TEXT}"): model for name, model in models.items() if name.endswith(f"#{TEXT}")}
-    answered = {**by_text, **seen}
-    rewards = means_of({name: model.reward for name, model in answered.items()})
-    factuality = {name: model.factuality.model for name, model in answered.items() if model.factuality is not None}
-    return elsewhere({plan.baseline_name: 0.0, **rewards}, means_of(factuality), plan.elsewhere)
+    rewards = {plan.baseline_name: 0.0}
+    factuality: dict[str, float] = {}
+    for name, model in sorted(models.items(), key=lambda one: not one[0].endswith(f"#{TEXT}")):
+        base, _, arm = name.partition("#")
+        if arm not in ("", TEXT):
+            continue
+        if model.reward is not None:
+            rewards[base] = model.reward.mean
+        if model.factuality is not None and model.factuality.model is not None:
+            factuality[base] = model.factuality.model.mean
+    return elsewhere(rewards, factuality, plan.elsewhere)
 
 
 def _sees_images(model: str) -> bool:

@@ -18,6 +18,8 @@ from dokimasia.algorithms.orders import beaten, earlier_preferred
 from dokimasia.algorithms.scoring import weighted_score
 from dokimasia.algorithms.statistics import adjusted
 from dokimasia.algorithms.statistics.paired import sign_flip_test
+from dokimasia.algorithms.trees.formats import from_version
+from dokimasia.algorithms.trees.places import mapping_of
 from dokimasia.domain.capability import ROOT, CapabilityPath
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import CheckpointScores, FailureKind
@@ -32,7 +34,6 @@ from dokimasia.methods.judging.request import (
     ranked_models,
     source_of,
 )
-from dokimasia.methods.tree import load_tree, mapping_of
 from dokimasia.report.blocks import Cell, Span
 from dokimasia.report.fields import Count, Coverage, Display, Failures, Fraction, Interval, LeftOpen, Share, Used
 from dokimasia.report.figures import NOTHING, bracketed, count, measured, share
@@ -52,6 +53,7 @@ from dokimasia.storage.ledger import SqliteLedger
 from dokimasia.storage.lookup import find_values
 from dokimasia.storage.results import ResultRow, results
 from dokimasia.storage.runs import Run, load_samples, run_samples
+from dokimasia.storage.trees.versions import get_version, resolve_tree, tree_criteria
 
 POINTS = 100.0
 """Differences are in points, 100 for all pairs."""
@@ -558,10 +560,10 @@ def _categories(home: Home, run: Run, plan: JudgingPlan) -> dict[str, Collection
     """Return the category of each sample, or the categories of its criteria in the plan's capability tree."""
     if plan.tree is None:
         return {sample.id: {sample.category} for sample in load_samples(home, run.id) if sample.category}
-    tree = load_tree(home, plan.tree)
+    criteria = {criterion.key: criterion for criterion in tree_criteria(home, resolve_tree(home, plan.tree).tree)}
     categories: dict[str, Collection[str]] = {}
-    for key, node in mapping_of(tree.tree).items():
-        criterion = tree.criteria.get(key)
+    for key, node in mapping_of(from_version(get_version(home, plan.tree))).items():
+        criterion = criteria.get(key)
         if criterion is not None and node != ROOT:
             names = categories.get(criterion.sample_id, ())
             categories[criterion.sample_id] = {*names, CapabilityPath.parse(node).category}

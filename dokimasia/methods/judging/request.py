@@ -34,7 +34,6 @@ from dokimasia.domain.judging.judgements import ComparedCriteria, ComparedCriter
 from dokimasia.domain.options import GraphOptions, Protocol
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError, InputError
-from dokimasia.methods.tree import load_tree
 from dokimasia.prompts import PromptLibrary, Rendered, render
 from dokimasia.runs.estimate import INSTRUCTION_TOKENS, ExpectedCalls, SampleSize, total_estimate
 from dokimasia.runs.plans import AnyOrder, DataPlan, prompts_used
@@ -42,6 +41,7 @@ from dokimasia.runs.requests import MOST_REPEATS, DataRequest, Models, Option
 from dokimasia.runs.responses import ResponsesFiles, check_unchanged, files_text, read_answer_files
 from dokimasia.runs.session import Accepted, Session, StoredSamples
 from dokimasia.storage.runs import Run
+from dokimasia.storage.trees.versions import resolve_tree, tree_criteria
 
 METHODS = (
     "pointwise",
@@ -311,13 +311,13 @@ def _tree(name: str, session: Session, ranked: Collection[str]) -> str:
     Raises:
         InputError: there is no such tree, or it knows none of the samples.
     """
-    tree = load_tree(session.opened, name)
-    if not any(criterion.sample_id in ranked for criterion in tree.criteria.values()):
+    version = resolve_tree(session.opened, name)
+    if not any(criterion.sample_id in ranked for criterion in tree_criteria(session.opened, version.tree)):
         raise InputError(
             f"--tree {name}: none of its criteria is on a sample that people ranked: grow one from an evaluation of the same "
             "data"
         )
-    return tree.stored.id
+    return version.id
 
 
 def resumable(session: Session, run: Run, plan: JudgingPlan, request: JudgingRequest) -> None:

@@ -65,6 +65,9 @@ COMPARISONS_OF_LEAVES: tuple[Comparison, ...] = (("self", "retry"), ("peer", "re
 """Comparisons by capability: fewer, since there are many capabilities and all are adjusted together."""
 
 MEASURES_OF_PARTS: tuple[Measure, ...] = ("accuracy", "spoken", "atoms")
+TWO_WAY = 2
+"""Possible answers of a question that gives its answer away to whoever is told that the other one is wrong."""
+
 MIN_ANSWERS = 5
 """Categories and capabilities with fewer answers are counted, but not compared."""
 
@@ -141,6 +144,10 @@ class RefinedModel(TakenUp, SetFields):
     left_out: LeftOut
     withheld_from: Count = Field(
         description="answers with two failed atoms or more that can be fed back, of which some are withheld"
+    )
+    two_way: Count = Field(
+        description="answers to questions with two possible answers, which `wrong` gives away; they are in no gain, except with "
+        "the published protocol"
     )
     by_options: dict[Literal["two to five", "more"], FewOptions] = Field(description="by how many answers are possible")
     by_category: dict[str, PartFigures]
@@ -249,6 +256,7 @@ def refinement_figures(
     threshold: float | None = None,
     usage: Mapping[tuple[str, str], LedgerUsage] | None = None,
     node_of: Mapping[str, str] | None = None,
+    two_way: bool = False,
 ) -> RefinedModels:
     """Return a refinement's figures; equal rows in any order give equal figures.
 
@@ -263,6 +271,7 @@ def refinement_figures(
         usage: usage by model and arm.
         node_of: tree node of each criterion (by `criterion_key`): a leaf, or a parent that kept it when its leaf was
             dropped; None without a tree.
+        two_way: whether answers to questions with two possible answers count in gains, too, as in the paper.
     """
     last = sorted((row for row in rows if row.last and row.selected), key=lambda row: (row.sample_id, row.repeat))
     measured: dict[str, RefinedModel] = {}
@@ -272,14 +281,15 @@ def refinement_figures(
         wrong = [row for row in taken_up if row.answered_before != "right"]
         originals = [row for row in rows if row.model == name and row.arm == "original"]
         used = {arm: model_usage for (model, arm), model_usage in (usage or {}).items() if model == name}
-        parts = _Parts(wrong, arms, seed)
+        parts = _Parts(wrong, arms, seed, two_way=two_way)
         model = RefinedModel(
-            **dict(_taken_up(wrong, arms, seed, used)),
+            **dict(_taken_up(wrong, arms, seed, used, two_way=two_way)),
             answers=len(originals),
             answered=count_by_kind(row.answered for row in originals),
             rules=count_by_kind(row.rule for row in originals),
             left_out=_left_out(originals),
             withheld_from=len({(row.sample_id, row.repeat) for row in wrong if row.withheld}),
+            two_way=len({(row.sample_id, row.repeat) for row in wrong if _is_two_way(row)}),
             by_options=_by_options(parts),
             by_category=_by_category(parts),
         )
@@ -291,7 +301,7 @@ def refinement_figures(
             optional_parts |= {"placed": _placed(wrong, nodes), "by_capability": by_capability}
             by_branch[name] = parts.by_node(branches, COMPARISONS_OF_PARTS)
         if threshold is not None:
-            optional_parts |= {"apart": _by_verdict(taken_up, arms, seed)}
+            optional_parts |= {"apart": _by_verdict(taken_up, arms, seed, two_way=two_way)}
         measured[name] = model.model_copy(update=optional_parts)
     (measured,) = _adjust([measured])
     for kind in ("by_options", "by_category", "by_capability", "apart"):
@@ -310,8 +320,8 @@ def refinement_figures(
 class _Parts:
     """Computes figures of parts of a model's answers."""
 
-    def __init__(self, rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> None:
-        self.rows, self._arms, self._seed = rows, arms, seed
+    def __init__(self, rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, *, two_way: bool) -> None:
+        self.rows, self._arms, self._seed, self._two_way = rows, arms, seed, two_way
 
     def figures(
         self,
@@ -322,10 +332,11 @@ class _Parts:
         """Return the figures of some answers over the atoms of a part; no gains with fewer than `MIN_ANSWERS` answers."""
         by_arm = _by_arm(rows, self._arms)
         n = len(by_arm["original"])
+        compared = _by_arm(_comparable(rows, two_way=self._two_way), self._arms)
         gains: dict[str, GainsOfPart] = {}
-        if n >= MIN_ANSWERS:
-            for arm, control in _compared(by_arm, comparisons):
-                measured = _gains(by_arm[control], by_arm[arm], MEASURES_OF_PARTS, self._seed, part)
+        if len(compared["original"]) >= MIN_ANSWERS:
+            for arm, control in _compared(compared, comparisons):
+                measured = _gains(compared[control], compared[arm], MEASURES_OF_PARTS, self._seed, part)
                 gains[f"{arm} over {control}"] = GainsOfPart(**measured)
         arms: dict[Arm, ArmOfPart] = {}
         for arm in self._arms:
@@ -356,13 +367,29 @@ def _atoms_in(atoms: Mapping[str, list[int]]) -> Callable[[RefinementRow], Seque
     return part
 
 
+def _is_two_way(row: RefinementRow) -> bool:
+    """Return whether the question has two possible answers: told that one is wrong, a reader knows the other."""
+    return row.options == TWO_WAY
+
+
+def _comparable(rows: Sequence[RefinementRow], *, two_way: bool) -> list[RefinementRow]:
+    """Return the rows that gains are measured on."""
+    return [row for row in rows if two_way or not _is_two_way(row)]
+
+
 def _taken_up(
-    rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, used: Mapping[str, LedgerUsage]
+    rows: Sequence[RefinementRow],
+    arms: Sequence[Arm],
+    seed: int,
+    used: Mapping[str, LedgerUsage],
+    *,
+    two_way: bool,
 ) -> TakenUp:
     by_arm = _by_arm(rows, arms)
+    compared = _by_arm(_comparable(rows, two_way=two_way), arms)
     gains: dict[str, Gains] = {}
-    for arm, control in _compared(by_arm, COMPARISONS):
-        measured = _gains(by_arm[control], by_arm[arm], MEASURES, seed, every_atom)
+    for arm, control in _compared(compared, COMPARISONS):
+        measured = _gains(compared[control], compared[arm], MEASURES, seed, every_atom)
         gains[f"{arm} over {control}"] = Gains(**measured)
     by_name: dict[Arm, ArmFigures] = {}
     for arm in arms:
@@ -423,12 +450,15 @@ def _placed(rows: Sequence[RefinementRow], node_of: Mapping[str, str]) -> Placed
     return PlacedCriteria(failed_atoms=len(failed), on_the_tree=sum(key in node_of for key in failed))
 
 
-def _by_verdict(rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int) -> dict[Answered, TakenUp]:
+def _by_verdict(
+    rows: Sequence[RefinementRow], arms: Sequence[Arm], seed: int, *, two_way: bool
+) -> dict[Answered, TakenUp]:
     apart: dict[Answered, TakenUp] = {}
     verdicts: set[Answered] = {row.answered_before for row in rows}
     for answered in sorted(verdicts):
         answers = [row for row in rows if row.answered_before == answered]
-        apart[answered] = _taken_up(answers, arms, seed, used={})
+        # Nothing is given away to whoever is told that the answer is right.
+        apart[answered] = _taken_up(answers, arms, seed, used={}, two_way=two_way or answered == "right")
     return apart
 
 
@@ -589,6 +619,7 @@ def figures_of_run(home: Home, run: Run) -> RefinementFigures:
         threshold=plan.threshold,
         usage={(model, arm): used for (_, model, arm), used in usage_of(home, run.id).items()},
         node_of=node_of,
+        two_way=plan.protocol == "published",
     )
     return RefinementFigures(
         run=run.id,

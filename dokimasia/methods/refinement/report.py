@@ -94,10 +94,9 @@ def section(data: ReportData) -> Section:
     if refinement.failed:
         blocks.append(Paragraph(_arms_in_words(refinement), "note"))
         blocks += [*_taken_up(refinement), mended(refinement), Paragraph(TABLE_NOTE, "note")]
-        blocks += [*_gains(refinement), *_by_options(refinement)]
+        blocks += [*_two_way(refinement), *_gains(refinement), *_by_options(refinement)]
         blocks += [_arms(refinement), Paragraph(ARMS_NOTE, "note"), *_by_verdict(refinement)]
-        by_category = Fold("By category, in the form of ATOM's Table 4", tuple(_by_category(refinement)))
-        blocks.append(Only("page", (by_category, *_by_capability(refinement))))
+        blocks += [*_by_category(refinement), Only("page", tuple(_by_capability(refinement)))]
         if data.planted is not None:
             blocks.append(planted(refinement, data.planted))
         blocks.append(Bullets(_hints_and_leaks(refinement)))
@@ -237,6 +236,17 @@ def _accuracy_gains(gains: Mapping[str, GainsOfPart], arm: str) -> Iterator[Cell
     for control in ("retry", "again"):
         gain = gains.get(f"{arm} over {control}")
         yield figures.NOTHING if gain is None else _gain(gain.accuracy, "", percent=True)
+
+
+def _two_way(refinement: RefinementFigures) -> Iterator[Block]:
+    """Yield a note on answers that are in no gain, since a verdict alone gives the right answer away."""
+    two_way = sum(model.two_way for model in refinement.models.values())
+    if two_way and refinement.protocol != "published":
+        yield Paragraph(
+            f"Gains leave out {figures.several(two_way, 'answer')} to questions with two possible answers: whoever is told that "
+            "the one is wrong knows the other.",
+            "note",
+        )
 
 
 def _by_options(refinement: RefinementFigures) -> Iterator[Block]:

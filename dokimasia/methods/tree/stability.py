@@ -68,18 +68,28 @@ def tree_stability(home: Home, trees: Sequence[tuple[str, int]]) -> TreeStabilit
     """
     if len(trees) < 2:
         raise ValueError("stability is of two trees or more")
-    mappings = {name: _placed(mapping_from(home, name)[1]) for name, _ in trees}
-    grown = tuple(_grown(name, seed, mappings[name]) for name, seed in trees)
-    pairs = tuple(_pair(first, second, mappings) for first, second in combinations(mappings, 2))
-    categories = sorted({category for tree in grown for category in tree.categories})
+    mappings: dict[str, dict[str, str]] = {}
+    grown: list[GrownTree] = []
+    shares: dict[str, list[float]] = {}
+    for name, seed in trees:
+        mappings[name] = _placed(mapping_from(home, name)[1])
+        grown.append(_grown(name, seed, mappings[name]))
+        for category in grown[-1].categories:
+            shares.setdefault(category, [])
+    for tree in grown:
+        for category, of_trees in shares.items():
+            of_trees.append(tree.categories.get(category, 0.0))
+    pairs: list[GrownPair] = []
+    agreement: list[float] = []
+    for first, second in combinations(mappings, 2):
+        pairs.append(_pair(first, second, mappings))
+        agreement.append(pairs[-1].adjusted_rand)
     return TreeStability(
-        trees=grown,
-        pairs=pairs,
+        trees=tuple(grown),
+        pairs=tuple(pairs),
         leaves=_spread([tree.leaves for tree in grown]),
-        adjusted_rand=_spread([pair.adjusted_rand for pair in pairs]),
-        categories={
-            category: _spread([tree.categories.get(category, 0.0) for tree in grown]) for category in categories
-        },
+        adjusted_rand=_spread(agreement),
+        categories={category: _spread(of_trees) for category, of_trees in sorted(shares.items())},
     )
 
 
@@ -105,11 +115,8 @@ def _pair(first: str, second: str, mappings: Mapping[str, Mapping[str, str]]) ->
     one, other = mappings[first], mappings[second]
     shared = one.keys() & other.keys()
     groups = cluster_agreement(one, other)
-    parents = cluster_agreement(
-        {criterion: _above(leaf, 2) for criterion, leaf in one.items()},
-        {criterion: _above(leaf, 2) for criterion, leaf in other.items()},
-    )
-    same = sum(_above(one[criterion], 1) == _above(other[criterion], 1) for criterion in shared)
+    parents = cluster_agreement(_ancestors(one, 2), _ancestors(other, 2))
+    same = len(_ancestors(one, 1).items() & _ancestors(other, 1).items())
     return GrownPair(
         first=first,
         second=second,
@@ -119,6 +126,11 @@ def _pair(first: str, second: str, mappings: Mapping[str, Mapping[str, str]]) ->
         parents=rounded(parents.adjusted_rand),
         categories=rounded(same / len(shared)),
     )
+
+
+def _ancestors(mapping: Mapping[str, str], layer: int) -> dict[str, str]:
+    """Return the ancestor of each criterion's leaf in a layer, counted from the categories."""
+    return {criterion: _above(leaf, layer) for criterion, leaf in mapping.items()}
 
 
 def _above(leaf: str, layer: int) -> str:
