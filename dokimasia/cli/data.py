@@ -19,7 +19,7 @@ BAD = 2
 """The exit code of a data set with a problem."""
 
 MOST_NAMED = 15
-"""Roles, instructions and types of images that are printed (Creation-MMBench, figure 10); --json has them all."""
+"""Roles, instructions, types of images and sub-categories that are printed (Creation-MMBench, figure 10); --json has all."""
 
 LONGEST_NAME = 60
 """Characters of a role or an instruction that are printed."""
@@ -162,6 +162,7 @@ def _statistics(statistics: "DataStatistics") -> dict[str, str]:
         ("roles", statistics.roles),
         ("instructions", statistics.instructions),
         ("types of images", statistics.image_types),
+        ("sub-categories", statistics.sub_categories),
     ):
         if counted:
             facts[name] = _counts(counted, MOST_NAMED)

@@ -1,6 +1,6 @@
-"""What a data set is made of: lengths of queries and references, roles, instructions, types of images.
+"""What a data set is made of: lengths of queries and references, roles, instructions, types of images, sub-categories.
 
-These are the statistics that Creation-MMBench gives of itself (figures 5 and 10).
+These are the statistics that Creation-MMBench gives of itself (figures 5 and 10), and ATOM of its domains (figure 5).
 """
 
 from bisect import bisect_left
@@ -19,6 +19,9 @@ BOUNDS = (25, 50, 100, 200, 400, 800, 1500)
 IMAGE_TYPES = ("image_type", "image_types", "image_category", "image_categories")
 """The fields of `meta` that name the types of a sample's images: a text, or a list of texts."""
 
+SUB_CATEGORIES = ("subcategory", "sub_category")
+"""The fields of `meta` that name a sample's sub-category."""
+
 
 class Lengths(NamedTuple):
     """The lengths of texts in words: how many texts, their mean, median, least and greatest; and how many in each class.
@@ -35,7 +38,10 @@ class Lengths(NamedTuple):
 
 
 class DataStatistics(NamedTuple):
-    """The statistics of a data set; None or empty where no sample has what is counted."""
+    """The statistics of a data set; None or empty where no sample has what is counted.
+
+    `sub_categories` counts samples by `domain > sub-category`; where a sample has no `meta.domain`, its category stands for it.
+    """
 
     query_words: Lengths | None
     reference_words: Lengths | None
@@ -43,6 +49,7 @@ class DataStatistics(NamedTuple):
     instructions: Mapping[str, int]
     image_types: Mapping[str, int]
     images_a_sample: Mapping[str, int]
+    sub_categories: Mapping[str, int]
 
 
 class StatisticsCounter:
@@ -55,6 +62,7 @@ class StatisticsCounter:
         self._instructions: Counter[str] = Counter()
         self._image_types: Counter[str] = Counter()
         self._images: Counter[int] = Counter()
+        self._sub_categories: Counter[str] = Counter()
 
     def add(self, sample: Sample) -> None:
         """Count a sample."""
@@ -67,6 +75,10 @@ class StatisticsCounter:
         for name in IMAGE_TYPES:
             self._image_types.update(_texts(sample.meta.get(name)))
         self._images[len(sample.images)] += 1
+        domain = sample.meta.get("domain") or sample.category
+        for name in SUB_CATEGORIES:
+            if sub_category := sample.meta.get(name):
+                self._sub_categories[f"{domain or 'no domain'} > {sub_category}"] += 1
 
     def statistics(self) -> DataStatistics:
         """Return the statistics of the samples counted so far."""
@@ -77,6 +89,7 @@ class StatisticsCounter:
             instructions=_ranked(self._instructions),
             image_types=_ranked(self._image_types),
             images_a_sample={str(count): n for count, n in sorted(self._images.items())},
+            sub_categories=_ranked(self._sub_categories),
         )
 
 

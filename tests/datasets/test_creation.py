@@ -305,3 +305,15 @@ def test_what_a_data_set_is_made_of(tmp_path: Path) -> None:
     assert found.reference_words.classes == {"over 1500": 1}
     assert found.roles == {"a poet": 2}
     assert (found.instructions, found.image_types) == ({}, {"map": 2, "photograph": 1})
+
+
+def test_sub_categories_are_counted_below_their_domain(tmp_path: Path) -> None:
+    """A sample without a domain is counted below its category, and one without a sub-category not at all."""
+    rows = [
+        {"id": "a", "prompt": "A?", "category": "charts", "meta": {"domain": "science", "subcategory": "biology"}},
+        {"id": "b", "prompt": "B?", "category": "charts", "meta": {"sub_category": "pies"}},
+        {"id": "c", "prompt": "C?", "category": "charts"},
+        {"id": "d", "prompt": "D?", "meta": {"domain": "science", "subcategory": "biology"}},
+    ]
+    found = check(lines(tmp_path / "c.jsonl", *rows)).statistics
+    assert found.sub_categories == {"science > biology": 2, "charts > pies": 1}
