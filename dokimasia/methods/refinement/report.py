@@ -68,8 +68,8 @@ OPTIONS_NOTE = (
     "pick among these is right. A gain over again that guessing explains is no gain of the feedback's points."
 )
 OVER_ORIGINAL_NOTE = (
-    "Gains over retry and again are paired, and none is shown for fewer than five answers. Over the original answer (ATOM, "
-    "G.2) the atom score is compared with the one by which the answers were chosen, so that it rises by luck alone, too: "
+    "Gains over retry and again are paired; by category and by capability none is shown for fewer than five answers. Over "
+    "the original answer (ATOM, G.2) the atom score is compared with the one by which the answers were chosen, so that it rises by luck alone, too: "
     "read it beside the gain over again."
 )
 
