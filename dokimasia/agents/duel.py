@@ -1,5 +1,6 @@
 """The roles of a duel: candidates answer, by the images or by a description of them, and a judge compares two answers."""
 
+import re
 from collections.abc import Callable
 from functools import partial
 from typing import TypeVar
@@ -18,6 +19,9 @@ T = TypeVar("T")
 
 LONGEST_OBSERVED = 1_000
 """Characters of what a description is told to pay attention to; one sentence is asked for."""
+
+_LABEL = re.compile(r"[*# ]{0,5}contents to observe[*# ]{0,5}:[*# ]{0,5}", re.IGNORECASE)
+"""What the request ends with, which a reply may repeat."""
 
 AGAIN_DRAW = 500_000
 """Draws between an answer and the one that is drawn once more: more than there are repeats, less than a retry's stride."""
@@ -61,6 +65,8 @@ def answer_described(sample: Sample, described: Described, *, repeat: int = 0) -
 
 def _observed(text: str) -> str:
     said = " ".join(text.split())
+    if label := _LABEL.match(said):
+        said = said[label.end() :]
     if not said:
         raise UnparsableReply("the reply is empty")
     if len(said) > LONGEST_OBSERVED:

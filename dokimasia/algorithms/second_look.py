@@ -16,7 +16,7 @@ from dokimasia.domain.criterion import (
 
 _MESSAGES: dict[Defect, str] = {
     "unnecessary": "the answer does not rest on criterion {number}{why}: leave it out",
-    "compound": "criterion {number} asks for more than one thing{why}: ask for the one that decides, or make two of it",
+    "compound": "criterion {number} asks for more than one thing{why}: ask for the one that decides, or split it",
     "suggestive": "the question of criterion {number} gives its answer away{why}: ask for it openly",
     "missing": "the answer also rests on this, which no criterion asks for: {reason}",
     "rule": "{reason}",

@@ -21,6 +21,11 @@ COLUMNS = ("question", "task_name", "criteria", REFERENCE)
 QUERY_PARTS = ("role", "background", "instruction", "requirement")
 """The parts of a query, which stand for it where a case has no question (Creation-MMBench, section 3.1 and figure 30)."""
 
+_SENTENCE = re.compile(r"(?:you|i|act|assume|imagine|play|pretend|suppose)\b", re.IGNORECASE)
+"""The begin of a role that is a sentence by itself, such as `You are a guide`."""
+
+_ARTICLE = re.compile(r"^(?:An?|The)\b")
+
 MAX_CRITERIA = 200_000
 """Characters of a `criteria` cell, at most; published ones have a few thousand."""
 
@@ -135,22 +140,30 @@ def as_case(meta: Mapping[str, object], where: str) -> CreativeCase:
 def composed_query(meta: Mapping[str, object]) -> str:
     """Return the query that a case's parts make up; empty without a role and an instruction.
 
-    Background and requirement may be missing. A part that is a list of texts is written as a numbered list.
+    Background and requirement may be missing. A role that is a sentence by itself, such as `You are a guide`, stands as it
+    is. A part that is a list of texts is written as a numbered list.
 
     Examples:
         >>> print(composed_query({"role": "a guide", "instruction": "describe the hall", "requirement": "Be brief."}))
         You take the part of a guide.
-        Keep to the requirements below and describe the hall.
+        Your task: describe the hall.
+        Keep to these requirements:
         Be brief.
     """
     role, background, instruction, requirement = (_part(meta.get(name)) for name in QUERY_PARTS)
     if not role or not instruction:
         return ""
-    role, instruction = role.rstrip("."), instruction.rstrip(".")
-    if instruction[:1].isupper() and instruction[1:2].islower():
-        instruction = instruction[0].lower() + instruction[1:]
-    task = f"Keep to the requirements below and {instruction}." if requirement else f"Your task is to {instruction}."
-    return "\n".join(part for part in (f"You take the part of {role}.", background, task, requirement) if part)
+    if not _SENTENCE.match(role):
+        role = f"You take the part of {_ARTICLE.sub(lambda article: article[0].lower(), role)}"
+    lines = [_ended(role), background, _ended(f"Your task: {instruction}")]
+    if requirement:
+        lines += ["Keep to these requirements:", requirement]
+    return "\n".join(line for line in lines if line)
+
+
+def _ended(text: str) -> str:
+    """Return a sentence with a full stop, unless it ends in a stop of its own."""
+    return text if text.endswith((".", "!", "?", ":", "\u3002")) else f"{text}."
 
 
 def _part(value: object) -> str:

@@ -10,6 +10,14 @@ from dokimasia.parsing.reply import short, spoken
 
 _TAG = form(rf"<(/?)(reasoning|answer){ROOM}>")
 _ANSWER = re.compile(r"\banswer\b", re.IGNORECASE)
+_DENIAL = re.compile(
+    r"\b(?:no|not|never|neither|\w{2,9}n['\u2019]t|instead|rather|wrong|incorrect|false|however|but|wait|hold on|actually|"
+    r"correction|sorry|oops|scratch that|i mean|on second thoughts?|revised?|corrected|better)\b",
+    re.IGNORECASE,
+)
+"""What may take an answer back in the words beside it."""
+_BESIDE = 1_000
+"""Characters at either end of the words beside an answer in which a denial is looked for."""
 _ORDER = ["reasoning", "/reasoning", "answer", "/answer"]
 
 
@@ -37,7 +45,8 @@ def parse_chain(text: str) -> ReferenceChain:
         raise UnparsableReply(f"the {'answer' if reasoning else 'reasoning'} is empty")
     between, after = reply[tags[1].end() : tags[2].start()], reply[tags[3].end() :]
     for beside in (between, after):
-        if not is_empty_talk(_ANSWER.sub("", END_TOKEN.sub("", beside))):
+        talk = _ANSWER.sub("", END_TOKEN.sub("", f"{beside[:_BESIDE]} {beside[-_BESIDE:]}"))
+        if not is_empty_talk(talk) and _DENIAL.search(talk):
             raise UnparsableReply(
                 f"beside <answer> stands '{short(beside)}': end with </answer>, and write nothing behind it"
             )

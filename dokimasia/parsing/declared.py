@@ -26,7 +26,7 @@ class JsonReply(BaseModel):
         known_by: the fields of which any makes an object one of this reply.
         example: the reply as the prompt shows it, on another matter.
         quoted: the fields that hold words of what was shown, which an example may have by chance.
-        last: the field that describes the others, and so comes after them.
+        last: the fields that describe the others, and so come after them.
     """
 
     model_config = ConfigDict(frozen=True, strict=True)
@@ -34,7 +34,7 @@ class JsonReply(BaseModel):
     known_by: ClassVar[tuple[str, ...]] = ()
     example: ClassVar[FormExample] = FormExample("")
     quoted: ClassVar[tuple[str, ...]] = ()
-    last: ClassVar[str] = ""
+    last: ClassVar[tuple[str, ...]] = ()
 
 
 T = TypeVar("T")
@@ -169,10 +169,10 @@ def _of_the_form(model: type[JsonReply], row: Mapping[str, object]) -> Iterator[
     for name, value in row.items():
         if isinstance(value, str) and name not in model.quoted and model.example.holds(value):
             yield f"the field '{name}' is that of the example, which is about another matter"
-    if model.last and model.last in row:
-        order = list(row)
-        if order.index(model.last) < max(order.index(name) for name in model.known_by if name in row):
-            yield f"the {model.last} stands before what it describes; it comes last"
+    order = list(row)
+    for name in model.last:
+        if name in row and order.index(name) < max(order.index(known) for known in model.known_by if known in row):
+            yield f"the {name} stands before what it describes; it comes last"
 
 
 def _fault(error: ErrorDetails) -> str:

@@ -155,7 +155,10 @@ def test_a_dry_run_shows_one_prompt_of_each_kind(
     assert run(["evaluate", str(world), *SIM, "--home", str(home), "--dry-run", "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert list(shown["prompts"]) == ["candidate", "checkpoints", "criteria", "criteria_check", "equivalence", "solver"]
-    assert shown["calls"] == 21 * (4 + 2 * 3)
+    assert shown["calls"] == 21 * (3 + 2 * 2), (
+        "a chain, criteria, a look at them; an answer and its scores of each model"
+    )
+    assert shown["undecided"]["calls"] == 21 * (1 + 2), "where no rule decides what is right"
     assert run(["evaluate", str(world), *SIM, "--home", str(home), "--dry-run"]) == 0
     assert "prompt solver" in capsys.readouterr().out
     assert not home.exists()

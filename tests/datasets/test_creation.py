@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from dokimasia.datasets import Problem, check, open_dataset
-from dokimasia.datasets.creation import CATEGORIES, MAX_CRITERIA, category_of
+from dokimasia.datasets.creation import CATEGORIES, MAX_CRITERIA, category_of, composed_query
 from dokimasia.domain.sample import Sample
 from tests.datasets.conftest import encoded
 
@@ -250,18 +250,33 @@ def test_a_query_is_composed_of_its_parts(tmp_path: Path) -> None:
     )
     assert whole.prompt == (
         "You take the part of a museum guide.\nThe hall opened last week.\n"
-        "Keep to the requirements below and write a short talk.\nAt most 100 words."
+        "Your task: Write a short talk.\nKeep to these requirements:\nAt most 100 words."
     )
-    assert short.prompt == "You take the part of a poet.\nYour task is to write on the sea."
+    assert short.prompt == "You take the part of a poet.\nYour task: write on the sea."
     assert own.prompt == "As it is."
     assert whole.meta == PARTS
+
+
+@pytest.mark.parametrize(
+    ("role", "line"),
+    [
+        ("You are the night-shift supervisor.", "You are the night-shift supervisor."),
+        ("Imagine you are a poet", "Imagine you are a poet."),
+        ("A guide", "You take the part of a guide."),
+        ("Young poets", "You take the part of Young poets."),
+    ],
+)
+def test_a_role_that_is_a_sentence_stands_as_it_is(role: str, line: str) -> None:
+    """What is put around the parts makes no sentence of two."""
+    query = composed_query({"role": role, "instruction": "Help me write a post!", "requirement": "Be brief."})
+    assert query == f"{line}\nYour task: Help me write a post!\nKeep to these requirements:\nBe brief."
 
 
 def test_a_table_may_have_the_parts_in_place_of_the_question(tmp_path: Path) -> None:
     """A table of creative cases needs a question, or a role and an instruction."""
     case = {**CASE, "instruction": "write on the harbour"}
     (sample,) = read(table(tmp_path / "c.tsv", case, columns=tuple(name for name in COLUMNS if name != "question")))
-    assert sample.prompt == "You take the part of poet.\nYour task is to write on the harbour."
+    assert sample.prompt == "You take the part of poet.\nYour task: write on the harbour."
 
 
 def test_parts_without_an_instruction_are_no_query(tmp_path: Path) -> None:

@@ -83,7 +83,7 @@ async def test_the_message_names_every_fault_and_quotes_the_set_as_it_was_asked_
         f"the answer does not rest on criterion 1 ({INCIDENTAL[2]}): leave it out",
         "criterion 3 asks for more than one thing (two)",
         "no criterion asks for: the cups behind",
-        "let all weights sum to 10",
+        "weights so that all sum to 10",
     ):
         assert said in read.problem
 

@@ -15,9 +15,9 @@ from dokimasia.domain.review import Candidate, LostTurn, PeerReview, PeerVote
 from dokimasia.errors import ConfigError, DataError, Interrupted, TransportError
 from dokimasia.methods.review import METHOD, ReviewRequest
 from dokimasia.methods.review.figures import review_items
-from dokimasia.methods.review.report import section
+from dokimasia.methods.review.report import conclusion, section
 from dokimasia.prompts import recognise
-from dokimasia.report.blocks import Paragraph, Table, plain
+from dokimasia.report.blocks import Table, plain
 from dokimasia.report.data import ReportData
 from dokimasia.runs.lifecycle import RunResult, resume, run
 from dokimasia.runs.reading.reporting import Format, write_report
@@ -377,6 +377,7 @@ def test_a_lost_vote_costs_the_member_its_vote(tmp_path: Path, settings: Setting
         "describe": {"n": 2, "lost": 0},
         "compare": {"n": 2, "lost": 0},
         "vote": {"n": 2, "lost": 2},
+        "equally_good": 0,
         "failures": {"unparsable": 2},
     }
     assert summary["turns"][PANEL[0]]["vote"] == {"n": 2, "lost": 0}
@@ -579,8 +580,9 @@ def test_several_questions_to_one_picture_are_samples_of_it(tmp_path: Path, sett
     data.write_bytes(data.read_bytes() + b"\n".join(map(orjson.dumps, rows)) + b"\n")
     summary = review(settings, data, Panel(each_for(agreeable))).summary
     assert (summary["n"], summary["images"]) == (6, 3)
-    blocks = section(ReportData(METHOD.drawing(), cast("Any", None), summary)).blocks
-    assert plain(cast("Paragraph", blocks[0]).text) == "The panel agreed on 6 of 6 samples (3 images) within 2 cycles."
+    data = ReportData(METHOD.drawing(), cast("Any", None), summary)
+    blocks = section(data).blocks
+    assert plain(conclusion(data)[0]) == "The panel agreed on 6 of 6 samples (3 images) within 2 cycles."
     table = next(block for block in blocks if isinstance(block, Table))
     assert [column.title for column in table.columns][:2] == ["verdict", "samples"]
 

@@ -108,7 +108,7 @@ def test_a_persons_decisions_bind_the_power(world: Tried) -> None:
 def test_what_a_user_is_told(world: Tried, capsys: pytest.CaptureFixture[str]) -> None:
     """The terminal shows the power and warns of a small pool; an audit marks the models whose answers chose rubrics."""
     home = ["--home", str(world.settings.home)]
-    assert command(["show", world.ours.run, *home]) == 0
+    assert command(["show", world.ours.run, "--full", *home]) == 0
     shown = " ".join(capsys.readouterr().out.split())
     assert "What the rubrics catch" in shown
     assert "planted errors that the set catches" in shown

@@ -130,6 +130,7 @@ def test_a_chain_may_say_that_the_answer_follows() -> None:
     """Words that only lead over to the answer change nothing."""
     chain = parse_chain("Here it is.\n<reasoning>r</reasoning>\nFinal answer:\n<answer>b</answer>\n<|im_end|>")
     assert chain.answer == "b"
+    assert parse_chain("<reasoning>r</reasoning><answer>b</answer>\nI hope this helps, and so on.").answer == "b"
 
 
 @pytest.mark.parametrize(

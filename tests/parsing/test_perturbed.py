@@ -50,13 +50,13 @@ def test_a_description_that_comes_first_is_sent_back() -> None:
 def test_an_answer_written_anew_comes_back_whole() -> None:
     """It may differ in most of its words, so long as it is still an answer of that size."""
     new = "On a wall sit two cats. The left one is black; beside them a sign in 12 red letters says 'Keep off'."
-    assert parse_rewrite(rewritten(new), GOLD, neutral=True) == (new, SAID, "")
+    assert parse_rewrite(rewritten(new), GOLD, neutral=True) == (new, SAID, "", "")
 
 
 @pytest.mark.parametrize("parse", [parse_passages, parse_rewrite])
 def test_a_dimension_that_does_not_apply_is_a_reply(parse: Any) -> None:
     """Who says why there is none has replied, and is not sent back."""
-    assert parse('{"none": "There are  no steps in it."}', GOLD) == ("", "", "There are no steps in it.")
+    assert parse('{"none": "There are  no steps in it."}', GOLD) == ("", "", "", "There are no steps in it.")
 
 
 @pytest.mark.parametrize(

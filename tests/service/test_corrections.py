@@ -129,7 +129,7 @@ async def test_a_late_correction_keeps_all_that_was_chosen(desk: tuple[httpx.Asy
     sample = (await wrong_of(client, run))[0]
     path = f"/runs/{run}/corrections"
     said = {"sample": sample, "model": WEAK, "repeat": "0", "seen": "0", "action": "correct"}
-    first = {**said, "criterion": ["5", ""], "reason": "first"}
+    first = {**said, "criterion": ["4", ""], "reason": "first"}
     assert (await client.post(path, data=first, headers=FORM)).status_code == 303
     late = await client.post(
         path, data={**said, "answer": "right", "criterion": ["3", ""], "reason": "second"}, headers=FORM

@@ -51,6 +51,9 @@ NAME = COGNITIVE_REPLAY
 VERSION = VERSIONS[NAME]
 CHECKPOINTED = True
 
+LEAVE_THE_OTHERS = "Leave the words of the other criteria as they are, and change weights so that all sum to 10 again."
+"""What follows the faults of criteria that are sent back."""
+
 
 class State(TypedDict, total=False):
     """Ids of values in the store, and the progress of the work.
@@ -366,7 +369,7 @@ async def second_look(
     fault_list = "\n".join(f"- {fault.message}" for fault in first.faults)
     rejected = Rejected(
         text=evaluation.criteria_reply(drawn.criteria),
-        problem=f"{fault_list}\nLeave the other criteria as they are, and let all weights sum to 10 again.",
+        problem=f"{fault_list}\n{LEAVE_THE_OTHERS}",
         call=first.calls[-1],
     )
     role = evaluation.extract_criteria(sample, chain, count=counted(count))

@@ -17,6 +17,7 @@ from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle, pro
 from dokimasia.people.passports import BLIND_BELOW, BlindBelow, JudgeChoice, JudgeUse, Passports, chosen_judge, held
 from dokimasia.prompts import PromptLibrary
 from dokimasia.report.figures import several
+from dokimasia.runs.catalogue import own_method
 from dokimasia.runs.estimate import (
     INSTRUCTION_TOKENS,
     Estimate,
@@ -26,6 +27,7 @@ from dokimasia.runs.estimate import (
     total_estimate,
 )
 from dokimasia.runs.ledger_gateway import has_calls
+from dokimasia.runs.plans import run_id
 from dokimasia.runs.requests import JUDGE_HELP, RESPONSES_HELP, DataRequest, Invocation, Models, Option, Repeats
 from dokimasia.runs.responses import (
     ResponsesFiles,
@@ -163,11 +165,20 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     if plan.criteria is not None:
         _check_collection(session.opened, plan.criteria, stored.places)
     expected = estimate(plan, stored.sizes, session.library)
-    if session.home is not None and session.forked is None and has_calls(session.home):
+    asks = session.home is not None and has_calls(session.home) and not _is_finished(session.home, plan, request)
+    if session.home is not None and session.forked is None and asks:
         left = await calls_left(plan, session.home, session.library, stored.spread)
         expected = expected.following(left, samples=len(stored.spread))
     accepted = stored.accepted(plan, expected)
     return await with_passports(replace(accepted, request=request), request, session, stored, chosen=chosen.why)
+
+
+def _is_finished(home: Home, plan: EvaluationPlan, request: EvaluationRequest) -> bool:
+    """Return whether the run of a plan is done, so that nothing is left to estimate."""
+    if request.fresh:
+        return False
+    id = run_id(own_method("evaluate"), plan)
+    return bool(home.all("SELECT 1 FROM runs WHERE id = ? AND status = 'done'", (id,)))
 
 
 def judge_uses(request: EvaluationRequest, stored: StoredSamples) -> tuple[JudgeUse, ...]:

@@ -115,7 +115,7 @@ class PassagesReply(JsonReply):
     """Changes of passages of an answer."""
 
     known_by: ClassVar[tuple[str, ...]] = ("changes",)
-    last: ClassVar[str] = "rationale"
+    last: ClassVar[tuple[str, ...]] = ("description", "rationale")
     example: ClassVar[FormExample] = FormExample(
         """{"changes": [{"original": "three boats lie at the jetty", "new": "four boats lie at the jetty"}], \
 "description": "The answer counts four boats at the jetty, where it counted three.", "rationale": "Nobody counts boats \
@@ -132,7 +132,7 @@ class RewriteReply(JsonReply):
     """An answer that is written anew, with a fault that runs through it."""
 
     known_by: ClassVar[tuple[str, ...]] = ("answer",)
-    last: ClassVar[str] = "rationale"
+    last: ClassVar[tuple[str, ...]] = ("description", "rationale")
     example: ClassVar[FormExample] = FormExample(
         """{"answer": "Three boats lie at the jetty. The red one is on the left, and nobody is on board.", "description": \
 "The mood of the early morning, which the answer described, is left out.", "rationale": "All that can be seen is still \
@@ -146,8 +146,6 @@ told, in good sentences."}
 
 class ErrorReply(RewriteReply):
     """An answer that is written anew with a fault."""
-
-    last: ClassVar[str] = "rationale"
 
     rationale: Rationale = Field(default="", description="one sentence on why the fault is easy to miss")
 
