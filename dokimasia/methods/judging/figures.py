@@ -197,7 +197,8 @@ class JudgingFigures(Used, DataFigures):
     protocol: Protocol
     show_image: bool
     tree: str | None = Field(
-        description="the version of the capability tree whose categories are those of the tables; null: the data's categories"
+        default=None,
+        description="the version of the capability tree whose categories are those of the tables; absent for the data's own",
     )
     repeats: int = Field(ge=1, description="judgements of a response by every method but batch")
     rankings: Rankings
