@@ -221,7 +221,7 @@ def test_objects_that_the_ledger_cannot_tell_apart_are_refused() -> None:
 def test_what_is_no_chat_model_is_refused() -> None:
     """A string, and a chat model with bound parameters, are refused with the way out."""
     settings = Settings(home=Path())
-    with pytest.raises(ConfigError, match="'mine': a str is no LangChain chat model"):
+    with pytest.raises(ConfigError, match="'mine': str is no LangChain chat model"):
         settings.with_chat_models({"mine": "gpt"})  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigError, match="give the Chatty itself"):
         settings.with_chat_models({"mine": Chatty().bind(stop=["x"])})  # pyright: ignore[reportArgumentType]
@@ -251,6 +251,14 @@ async def test_a_run_asks_a_chat_model_as_any_other(tmp_path: Path) -> None:
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, failed.run)
     assert len(broken.asked) == 2, "an error in the chat model's code is not tried again"
+    spent = request.model_copy(update={"max_calls": 0, "fresh": True})
+    stopped = await evaluate(spent, settings=settings, chat_models={"mine": model})
+    assert stopped.why.endswith(
+        f"in Python, with the same chat models, `resume('{stopped.run}', chat_models=...)` goes on"
+    )
+    strict = limited.model_copy(update={"max_failures": None, "fresh": True})
+    refused = await evaluate(strict, settings=settings, chat_models={"broken": broken})
+    assert f"`resume('{refused.run}', retry=True, chat_models=...)` asks them anew" in refused.why
     with pytest.raises(ConfigError, match=r"the LangChain chat model 'broken' .* is missing: give the object again"):
         await resume(run, settings=settings, retry=("api_error",))
     with pytest.raises(ConfigError, match="'broken' is not the one that the run was accepted with"):
@@ -302,5 +310,5 @@ async def test_a_plugin_brings_a_chat_model(tmp_path: Path) -> None:
         ConfigError, match=r"no plug-in of group dokimasia.chat_models is called 'acm'; did you mean 'acme'"
     ):
         resolve_model(settings, "langchain/acm")
-    with pytest.raises(ConfigError, match=r"'wrong' of group dokimasia.chat_models: a str is no LangChain chat model"):
+    with pytest.raises(ConfigError, match=r"'wrong' of group dokimasia.chat_models: str is no LangChain chat model"):
         resolve_model(settings, "langchain/wrong")
