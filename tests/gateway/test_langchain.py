@@ -16,10 +16,11 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field, SecretStr
 
+from dokimasia import as_runnable
 from dokimasia.chat_models import chat_model_ref
 from dokimasia.domain.call import Chat, Message, ModelCall, ModelSpec, ToolCall, ToolSpec
-from dokimasia.domain.sample import ImageRef, TextPart
-from dokimasia.errors import ConfigError, TransportError
+from dokimasia.domain.sample import ImageRef, Sample, TextPart
+from dokimasia.errors import ConfigError, StorageError, TransportError
 from dokimasia.gateway.langchain import LangChainTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import resume
@@ -251,14 +252,6 @@ async def test_a_run_asks_a_chat_model_as_any_other(tmp_path: Path) -> None:
     with Home.open(settings.home, write=False) as home:
         run = get_run(home, failed.run)
     assert len(broken.asked) == 2, "an error in the chat model's code is not tried again"
-    spent = request.model_copy(update={"max_calls": 0, "fresh": True})
-    stopped = await evaluate(spent, settings=settings, chat_models={"mine": model})
-    assert stopped.why.endswith(
-        f"in Python, with the same chat models, `resume('{stopped.run}', chat_models=...)` goes on"
-    )
-    strict = limited.model_copy(update={"max_failures": None, "fresh": True})
-    refused = await evaluate(strict, settings=settings, chat_models={"broken": broken})
-    assert f"`resume('{refused.run}', retry=True, chat_models=...)` asks them anew" in refused.why
     with pytest.raises(ConfigError, match=r"the LangChain chat model 'broken' .* is missing: give the object again"):
         await resume(run, settings=settings, retry=("api_error",))
     with pytest.raises(ConfigError, match="'broken' is not the one that the run was accepted with"):
@@ -268,6 +261,37 @@ async def test_a_run_asks_a_chat_model_as_any_other(tmp_path: Path) -> None:
     assert (done.end, len(mended.asked)) == ("complete", 2)
     stored = b"".join(path.read_bytes() for path in settings.home.rglob("*") if path.is_file())
     assert KEY.encode() not in stored
+
+
+async def test_the_way_on_is_a_programs_where_chat_models_are_objects(tmp_path: Path) -> None:
+    """What ended early says how a program goes on with it, since no command can give the chat models again."""
+    data = tmp_path / "world.jsonl"
+    write_world(data, 2, 0)
+    settings = load_settings(home=tmp_path / "home", env={}, cwd=tmp_path)
+    request = EvaluationRequest(data=data, judge="sim/judge", models=("mine",))
+    spent = request.model_copy(update={"max_calls": 1})
+    stopped = await evaluate(spent, settings=settings, chat_models={"mine": Chatty()})
+    assert stopped.end == "spending"
+    way = f"; in Python, with the same chat models, `resume('{stopped.run}', chat_models=...)` goes on"
+    assert stopped.why.endswith(way)
+
+    def fail(messages: list[BaseMessage]) -> AIMessage:
+        raise ValueError("a bug")
+
+    broken = Chatty(answer=fail, temperature=0.7)
+    failed = await evaluate(request, settings=settings, chat_models={"mine": broken})
+    assert failed.end == "failures"
+    assert f"`resume('{failed.run}', retry=True, chat_models=...)` asks them anew" in failed.why
+
+
+async def test_a_forgotten_store_of_images_is_named() -> None:
+    """A chat model that is to see an image which is not in the store fails with the argument that gives the store."""
+    image = ImageRef(sha256="0" * 64, media_type="image/png", width=1, height=1)
+    review = as_runnable(
+        "peer_review", options={"panel": ("a", "b")}, chat_models={"a": Chatty(), "b": Chatty(temperature=0.7)}
+    )
+    with pytest.raises(StorageError, match=r"is not in this store; .* give that store by blobs=, as in read_jsonl"):
+        await review.ainvoke({"sample": Sample(id="1", prompt="", images=(image,))})
 
 
 async def test_a_fake_of_langchain_is_a_candidate(tmp_path: Path) -> None:
