@@ -381,6 +381,8 @@ async def _register_work(
             await record_end(session.opened, run, *outcome_of_error(problem), session.settings)
         result.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
         result.exception()  # marks the exception as retrieved if nobody awaits it
+        if isinstance(problem, Interrupted) and session.settings.chat_models:
+            raise Interrupted(f"{problem}; {python_way(run)} goes on") from problem
         raise
     finally:
         del shared.at_work[run.id]

@@ -20,10 +20,11 @@ from dokimasia import as_runnable
 from dokimasia.chat_models import chat_model_ref
 from dokimasia.domain.call import Chat, Message, ModelCall, ModelSpec, ToolCall, ToolSpec
 from dokimasia.domain.sample import ImageRef, Sample, TextPart
-from dokimasia.errors import ConfigError, StorageError, TransportError
+from dokimasia.errors import ConfigError, Interrupted, StorageError, TransportError
 from dokimasia.gateway.langchain import LangChainTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings, resolve_model
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
@@ -282,6 +283,18 @@ async def test_the_way_on_is_a_programs_where_chat_models_are_objects(tmp_path: 
     failed = await evaluate(request, settings=settings, chat_models={"mine": broken})
     assert failed.end == "failures"
     assert f"`resume('{failed.run}', retry=True, chat_models=...)` asks them anew" in failed.why
+    stop = Stop()
+
+    def stop_run(messages: list[BaseMessage]) -> AIMessage:
+        stop.ask()
+        return AIMessage("It is 3.")
+
+    with pytest.raises(
+        Interrupted, match=r"in Python, with the same chat models, `resume\('\w+', chat_models=...\)` goes on"
+    ):
+        await evaluate(
+            request, settings=settings, stop=stop, chat_models={"mine": Chatty(answer=stop_run, temperature=0.8)}
+        )
 
 
 async def test_a_forgotten_store_of_images_is_named() -> None:
