@@ -67,6 +67,8 @@ def conclusion(data: ReportData) -> list[Cell]:
             sure = pair.adjusted is not None and pair.adjusted <= figures.SURE
             gap = figures.measured(pair.difference, digits=0, signed=True)
             end = ", which is beyond chance." if sure else ", which may be chance."
+            if pair.p is None:
+                end = ", and whether that is chance could not be tested."
             sentences.append(("Its lead over ", Span(others[0], "strong"), " is ", *spans(gap), end))
     return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
 

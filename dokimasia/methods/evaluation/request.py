@@ -12,7 +12,7 @@ from dokimasia.domain.call import ModelSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, MIN_CRITERIA, PUBLISHED_COUNT
 from dokimasia.domain.options import LOOKS, TOLERANCE, GraphOptions, Protocol
 from dokimasia.errors import ConfigError, DataError, InputError, NotFound
-from dokimasia.methods.evaluation.held_calls import JUDGE_ANSWER, calls_left
+from dokimasia.methods.evaluation.held_calls import JUDGE_ANSWER, Left, calls_left
 from dokimasia.methods.evaluation.plan import EvaluationPlan, QuestionStyle, prompts_of_evaluation
 from dokimasia.people.passports import BLIND_BELOW, BlindBelow, JudgeChoice, JudgeUse, Passports, chosen_judge, held
 from dokimasia.prompts import PromptLibrary
@@ -165,9 +165,10 @@ async def accept(request: EvaluationRequest, session: Session) -> Accepted[Evalu
     if plan.criteria is not None:
         _check_collection(session.opened, plan.criteria, stored.places)
     expected = estimate(plan, stored.sizes, session.library)
-    asks = session.home is not None and has_calls(session.home) and not _is_finished(session.home, plan, request)
-    if session.home is not None and session.forked is None and asks:
-        left = await calls_left(plan, session.home, session.library, stored.spread)
+    if session.home is not None and session.forked is None and has_calls(session.home):
+        left = Left()
+        if not _is_finished(session.home, plan, request):
+            left = await calls_left(plan, session.home, session.library, stored.spread)
         expected = expected.following(left, samples=len(stored.spread))
     accepted = stored.accepted(plan, expected)
     return await with_passports(replace(accepted, request=request), request, session, stored, chosen=chosen.why)

@@ -68,9 +68,9 @@ OPTIONS_NOTE = (
     "pick among these is right. A gain over again that guessing explains is no gain of the feedback's points."
 )
 OVER_ORIGINAL_NOTE = (
-    "Gains over retry and again are paired, and none is shown for fewer than five answers. Over the original answer (ATOM, "
-    "G.2) the atom score is compared with the one by which the answers were chosen, so that it rises by luck alone, too: "
-    "read it beside the gain over again."
+    "Gains over retry and again are paired; by category and by capability none is shown for fewer than five answers. Over "
+    "the original answer (ATOM, G.2) the atom score is compared with the one by which the answers were chosen, so that it "
+    "rises by luck alone, too: read it beside the gain over again."
 )
 
 LONGEST_TEXT = 1_500
@@ -673,7 +673,7 @@ def _bracketed(limits: Cell) -> tuple[str | Span, ...]:
     spans: list[Span] = []
     for piece in limits if isinstance(limits, tuple) else (limits,):
         spans.append(replace(piece, tone="muted") if isinstance(piece, Span) else Span(piece, "muted"))
-    return (Span("  [", "muted"), *spans, Span("]", "muted"))
+    return (Span(" [", "muted"), *spans, Span("]", "muted"))
 
 
 class RefinedRound(BaseModel):
