@@ -37,7 +37,7 @@ def check_chat_model(name: str, model: object) -> None:
     hint = ""
     if isinstance(bound := getattr(model, "bound", None), BaseChatModel):
         hint = f": give the {type(bound).__name__} itself, and its parameters to its constructor"
-    raise ConfigError(f"{name}: a {type(model).__name__} is no LangChain chat model (BaseChatModel){hint}")
+    raise ConfigError(f"{name}: {type(model).__name__} is no LangChain chat model (BaseChatModel){hint}")
 
 
 def chat_model_ref(name: str, model: "BaseChatModel") -> ModelRef:

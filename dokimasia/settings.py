@@ -195,7 +195,7 @@ def resolve_model(settings: Settings, name: str) -> ModelSpec:
     close = nearest(name, settings.models)
     configured = f"; configured are {', '.join(sorted(settings.models))}" if settings.models and not close else ""
     raise ConfigError(
-        f"there is no model {name!r}{close}{configured}. Use a name from {CONFIG_NAME}, sim/..., human/NAME for a person, "
+        f"there is no model {name!r}{close or f'{configured}.'} Use a name from {CONFIG_NAME}, sim/..., human/NAME for a person, "
         "langchain/NAME for a plug-in's chat model, or a LiteLLM name such as openai/gpt-5"
     )
 

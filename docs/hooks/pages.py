@@ -16,7 +16,6 @@ from typing import Any
 import commands
 import figures
 from drawing import draw, label
-from typing_extensions import get_type_hints
 
 from dokimasia.graphs.drive import compiled
 from dokimasia.graphs.runnable import own_graph
@@ -59,7 +58,7 @@ def _graph(graph: Any) -> Iterator[str]:
     name = label(graph.NAME)
     yield from (f"## {name[0].upper()}{name[1:]}", "")
     yield from _prose(graph)
-    yield from (_interface(graph.NAME), "")
+    yield from (f"[Input and output](reference/graphs.md#{graph.NAME})", "")
     title = f"The graph {graph.NAME}, version {graph.VERSION}"
     picture = draw(list(drawn.nodes), {(edge.source, edge.target) for edge in drawn.edges}, title=title)
     yield from (
@@ -79,18 +78,6 @@ def _graph(graph: Any) -> Iterator[str]:
             ways = ", ".join(f"`{label(way) if way.startswith('__') else way}`" for way in branch.ends or {})
             yield f"| `{label(step) if step.startswith('__') else step}` | {_told(branch.path)} | {ways} |"
     yield ""
-
-
-def _interface(name: str) -> str:
-    """Return the sentence that says what a graph takes and gives as a runnable."""
-    signature = SIGNATURES[name]
-    needed: list[str] = []
-    for field in get_type_hints(signature.takes):
-        optional = "" if field in signature.takes.__required_keys__ else " (optional)"
-        needed.append(f"`{field}`{optional}")
-    given = ", ".join(f"`{field}`" for field in get_type_hints(signature.gives))
-    options = f", with options `{signature.options.__name__}`"
-    return f'`as_runnable("{name}")` takes {", ".join(needed)}{options}, and gives {given}.'
 
 
 def _sections() -> Iterator[str]:

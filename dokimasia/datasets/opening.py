@@ -14,6 +14,9 @@ from dokimasia.domain.identity import JsonObject, digest
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import DataError
 
+PROMPT_HINT = "\nfrom Python: prompt='...' for one question to all, or need_prompt=False for images without a question"
+"""What `read_jsonl` adds where a sample has no prompt."""
+
 _LETTERS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ ,;&")
 
 
@@ -61,7 +64,7 @@ def read_jsonl(
     Args:
         path: the data file.
         on_bad: `fail` raises an error that names all problems of the file; `skip` leaves faulty lines out.
-        how: see `ReadingOptions`.
+        how: see `ReadingOptions`; `need_prompt=False` reads images that have no question, as `peer_review` takes them.
 
     Raises:
         NotFound: there is no such file.
@@ -73,7 +76,9 @@ def read_jsonl(
             yield sample
         elif on_bad == "fail" or sample.line == 0:
             others = [problem for problem in samples if isinstance(problem, Problem) and problem.line > 0]
-            raise DataError(problems_text([sample, *others]))
+            problems = [sample, *others]
+            hint = PROMPT_HINT if any(problem.kind == "prompt" for problem in problems) else ""
+            raise DataError(f"{problems_text(problems)}{hint}")
 
 
 def problems_text(problems: Sequence[Problem]) -> str:

@@ -89,6 +89,7 @@ async def check_answer(state: GoldState, runtime: Runtime[Context]) -> GoldState
 
 
 async def _before_writing(state: GoldState) -> str:
+    """Return `check` if an answer stands already, else `write`."""
     return "check" if state.get("written") else "write"
 
 

@@ -110,7 +110,8 @@ class GraphRunnable(Runnable[Any, JsonObject]):
     """A graph as a LangChain runnable.
 
     `ainvoke` takes the graph's input as a mapping, with values or the ids of stored ones, and returns its final state.
-    `astream` yields each step as `{node: update}`. In a pipe, and as a node of another graph, it gives its final state.
+    The output has the fields of `output_schema`. `astream` yields each step as `{node: update}`. In a pipe, and as a node
+    of another graph, it gives its final state.
     Fields of the input that the graph does not know are left out, so that the state of another graph can be its input.
     That graph's context and checkpoints have no effect on it.
     """
@@ -157,12 +158,13 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         return _compile(self._graph)
 
     async def ainvoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object) -> JsonObject:
-        """Return the graph's final state.
+        """Return the fields of the graph's final state that its output has.
 
         Raises:
-            InputError: the input is not the graph's.
+            InputError: the input is not the graph's, or an argument is not known.
             ConfigError: a model that is asked is not among the context's.
         """
+        self._check_arguments(kwargs)
         return await self._run(input, config, None)
 
     async def astream(
@@ -171,8 +173,9 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         """Yield each step as it ends: its node, and what the node changed in the state.
 
         Raises:
-            InputError: the input is not the graph's.
+            InputError: the input is not the graph's, or an argument is not known (`stream_mode` may be `updates` only).
         """
+        self._check_arguments(kwargs)
         steps: asyncio.Queue[JsonObject | None] = asyncio.Queue()
         task = asyncio.create_task(self._run(input, config, steps.put_nowait))
         task.add_done_callback(lambda _: steps.put_nowait(None))
@@ -191,7 +194,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         merged: JsonObject = {}
         async for part in input:
             merged.update(part)
-        yield await self.ainvoke(merged, config)
+        yield await self.ainvoke(merged, config, **kwargs)
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object) -> JsonObject:
         """Return the graph's final state, for callers without an event loop.
@@ -199,7 +202,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         Raises:
             LoopRunning: an event loop runs already, or the context belongs to one.
         """
-        return self._block_on(lambda: self.ainvoke(input, config), "invoke", "`await runnable.ainvoke(...)`")
+        return self._block_on(lambda: self.ainvoke(input, config, **kwargs), "invoke", "`await runnable.ainvoke(...)`")
 
     def stream(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object) -> Iterator[JsonObject]:
         """Yield the steps once all of them have ended, for callers without an event loop.
@@ -209,7 +212,7 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         """
 
         async def steps() -> list[JsonObject]:
-            return [step async for step in self.astream(input, config)]
+            return [step async for step in self.astream(input, config, **kwargs)]
 
         yield from self._block_on(steps, "stream", "`async for step in runnable.astream(...)`")
 
@@ -242,7 +245,25 @@ class GraphRunnable(Runnable[Any, JsonObject]):
                 return final
 
             state = await walk_graph(self._graph.NAME, inputs, replace(opened, store=store), walk)
-            return self._given(state, store)
+            return self._given(self._output_of(state), store)
+
+    def _output_of(self, state: JsonObject) -> JsonObject:
+        """Return the fields of a final state that the output has; all of them where the output names none."""
+        fields = get_type_hints(self._signature.gives) or state
+        return {name: value for name, value in state.items() if name in fields}
+
+    def _check_arguments(self, arguments: JsonObject) -> None:
+        """Check that nothing is asked of a call that the runnable does not do.
+
+        Raises:
+            InputError: something is.
+        """
+        for name, value in arguments.items():
+            if name != "stream_mode" or value not in ("updates", ["updates"]):
+                raise InputError(
+                    f"the graph {self.name!r} takes no {name}={value!r}: astream yields each step as {{node: update}}, "
+                    "which is stream_mode='updates'"
+                )
 
     def _given(self, part: JsonObject, store: RecordingStore) -> JsonObject:
         if not self._values:

@@ -6,6 +6,7 @@ from typing import Literal, NamedTuple, NotRequired
 from typing_extensions import TypedDict
 
 from dokimasia.domain.blindspots import AxisChoices, AxisScores, Evaluator, Noticed, Perturbed
+from dokimasia.domain.call import CallKeys
 from dokimasia.domain.capability import TreeVersion
 from dokimasia.domain.criterion import CriteriaSet, ReferenceChain
 from dokimasia.domain.decision import Action
@@ -149,12 +150,13 @@ class ReplayInput(SampleInput):
 
 
 class Replayed(TypedDict, total=False):
-    """The reference chain and the criteria, or why there are none."""
+    """The reference chain and the criteria, or why there are none; `drawing` has the calls that made the criteria."""
 
     chain: ReferenceChain
     criteria: CriteriaSet
     agreed: str
     calls: list[str]
+    drawing: CallKeys
     failed: str
     why: Failed
 

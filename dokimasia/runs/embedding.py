@@ -164,7 +164,7 @@ def graph_named(name: str) -> GraphFile:
     if name in plugged:
         return load("graphs", name)
     names = [*SIGNATURES, *plugged]
-    raise ConfigError(f"there is no graph {name!r}{nearest(name, names)} There are: {', '.join(sorted(names))}")
+    raise ConfigError(f"there is no graph {name!r}{nearest(name, names) or '.'} There are: {', '.join(sorted(names))}")
 
 
 def as_runnable(

@@ -29,6 +29,7 @@ from dokimasia.runs.outcome import (
     outcome_of,
     outcome_of_error,
     pending_people,
+    python_way,
     record_end,
     settle_status,
 )
@@ -300,7 +301,7 @@ async def carry_out(
     check_measures(method, request)
     await name_run(home, run.id, request.name, request.tags)
     if run.status == "done" and not count_failed(home, run.id, retry):
-        return await asyncio.to_thread(_result_of, method, home, run, request, complete=True)
+        return await asyncio.to_thread(_result_of, method, session, run, request, complete=True)
     async with share_services(home) as shared:
         if (first := shared.at_work.get(run.id)) is not None:
             if retry:
@@ -359,7 +360,7 @@ async def _finish(method: AnyMethod, job: "Job[Any]", left: FailureKind | None) 
     if row.status in ("done", "waiting"):
         await job.services.people.withdraw_others()
     complete = held_open or row.status == "done"
-    result = await asyncio.to_thread(_result_of, method, home, row, job.request, complete=complete)
+    result = await asyncio.to_thread(_result_of, method, job.session, row, job.request, complete=complete)
     await record_end(home, run, result.end, result.why, job.session.settings)
     return result
 
@@ -380,6 +381,8 @@ async def _register_work(
             await record_end(session.opened, run, *outcome_of_error(problem), session.settings)
         result.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
         result.exception()  # marks the exception as retrieved if nobody awaits it
+        if isinstance(problem, Interrupted) and session.settings.chat_models:
+            raise Interrupted(f"{problem}; {python_way(run)} goes on") from problem
         raise
     finally:
         del shared.at_work[run.id]
@@ -419,17 +422,19 @@ def models_to_reach(
     return plan, reached
 
 
-def _result_of(method: AnyMethod, home: Home, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
+def _result_of(method: AnyMethod, session: Session, run: Run, request: RunRequest, *, complete: bool) -> RunResult:
     """Return a run's result, with its outcome by the request's thresholds and limits on failures."""
+    home, by_object = session.opened, bool(session.settings.chat_models)
     figures = method.json_figures(home, run)
     if complete:
-        end, why = outcome_of(method, home, run, request, figures)
+        end, why = outcome_of(method, home, run, request, figures, by_object=by_object)
     else:
         end, why = (
             ("waiting", pending_people(home, run))
             if run.status == "waiting"
             else ("spending", describe_spending(home, run, request))
         )
+        why = f"{why}; {python_way(run)} goes on" if by_object else why
     result = RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
     return result.read_from(home.path)
 

@@ -46,13 +46,18 @@ def check_measures(method: AnyMethod, request: Invocation) -> None:
             raise ConfigError(f"--min-{name}: {method.title} gives its models no {name}")
 
 
-def outcome_of(method: AnyMethod, home: Home, run: Run, request: Invocation, figures: JsonObject) -> tuple[End, str]:
-    """Return how a finished run ended, and a sentence that says why if it is not `complete`."""
+def outcome_of(
+    method: AnyMethod, home: Home, run: Run, request: Invocation, figures: JsonObject, *, by_object: bool = False
+) -> tuple[End, str]:
+    """Return how a finished run ended, and a sentence that says why if it is not `complete`.
+
+    `by_object` says that chat models were given as objects, which only a program can give again.
+    """
     why = _too_many(home, run, request.max_failures)
     if why:
         failures = result_failures(home, run.id)
         kinds = ", ".join(f"{kind} {count}" for kind, count in failures.items())
-        return "failures", "; ".join((f"{why} ({kinds})", *_ways_out(method, run, failures)))
+        return "failures", "; ".join((f"{why} ({kinds})", *_ways_out(method, run, failures, by_object)))
     low = [
         f"{model} has {'none' if value is None else f'{value:.4g}'}, below --min-{name} {least:g}"
         for name, least in _thresholds(request).items()
@@ -152,11 +157,17 @@ async def is_still_waiting(home: Home, run: Run) -> bool:
     return not has_answers(home, run.id)
 
 
-def _ways_out(method: AnyMethod, run: Run, failures: Collection[str]) -> Iterator[str]:
+def python_way(run: Run, arguments: str = "") -> str:
+    """Return how a program goes on with a run whose chat models it gave as objects."""
+    return f"in Python, with the same chat models, `resume({run.id!r}, {arguments}chat_models=...)`"
+
+
+def _ways_out(method: AnyMethod, run: Run, failures: Collection[str], by_object: bool) -> Iterator[str]:
     """Yield what the user can do about failures of these kinds."""
     if method.retry is None and any(kind in RETRYABLE for kind in failures):
         effect = "asks the others anew" if "undecided" in failures else "asks them anew"
-        yield f"`dokimasia resume {run.id} --retry-failed` {effect}"
+        way = python_way(run, "retry=True, ") if by_object else f"`dokimasia resume {run.id} --retry-failed`"
+        yield f"{way} {effect}"
     if "undecided" in failures:
         yield "a judge decides what rules cannot: give the command again with --judge J (answers are not asked again)"
 

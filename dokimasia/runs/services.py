@@ -132,7 +132,7 @@ def check_simulated(spec: ModelSpec) -> None:
     name, simulated = spec.ref.model, (*profiles(), *EDITORS, *EMBEDDERS)
     if name not in simulated:
         raise ConfigError(
-            f"there is no simulated model {name!r}{nearest(name, simulated)} `dokimasia models --simulated` lists all"
+            f"there is no simulated model {name!r}{nearest(name, simulated) or ':'} `dokimasia models --simulated` lists all"
         )
 
 

@@ -20,6 +20,7 @@ from dokimasia.runs.lifecycle import RunResult, run
 from dokimasia.runs.method import Method
 from dokimasia.runs.plans import RunPlan
 from dokimasia.runs.requests import Invocation, RunRequest, fields_in_order, kind_of, option_of
+from dokimasia.settings import nearest
 
 Q = TypeVar("Q", bound=RunRequest)
 P = TypeVar("P", bound=RunPlan)
@@ -98,7 +99,8 @@ def request_of(request: type[Asked], name: str, fields: Mapping[str, object]) ->
     known = request.model_fields
     strangers = [field for field in fields if field not in known]
     if strangers:
-        raise InputError(f"{name} takes no {', '.join(strangers)}; it takes: {', '.join(known)}")
+        hints = "".join(nearest(field, known) for field in strangers) or f"; it takes: {', '.join(known)}"
+        raise InputError(f"{name} takes no {', '.join(strangers)}{hints}")
     try:
         return request.model_validate({field: _read(known[field], value) for field, value in fields.items()})
     except ValidationError as error:

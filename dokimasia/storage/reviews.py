@@ -65,6 +65,6 @@ def _read(home: Home, type_: type[V], row: Row) -> V:
         return read_value(type_, row)
     except ValueError as error:
         raise StorageError(
-            f"{home.database}, table objects, id {row['id']}: the row does not read as a {type_.stored_name()} "
+            f"{home.database}, table objects, id {row['id']}: the row does not read as {type_.stored_name()} "
             f"({in_brief(error)}). Delete the row and run the same command with --fresh: the ledger makes it again."
         ) from error

@@ -371,7 +371,7 @@ class SqliteValueStore:
             value = read_value(type_, row)
         except ValueError as error:
             raise StorageError(
-                f"{self._rows.place}, table {table}, id {id}{self._for_run}: the row does not read as a "
+                f"{self._rows.place}, table {table}, id {id}{self._for_run}: the row does not read as "
                 f"{type_.stored_name()} ({in_brief(error)}). Delete the row and resume: the run makes it again from the ledger."
             ) from error
         self._remember(id, value)

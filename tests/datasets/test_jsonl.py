@@ -180,6 +180,8 @@ def test_prompt_is_needed_only_where_asked(write) -> None:
     """A graph that needs no prompt reads samples without one."""
     (sample,) = read_jsonl(write('{"id": "1", "image": "a.png"}'), blobs=None, need_prompt=False)
     assert sample.prompt == ""
+    with pytest.raises(DataError, match=r"'prompt' is missing[^\n]*\nfrom Python: .* need_prompt=False for images"):
+        list(read_jsonl(write('{"id": "1", "image": "a.png"}'), blobs=None))
 
 
 def test_limit_stops_reading(write) -> None:

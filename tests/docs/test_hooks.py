@@ -17,7 +17,7 @@ HOOKS = Path(__file__).parent.parent.parent / "docs" / "hooks"
 @pytest.fixture
 def hook() -> Iterator[dict[str, ModuleType]]:
     """The hooks by name, imported as MkDocs imports them: with their own folder on the path."""
-    names = ("drawing", "commands", "figures", "pages")
+    names = ("drawing", "commands", "figures", "pages", "interfaces")
     sys.path.insert(0, str(HOOKS))
     try:
         yield {name: importlib.import_module(name) for name in names}
@@ -95,3 +95,12 @@ def test_two_parts_of_one_name_are_refused(hook: dict[str, ModuleType], monkeypa
     monkeypatch.setattr(figures, "figures_schema", lambda method: {"$defs": {"Part": {"title": method.name}}})
     with pytest.raises(ValueError, match="two methods have a part Part"):
         figures.reference()
+
+
+def test_the_tables_of_the_graphs_are_those_of_the_program(hook: dict[str, ModuleType]) -> None:
+    """The Markdown file itself says what each graph takes and gives."""
+    interfaces = hook["interfaces"]
+    page = interfaces.PAGE.read_text()
+    assert page == interfaces.renewed(page), "renew it: python docs/hooks/interfaces.py"
+    assert "| `items[].model` | `str` |" in page
+    assert interfaces.typed(list[int | None]) == "list[int or None]"

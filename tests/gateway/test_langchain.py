@@ -16,13 +16,15 @@ from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
 from pydantic import Field, SecretStr
 
+from dokimasia import as_runnable
 from dokimasia.chat_models import chat_model_ref
 from dokimasia.domain.call import Chat, Message, ModelCall, ModelSpec, ToolCall, ToolSpec
-from dokimasia.domain.sample import ImageRef, TextPart
-from dokimasia.errors import ConfigError, TransportError
+from dokimasia.domain.sample import ImageRef, Sample, TextPart
+from dokimasia.errors import ConfigError, Interrupted, StorageError, TransportError
 from dokimasia.gateway.langchain import LangChainTransport
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import resume
+from dokimasia.runs.services import Stop
 from dokimasia.settings import Settings, load_settings, resolve_model
 from dokimasia.simulation.world import write_world
 from dokimasia.storage.home import Home
@@ -221,7 +223,7 @@ def test_objects_that_the_ledger_cannot_tell_apart_are_refused() -> None:
 def test_what_is_no_chat_model_is_refused() -> None:
     """A string, and a chat model with bound parameters, are refused with the way out."""
     settings = Settings(home=Path())
-    with pytest.raises(ConfigError, match="'mine': a str is no LangChain chat model"):
+    with pytest.raises(ConfigError, match="'mine': str is no LangChain chat model"):
         settings.with_chat_models({"mine": "gpt"})  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigError, match="give the Chatty itself"):
         settings.with_chat_models({"mine": Chatty().bind(stop=["x"])})  # pyright: ignore[reportArgumentType]
@@ -260,6 +262,49 @@ async def test_a_run_asks_a_chat_model_as_any_other(tmp_path: Path) -> None:
     assert (done.end, len(mended.asked)) == ("complete", 2)
     stored = b"".join(path.read_bytes() for path in settings.home.rglob("*") if path.is_file())
     assert KEY.encode() not in stored
+
+
+async def test_the_way_on_is_a_programs_where_chat_models_are_objects(tmp_path: Path) -> None:
+    """What ended early says how a program goes on with it, since no command can give the chat models again."""
+    data = tmp_path / "world.jsonl"
+    write_world(data, 2, 0)
+    settings = load_settings(home=tmp_path / "home", env={}, cwd=tmp_path)
+    request = EvaluationRequest(data=data, judge="sim/judge", models=("mine",))
+    spent = request.model_copy(update={"max_calls": 1})
+    stopped = await evaluate(spent, settings=settings, chat_models={"mine": Chatty()})
+    assert stopped.end == "spending"
+    way = f"; in Python, with the same chat models, `resume('{stopped.run}', chat_models=...)` goes on"
+    assert stopped.why.endswith(way)
+
+    def fail(messages: list[BaseMessage]) -> AIMessage:
+        raise ValueError("a bug")
+
+    broken = Chatty(answer=fail, temperature=0.7)
+    failed = await evaluate(request, settings=settings, chat_models={"mine": broken})
+    assert failed.end == "failures"
+    assert f"`resume('{failed.run}', retry=True, chat_models=...)` asks them anew" in failed.why
+    stop = Stop()
+
+    def stop_run(messages: list[BaseMessage]) -> AIMessage:
+        stop.ask()
+        return AIMessage("It is 3.")
+
+    with pytest.raises(
+        Interrupted, match=r"in Python, with the same chat models, `resume\('\w+', chat_models=...\)` goes on"
+    ):
+        await evaluate(
+            request, settings=settings, stop=stop, chat_models={"mine": Chatty(answer=stop_run, temperature=0.8)}
+        )
+
+
+async def test_a_forgotten_store_of_images_is_named() -> None:
+    """A chat model that is to see an image which is not in the store fails with the argument that gives the store."""
+    image = ImageRef(sha256="0" * 64, media_type="image/png", width=1, height=1)
+    review = as_runnable(
+        "peer_review", options={"panel": ("a", "b")}, chat_models={"a": Chatty(), "b": Chatty(temperature=0.7)}
+    )
+    with pytest.raises(StorageError, match=r"is not in this store; .* give that store by blobs=, as in read_jsonl"):
+        await review.ainvoke({"sample": Sample(id="1", prompt="", images=(image,))})
 
 
 async def test_a_fake_of_langchain_is_a_candidate(tmp_path: Path) -> None:
@@ -302,5 +347,5 @@ async def test_a_plugin_brings_a_chat_model(tmp_path: Path) -> None:
         ConfigError, match=r"no plug-in of group dokimasia.chat_models is called 'acm'; did you mean 'acme'"
     ):
         resolve_model(settings, "langchain/acm")
-    with pytest.raises(ConfigError, match=r"'wrong' of group dokimasia.chat_models: a str is no LangChain chat model"):
+    with pytest.raises(ConfigError, match=r"'wrong' of group dokimasia.chat_models: str is no LangChain chat model"):
         resolve_model(settings, "langchain/wrong")

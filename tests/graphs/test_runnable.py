@@ -259,6 +259,8 @@ async def test_a_graph_is_part_of_a_pipe(world: World) -> None:
     text = await pipe.ainvoke(sample)
     assert text
     assert "".join([part async for part in pipe.astream(sample)]) == text
+    started = [event["name"] async for event in pipe.astream_events(sample) if event["event"] == "on_chain_start"]
+    assert {"peer_review", "describe", "compare", "conclude"} <= set(started)
 
 
 async def test_each_step_is_streamed(world: World) -> None:
@@ -273,6 +275,26 @@ async def test_each_step_is_streamed(world: World) -> None:
     assert len(asyncio.all_tasks()) == 1
     with pytest.raises(InputError):
         await anext(review(world).astream({"sample": 3}))
+
+
+async def test_another_way_of_streaming_is_refused(world: World) -> None:
+    """Steps are `updates`; another mode, and an argument that the runnable does not have, are errors and not ignored."""
+    sample, _ = world.samples(write_described)
+    assert await anext(review(world).astream({"sample": sample}, stream_mode="updates"))
+    for how in ({"stream_mode": "values"}, {"stream_mode": ["updates", "values"]}, {"subgraphs": True}):
+        with pytest.raises(InputError, match=f"takes no {next(iter(how))}=.*which is stream_mode='updates'"):
+            await anext(review(world).astream({"sample": sample}, **how))
+    with pytest.raises(InputError, match="takes no stream_mode='values'"):
+        await review(world).ainvoke({"sample": sample}, stream_mode="values")
+    with pytest.raises(InputError, match="takes no stream_mode='debug'"):
+        await asyncio.to_thread(lambda: list(review(world).stream({"sample": sample}, stream_mode="debug")))
+
+
+async def test_the_output_has_the_fields_that_it_declares(world: World) -> None:
+    """What the graph keeps for itself, such as the seats of a panel, is no part of its output, nor is its input."""
+    sample, _ = world.samples(write_described)
+    state = await review(world).ainvoke({"sample": sample})
+    assert state.keys() == {"verdict", "chosen", "result", "calls"}
 
 
 async def test_concurrent_calls_share_a_context(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -333,6 +355,8 @@ async def test_what_cannot_be_used_is_named(world: World) -> None:
         ConfigError, match=r"no graph 'per_review'; did you mean peer_review.* There are: batch_ranking, "
     ):
         as_runnable("per_review")
+    with pytest.raises(ConfigError, match=r"no graph 'nonsense'\. There are: batch_ranking, "):
+        as_runnable("nonsense")
     with pytest.raises(ConfigError, match="options of the graph 'peer_review': panel: Field required"):
         as_runnable("peer_review")
     with pytest.raises(ConfigError, match="the graph 'deciding' needs models"):

@@ -59,8 +59,10 @@ async def test_fields_and_requests_are_one(settings: Settings) -> None:
     by_request = await evaluate(request, settings=settings)
     by_fields = await evaluate(data=str(data), judge="sim/judge", models=["sim/weak"], settings=settings)
     assert by_request == by_fields
-    with pytest.raises(InputError, match="evaluate takes no judges; it takes: "):
-        await evaluate(data=data, judges="sim/judge")
+    with pytest.raises(InputError, match=r"evaluate takes no model; did you mean models\?$"):
+        await evaluate(data=data, judge="sim/judge", model="sim/weak")
+    with pytest.raises(InputError, match=r"evaluate takes no zzz; it takes: .*data, "):
+        await evaluate(data=data, judge="sim/judge", zzz=1)
     with pytest.raises(InputError, match="evaluate: data: Field required; repeats: Input should be greater"):
         await evaluate(repeats=0)
     with pytest.raises(InputError, match="evaluate: seed: give a request, or its fields by name, and not both"):

@@ -50,7 +50,10 @@ class MemoryBlobs:
         try:
             return self._blobs[sha256]
         except KeyError:
-            raise StorageError(f"image {sha256} was never put into this store; load its sample again.") from None
+            raise StorageError(
+                f"image {sha256} is not in this store; read its sample into a store, and give that store by blobs=, as in "
+                "read_jsonl(path, blobs=blobs) and as_runnable(..., blobs=blobs)"
+            ) from None
 
 
 class FileBlobs:
