@@ -47,6 +47,7 @@ HEADING: dict[str, Any] = {
     "judge": "j",
     "repeats": 1,
     "judge_sees": "image",
+    "protocol": "ours",
 }
 CASES_OF_RUN = dict.fromkeys(Cases.model_fields, 0)
 

@@ -314,7 +314,7 @@ class DuelFigures(Used, DataFigures):
     language_models: tuple[LanguageModelGap, ...] = Field(
         description="every language model less every model that sees, by the same descriptions"
     )
-    elsewhere: Elsewhere | None = Field(description="only where scores were given")
+    elsewhere: Elsewhere | None = Field(default=None, description="only where scores were given")
     cases: Cases
     lead: Lead | None = Field(
         default=None,
