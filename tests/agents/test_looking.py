@@ -212,5 +212,5 @@ async def test_what_a_tool_reads_is_fenced(sample: Sample, blobs: MemoryBlobs, m
 async def test_a_lost_image_is_an_error_of_the_store(sample: Sample) -> None:
     """An image that the store lacks is no failure of the model's: it is raised."""
     gateway = ScriptedGateway([asks(("zoom", RIGHT_HALF))])
-    with pytest.raises(StorageError, match="never put"):
+    with pytest.raises(StorageError, match="is not in this store"):
         await solve(sample, gateway, Looking(("zoom",), MemoryBlobs()))

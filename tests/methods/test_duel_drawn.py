@@ -47,7 +47,6 @@ HEADING: dict[str, Any] = {
     "judge": "j",
     "repeats": 1,
     "judge_sees": "image",
-    "protocol": "ours",
 }
 CASES_OF_RUN = dict.fromkeys(Cases.model_fields, 0)
 
@@ -61,7 +60,7 @@ def summary(rows: Iterable[DuelRow] = (), **changes: Any) -> dict[str, Any]:
     """The figures of a run of duels with these rows."""
     found = duel_figures(rows, seed=0)
     models = {name: {**model, "calls": 1, "cost": 0.0} for name, model in found["models"].items()}
-    own = {"samples": 0, "baseline": "b", "orders": 2, "factuality": "none"}
+    own = {"samples": 0, "baseline": "b", "orders": 2, "factuality": "none", "protocol": "ours"}
     described = {"describer": None, "descriptions": None, "cases": CASES_OF_RUN}
     return {**HEADING, **own, **described, **found, "models": models, **changes}
 

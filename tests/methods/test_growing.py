@@ -67,7 +67,7 @@ async def test_the_planted_skills_come_back(settings: Settings) -> None:
         for placement in mappings(home, result.summary["version"]):
             assert placement.leaf is not None
             assert skill_of_path(placement.leaf) == skill_of(text_of[placement.criterion])
-            assert (placement.model, placement.prompt, placement.prompt_version) == (JUDGE, "tree_map", 2)
+            assert (placement.model, placement.prompt, placement.prompt_version) == (JUDGE, "tree_map", 3)
         edits = [edit for one in versions(home, "T") for edit in get_version(home, one.id).edits]
         tree = from_version(get_version(home, result.summary["version"]))
     assert check_tree(tree, criteria=text_of) == []
@@ -283,7 +283,7 @@ async def test_a_growth_is_exported(settings: Settings, format: Format) -> None:
     assert {(row["text"], row["sample"], row["stratum"]) for row in export.rows} == set(criteria)
     (without,) = (row for row in export.rows if row["leaf"] is None)
     assert (without["failure"], without["text"]) == ("unplaced", criteria[-1][0])
-    assert all(row["simulated"] and row["call_key"] and row["prompt"] == "tree_map@2" for row in export.rows)
+    assert all(row["simulated"] and row["call_key"] and row["prompt"] == "tree_map@3" for row in export.rows)
     assert encode(export, format)
 
 
