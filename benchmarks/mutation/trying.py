@@ -87,6 +87,9 @@ def _try(root: Path, files: list[str], source: tuple[Path, ast.Module] | None) -
 
     os.chdir(root)
     sys.path.insert(0, str(root))
+    # The process may be forked from a server that another caller started, with modules of the package loaded.
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("dokimasia", "tests")]:
+        del sys.modules[name]
     if source is not None:
         sys.meta_path.insert(0, _Finder(*source))
     with open(os.devnull, "w") as nowhere, contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
@@ -94,7 +97,7 @@ def _try(root: Path, files: list[str], source: tuple[Path, ast.Module] | None) -
         names = [STATISTICS, *(found.name for found in pkgutil.iter_modules(package.__path__, f"{STATISTICS}."))]
         failed = any(doctest.testmod(importlib.import_module(name)).failed for name in names)
         quiet = ["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:randomly"]
-        # The process may be forked from a server that another caller started, with modules of plug-ins loaded.
+        # Such a server may have loaded modules of plug-ins, too.
         quiet += ["-W", "ignore::pytest.PytestAssertRewriteWarning"]
         failed = failed or pytest.main([*files, *quiet]) != 0
     sys.exit(int(failed))
