@@ -117,6 +117,7 @@ def bootstrap_interval(
     """
     array = finite(values)
     low, high = _scale(array, bounds)
+    array = array.clip(low, high)
     grouped = by_cluster(array, clusters)
     check_level(level)
     count, mean = grouped.number, grouped.mean
@@ -292,7 +293,8 @@ def jackknifed(
 
 def _scale(array: Floats, bounds: tuple[float, float] | None) -> tuple[float, float]:
     low, high = bounds if bounds is not None else (-math.inf, math.inf)
-    if not low < high or array.min() < low or array.max() > high:
+    slack = ROUNDING * (high - low) if bounds is not None else 0.0
+    if not low < high or array.min() < low - slack or array.max() > high + slack:
         raise ValueError(f"the values lie between {array.min()} and {array.max()}, not within the bounds {bounds}")
     return low, high
 
