@@ -45,7 +45,7 @@ def test_the_table_by_categories_and_by_capabilities(tmp_path: Path, capsys: pyt
     retry = cells(table, "retry", "accuracy")
     assert after["gain"]["mean"] == pytest.approx(after["average"]["value"] - retry["average"]["value"], abs=2e-6)
     assert 1 <= cells(table, "peer", "atom score")["average"]["value"] <= 5
-    assert "strategy  measure" in said(capsys, "show", "last", *home)
+    assert "strategy measure" in " ".join(said(capsys, "show", "last", "--full", *home).split())
     tree = json.loads(said(capsys, *refine, "--json"))["tree"]
     assert tree is None
 
