@@ -72,17 +72,17 @@ def captions(sets: tuple[Path, ...], as_json: bool) -> int:
 
     read = [read_caption_set(path) for path in sets]
     if as_json:
-        print_json({"sets": [one._asdict() for one in read]})
+        print_json({"sets": [captions._asdict() for captions in read]})
         return 0
-    table = grid("", *(one.name for one in read))
+    table = grid("", *(captions.name for captions in read))
     for title, values in {
-        "images": [f"{one.images:,}" for one in read],
-        "captions": [f"{one.captions:,}" for one in read],
-        "words a caption": [f"{one.words_a_caption:,.2f}" for one in read],
-        "median, longest": [f"{one.median_words:,.0f}, {one.longest:,}" for one in read],
-        "domains": [_counts(one.domains) for one in read],
-        "annotators": [_counts(one.annotators) for one in read],
-        "sources": [_counts(one.sources) for one in read],
+        "images": [f"{captions.images:,}" for captions in read],
+        "captions": [f"{captions.captions:,}" for captions in read],
+        "words a caption": [f"{captions.words_a_caption:,.2f}" for captions in read],
+        "median, longest": [f"{captions.median_words:,.0f}, {captions.longest:,}" for captions in read],
+        "domains": [_counts(captions.domains) for captions in read],
+        "annotators": [_counts(captions.annotators) for captions in read],
+        "sources": [_counts(captions.sources) for captions in read],
     }.items():
         table.add_row(title, *map(escape, values))
     console().print(table)

@@ -171,9 +171,9 @@ def print_cost(preview: PreviewShown, *, style: str = "") -> None:
     for step in preview.by_step:
         if step.step:
             most = "at most " if step.if_undecided else ""
-            held = f", {step.calls - step.left:,} not counted" if step.left < step.calls else ""
+            spared = f", {step.calls - step.left:,} not counted" if step.left < step.calls else ""
             out.print(
-                f"  {step.step} ({step.model}): {most}{several(step.left, 'call')}{held}, {cost_text(step.left_cost)}"
+                f"  {step.step} ({step.model}): {most}{several(step.left, 'call')}{spared}, {cost_text(step.left_cost)}"
             )
     for name, count in preview.people.items():
         out.print(f"  {name}: {several(count, 'question')} to a person at most")

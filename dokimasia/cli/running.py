@@ -72,10 +72,10 @@ class ProgressLine:
         """Print the run's id, its samples and its estimate, and start the live line."""
         self.run_id, self._speed = run_id, Speed()
         # What a run that goes on had left when it was accepted is no longer true; what it has answered is said below.
-        asked = estimate if estimate.answered else estimate.model_copy(update={"models": estimate.asked})
-        cost = cost_text(asked.cost, asked.cost_known)
-        models = ", ".join(f"{name} {model.calls}" for name, model in asked.models.items())
-        plan = f", about {several(asked.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
+        remaining = estimate if estimate.answered else estimate.remaining
+        cost = cost_text(remaining.cost, remaining.cost_known)
+        models = ", ".join(f"{name} {model.calls}" for name, model in remaining.models.items())
+        plan = f", about {several(remaining.calls, 'call')} ({models}), estimated cost {cost}" if models else ""
         if estimate.answered:
             plan += f"; at least {estimate.answered:,} of them answered already, at most about {estimate.left:,} left"
         for name, count in estimate.people.items():

@@ -277,7 +277,7 @@ class Passport(Value):
 
     def halves_of(self, task: Task, evaluator: Evaluator) -> RatesByHalf | None:
         """Return what each half of the images says of an evaluator; None where nothing was measured."""
-        both = (one for one in self.halves if (one.task, one.choosing.evaluator) == (task, evaluator))
+        both = (half for half in self.halves if (half.task, half.choosing.evaluator) == (task, evaluator))
         return next(both, None)
 
     def decisions(self, task: Task, evaluator: Evaluator) -> BinaryRates | None:

@@ -60,9 +60,9 @@ class LangChainTransport:
         del fields["seed"]
         failure: TransportError
         try:
-            asked = self._asked()
+            chat_model = self._asked()
             tools = fields.pop("tools", None)
-            runnable = asked.bind_tools(tools) if tools else asked
+            runnable = chat_model.bind_tools(tools) if tools else chat_model
             reply = await runnable.ainvoke(messages, {"tags": [NOT_STREAMED]}, **fields)
             return clean_reply(chat_reply_of(reply, spec), self._clean)
         except TransportError:

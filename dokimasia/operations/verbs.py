@@ -420,11 +420,11 @@ async def fork(
     settled = settings or load_settings()
     names = ("observer", "stop", "transports", "chat_models", "given", "home")
     services: JsonObject = {name: fields.pop(name) for name in names if name in fields}
-    asked = request_of(ForkRequest, "fork", fields) if request is None else request
+    fork_request = request_of(ForkRequest, "fork", fields) if request is None else request
     if isinstance(parent, str):
         with _reading(settled, services.get("home")) as opened:
             parent = resolve_run(opened, parent)
-    return await fork_run(parent, asked, settings=settled, **services)
+    return await fork_run(parent, fork_request, settings=settled, **services)
 
 
 def _path(file: str | Path | None) -> Path | None:

@@ -39,14 +39,9 @@ def lead_sentences(
     p_text = f"p {p_text}" if p_text.startswith("<") else f"p = {p_text}"
     number, *limits = spans(difference)
     first, second = Span(lead.best, "strong"), Span(lead.next_best, "strong")
-    opening = (
-        (first, " is better than ", second, " by ")
-        if sure
-        else (
-            *("Whether ", first, " is better than ", second),
-            " is undecided: the difference is ",
-        )
-    )
+    opening = (first, " is better than ", second, " by ")
+    if not sure:
+        opening = ("Whether ", first, " is better than ", second, " is undecided: the difference is ")
     sentences: list[Cell] = [(*opening, number, f" {unit}", *limits, f" on {lead.n:,} {things} ({p_text}).")]
     if not sure and lead.samples_needed is not None and lead.samples_needed > lead.n:
         needed = Span(f"{lead.samples_needed:,}", "", f"{place}/samples_needed", lead.samples_needed)
@@ -56,4 +51,5 @@ def lead_sentences(
 
 def used_sentence(results: Used) -> str:
     """Return the calls of a run and their cost as a sentence."""
-    return f"{figures.used(results)[:1].upper()}{figures.used(results)[1:]}."
+    text = figures.used(results)
+    return f"{text[:1].upper()}{text[1:]}."

@@ -10,6 +10,7 @@ from pydantic import ValidationError
 from typing_extensions import Unpack
 
 from dokimasia.agents import PromptLibrary
+from dokimasia.domain.identity import faults_of
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.ports import BlobStore, Ledger, Transport, ValueStore
 from dokimasia.errors import ConfigError
@@ -23,12 +24,10 @@ from dokimasia.log import Redactor
 from dokimasia.plugins import entry_points_of, load
 from dokimasia.runs.plans import with_known_price
 from dokimasia.runs.services import (
-    chat_transports,
     check_prices,
     check_simulated,
-    is_given,
     keys_of,
-    transports_for_models,
+    transports_of_run,
 )
 from dokimasia.settings import Settings, load_settings, nearest, resolve_model
 from dokimasia.storage.content.blobs import MemoryBlobs
@@ -95,15 +94,10 @@ async def memory_context(
     keys = keys_of(settings, specs)
     blobs = services.get("blobs") or MemoryBlobs()
     seed = services.get("seed", 0)
-    given = {name: spec for name, spec in specs.items() if is_given(spec, settings)}
-    others = {name: spec for name, spec in specs.items() if name not in given}
     gateway = ModelGateway(
         ledger=services.get("ledger") or MemoryLedger(),
         blobs=blobs,
-        transports={
-            **chat_transports(given.values(), settings.chat_models),
-            **(transports or transports_for_models(others, prompts)),
-        },
+        transports=transports_of_run(specs, settings, prompts, transports),
         specs=specs,
         api_keys=keys,
         reduce=ReducedImages(blobs, reduce_image),
@@ -234,8 +228,7 @@ def _options_of(
     try:
         return type_.model_validate({**shared, **options})
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
-        raise ConfigError(f"options of the graph {graph.NAME!r}: {told}") from None
+        raise ConfigError(f"options of the graph {graph.NAME!r}: {faults_of(error)}") from None
 
 
 def _named(options: GraphOptions, fields: Sequence[str]) -> Iterator[str]:

@@ -81,6 +81,11 @@ class Estimate(Value):
         return _by_model(step for step in self.by_step if not step.if_undecided) if self.by_step else self.models
 
     @property
+    def remaining(self) -> "Estimate":
+        """The estimate of what is left to ask alone: `models` is `asked`."""
+        return self.model_copy(update={"models": self.asked})
+
+    @property
     def undecided(self) -> dict[str, ModelEstimate]:
         """What each model is asked beyond `asked`, at most, where no rule decides."""
         return _by_model(step for step in self.by_step if step.if_undecided and step.left)
@@ -96,12 +101,12 @@ class Estimate(Value):
         `calls`, `cost` and `models` are what is left to ask, `undecided` what comes to it at most where no rule decides, and
         `in_ledger` counts the calls that need not be paid for.
         """
-        asked = self.model_copy(update={"models": self.asked})
+        remaining = self.remaining
         undecided = self.model_copy(update={"models": self.undecided})
         return {
-            **asked.model_dump(mode="json", exclude={"answered"}),
-            "calls": asked.calls,
-            "cost": asked.cost,
+            **remaining.model_dump(mode="json", exclude={"answered"}),
+            "calls": remaining.calls,
+            "cost": remaining.cost,
             "undecided": {"calls": undecided.calls, "cost": undecided.cost},
             "in_ledger": self.in_ledger,
         }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import JsonObject, Value
+from dokimasia.domain.identity import JsonObject, Value, faults_of
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, InputError, NotFound
@@ -231,10 +231,9 @@ class Method(Generic[Q, P]):
         try:
             return run.plan_as(self.plan), stored_request(self.request, run.request)
         except ValidationError as error:
-            faults = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
             raise ConfigError(
-                f"run {run.id} cannot be read by this version of the method {self.name!r}: {error.title} has {faults}. A field "
-                "that is added needs a default, and one that is gone has to stay readable"
+                f"run {run.id} cannot be read by this version of the method {self.name!r}: {error.title} has "
+                f"{faults_of(error)}. A field that is added needs a default, and one that is gone has to stay readable"
             ) from error
 
     def json_figures(self, home: Home, run: Run) -> JsonObject:

@@ -91,6 +91,29 @@ def transports_for_models(specs: Mapping[str, ModelSpec], prompts: PromptLibrary
     return {**dict(transports_for(transport_names - set(built_in))), **chat_transports(models), **built_in}
 
 
+def transports_of_run(
+    specs: Mapping[str, ModelSpec],
+    settings: Settings,
+    prompts: PromptLibrary | None,
+    replacements: Mapping[str, Transport] | None = None,
+) -> dict[str, Transport]:
+    """Return the transports of a run's models, those of LangChain chat models that are given as objects among them.
+
+    Args:
+        specs: the run's models, by name.
+        settings: settings with the chat models.
+        prompts: the prompts that simulated models know.
+        replacements: transports that replace the package's own, by name; they take no part in those of chat models.
+
+    Raises:
+        ConfigError: a plug-in's transport that a model names cannot be loaded.
+    """
+    objects = [name for name, spec in specs.items() if is_given(spec, settings)]
+    others = {name: spec for name, spec in specs.items() if name not in objects}
+    by_object = chat_transports([specs[name] for name in objects], settings.chat_models)
+    return {**by_object, **(replacements or transports_for_models(others, prompts))}
+
+
 def chat_transports(
     specs: Iterable[ModelSpec], given: "Mapping[str, BaseChatModel] | None" = None
 ) -> dict[str, Transport]:
@@ -277,10 +300,7 @@ async def open_services(
     people = QueuedPeople(home, run, specs)
     async with share_services(home) as shared, AsyncExitStack() as stack:
         saver = await shared.saver()
-        given = {name: spec for name, spec in specs.items() if is_given(spec, settings)}
-        others = {name: spec for name, spec in specs.items() if name not in given}
-        ways = transports or transports_for_models(others, library)
-        ways = {**chat_transports(given.values(), settings.chat_models), **ways}
+        ways = transports_of_run(specs, settings, library, transports)
         reduce = ReducedImages(home.blobs, reduce_image, home=home)
         store, local = SqliteValueStore(home), LocalExecutor(saver, observer.steps)
         ledger = SqliteLedger(home)
@@ -314,7 +334,7 @@ async def open_services(
 
             ports = DriverPorts(gateway, HomeRows(home), saver, home.blobs, reduce, specs, observer.steps)
             driver_models = frozenset(
-                name for name, spec in specs.items() if transports or spec.ref.person or name in given
+                name for name, spec in specs.items() if transports or spec.ref.person or is_given(spec, settings)
             )
             orders = WorkerConfig(library, specs, driver_models, observer.steps is not None, transports_for_models)
             sent = keys if settings.worker_keys == "sent" else None

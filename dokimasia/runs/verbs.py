@@ -12,7 +12,7 @@ from typing import Annotated, Generic, Literal, Protocol, TypeVar, Union, get_ar
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from dokimasia.domain.identity import JsonObject
+from dokimasia.domain.identity import JsonObject, faults_of
 from dokimasia.errors import InputError
 from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
@@ -104,8 +104,7 @@ def request_of(request: type[Asked], name: str, fields: Mapping[str, object]) ->
     try:
         return request.model_validate({field: _read(known[field], value) for field, value in fields.items()})
     except ValidationError as error:
-        told = "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
-        raise InputError(f"{name}: {told}") from None
+        raise InputError(f"{name}: {faults_of(error)}") from None
 
 
 def _read(field: FieldInfo, value: object) -> object:
@@ -162,11 +161,11 @@ def describe(function: Callable[..., object], request: type[RunRequest], name: s
     function.__signature__ = inspect.Signature(  # pyright: ignore[reportFunctionMemberAccess]
         [leading, *parameters.values()], return_annotation=RunResult
     )
-    told = textwrap.indent("\n".join((*lines, SERVICES_HELP)), "    ")
+    described = textwrap.indent("\n".join((*lines, SERVICES_HELP)), "    ")
     about = inspect.cleandoc(request.__doc__ or "")
     function.__doc__ = (
         f"{about}\n\nReturns a `RunResult`; an interrupted run continues, and a finished one is read from the store.\n\n"
-        f"Args:\n    {argument}\n{told}\n\n"
+        f"Args:\n    {argument}\n{described}\n\n"
         "Raises:\n    InputError: a field, the data or the configuration cannot be used; nothing was sent.\n"
         "    HomeLocked: another process writes to the home.\n"
         "    Interrupted: the run was asked to stop; what is finished is kept.\n"

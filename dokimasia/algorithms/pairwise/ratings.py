@@ -222,8 +222,8 @@ def _rank_shares(resampled: Floats, place: int) -> tuple[float, ...]:
     alike = np.count_nonzero(np.abs(leads) <= _SAME, axis=1)
     shares: list[float] = []
     for rank in range(resampled.shape[1]):
-        held = (above <= rank) & (rank < above + alike)
-        shares.append(float((held / alike).sum()) / max(1, len(resampled)))
+        takes_rank = (above <= rank) & (rank < above + alike)
+        shares.append(float((takes_rank / alike).sum()) / max(1, len(resampled)))
     return tuple(shares)
 
 

@@ -49,8 +49,8 @@ def _held_against(measured: MeasureAgreement) -> Table:
         table = grid("who", "what", "n", "MAE", "Cohen's kappa")
     else:
         table = grid("who", "what", "n", "MAE", "consistent (at most 1 away)", "Cohen's kappa, quadratic")
-    for what, held in (("judge", measured.judges), ("decided by rules", _ruled(measured))):
-        for name, judge in held.items():
+    for what, judges in (("judge", measured.judges), ("decided by rules", _ruled(measured))):
+        for name, judge in judges.items():
             _add_row(table, escape(name), f"{what}, with people", judge)
             _add_models(table, judge.by_model)
     if measured.together is not None:
@@ -83,8 +83,8 @@ def _verdicts(measured: MeasureAgreement) -> Table | None:
         "verdicts of", "n", "right, right", "right, wrong", "wrong, right", "wrong, wrong", "agreement", "sensitivity",
         "specificity",
     )  # fmt: skip
-    for what, held in (("", measured.judges), (", decided by rules", _ruled(measured))):
-        for name, judge in held.items():
+    for what, judges in (("", measured.judges), (", decided by rules", _ruled(measured))):
+        for name, judge in judges.items():
             if (verdicts := judge.verdicts) is None:
                 continue
             counts = (verdicts.right_right, verdicts.right_wrong, verdicts.wrong_right, verdicts.wrong_wrong)

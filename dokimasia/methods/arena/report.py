@@ -6,19 +6,18 @@ from functools import partial
 from dokimasia.methods.arena.figures import ArenaFigures, ArenaModel, ArenaPair
 from dokimasia.methods.duel import (
     VERDICTS,
-    BesideScores,
     DuelPlaces,
     case_section,
     failed_verdicts,
     judged_in_one_order,
     missing_columns,
     sample_blocks,
-    score_correlation,
+    score_blocks,
     verdict_chart,
 )
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table, spans
-from dokimasia.report.charts import heat_chart, interval_chart, intervals_said, scatter_chart
+from dokimasia.report.charts import heat_chart, interval_chart, intervals_said
 from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Drawing, ReportData
 from dokimasia.report.fields import TableRow, pointer, rows_of
@@ -207,20 +206,8 @@ def elsewhere(data: ReportData) -> Section | None:
     comparison = data.figures_as(ArenaFigures).elsewhere
     if comparison is None:
         return None
-    blocks: list[Block] = []
     by_figure = {"reward": comparison.reward, "rating": comparison.rating}
-    for name, correlated in by_figure.items():
-        points = {model: (score, figure) for model, (score, figure) in correlated.points.items()}
-        if points:
-            chart = scatter_chart(points, x="score elsewhere", y=name, line=correlated.r_squared is not None)
-            blocks.append(Chart(chart, f"{name.capitalize()} beside the score elsewhere, one dot a model"))
-    columns: list[TableColumn[BesideScores]] = [
-        computed_column("figure", lambda row: row.name, numeric=False),
-        column("spearman", title="Spearman", write=score_correlation),
-        column("r_squared", title="R²", linked=False, write=partial(figures.number, digits=3)),
-        computed_column("models", lambda row: str(len(row.figures.points))),
-    ]
-    blocks.append(table(BesideScores, rows_of(by_figure), columns, "Rewards and ratings beside scores elsewhere"))
+    blocks = score_blocks(by_figure, "score elsewhere", "Rewards and ratings beside scores elsewhere")
     return Section("elsewhere", "Beside scores elsewhere", blocks, menu="Elsewhere")
 
 

@@ -473,8 +473,8 @@ def _weights_gap(
     for id, sample in judged[open_models[0]].items():
         sides: list[list[float | None]] = []
         for names in (open_models, proprietary):
-            found = [judged[name].get(id) for name in names]
-            sides.append([None if one is None else one.mean("overall") for one in found])
+            judged_samples = [judged[name].get(id) for name in names]
+            sides.append([None if sample is None else sample.mean("overall") for sample in judged_samples])
         values = [[score for score in side if score is not None] for side in sides]
         if any(len(side) < len(names) for side, names in zip(values, (open_models, proprietary), strict=True)):
             continue

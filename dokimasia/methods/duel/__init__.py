@@ -68,7 +68,7 @@ case_section = lazy_function("dokimasia.methods.duel.report", "cases")
 failed_verdicts = lazy_function("dokimasia.methods.duel.report", "failed_verdicts")
 judged_in_one_order = lazy_function("dokimasia.methods.duel.report", "judged_in_one_order")
 missing_columns = lazy_function("dokimasia.methods.duel.report", "missing_columns")
-score_correlation = lazy_function("dokimasia.methods.duel.report", "score_correlation")
+score_blocks = lazy_function("dokimasia.methods.duel.report", "score_blocks")
 sample_blocks = lazy_function("dokimasia.methods.duel.report", "sample")
 verdict_chart = lazy_function("dokimasia.methods.duel.report", "verdict_chart")
 
@@ -102,7 +102,7 @@ __all__ = [
     "place_figures",
     "previews",
     "sample_blocks",
-    "score_correlation",
+    "score_blocks",
     "unasked",
     "verdict_chart",
     "verdict_figures",

@@ -475,25 +475,31 @@ def _language_table(run: DuelFigures, measure: tuple[str, ...], title: str, abou
     return Table(columns, rows, f"{about} of language models and of models that see, by the same descriptions")
 
 
-def elsewhere(data: ReportData) -> Section | None:
-    """Return the section that holds rewards and visual factuality against scores elsewhere, and benchmarks to each other."""
-    comparison = data.figures_as(DuelFigures).elsewhere
-    if comparison is None:
-        return None
+def score_blocks(by_figure: Mapping[str, BesideScores], score: str, about: str) -> list[Block]:
+    """Return a chart of each figure beside a score elsewhere, and the table of their correlations."""
     blocks: list[Block] = []
-    by_figure = {"reward": comparison.reward, "visual factuality": comparison.factuality}
-    by_figure = {name: beside for name, beside in by_figure.items() if beside.points}
     for name, beside in by_figure.items():
-        points = {model: (score, figure) for model, (score, figure) in beside.points.items()}
-        chart = scatter_chart(points, x=OC_SCORE, y=name, line=beside.r_squared is not None)
-        blocks.append(Chart(chart, f"{name.capitalize()} beside the OC score, one dot a model"))
+        if beside.points:
+            points = {model: (elsewhere, figure) for model, (elsewhere, figure) in beside.points.items()}
+            chart = scatter_chart(points, x=score, y=name, line=beside.r_squared is not None)
+            blocks.append(Chart(chart, f"{name.capitalize()} beside the {score}, one dot a model"))
     columns: list[TableColumn[BesideScores]] = [
         computed_column("figure", lambda row: row.name, numeric=False),
         column("spearman", title="Spearman", write=score_correlation),
         column("r_squared", title="R²", linked=False, write=partial(figures.number, digits=3)),
         computed_column("models", lambda row: str(len(row.figures.points))),
     ]
-    blocks.append(table(BesideScores, rows_of(by_figure), columns, "Figures beside the OC score"))
+    return [*blocks, table(BesideScores, rows_of(by_figure), columns, about)]
+
+
+def elsewhere(data: ReportData) -> Section | None:
+    """Return the section that holds rewards and visual factuality against scores elsewhere, and benchmarks to each other."""
+    comparison = data.figures_as(DuelFigures).elsewhere
+    if comparison is None:
+        return None
+    by_figure = {"reward": comparison.reward, "visual factuality": comparison.factuality}
+    by_figure = {name: beside for name, beside in by_figure.items() if beside.points}
+    blocks = score_blocks(by_figure, OC_SCORE, "Figures beside the OC score")
     blocks += _redundancy(comparison)
     note = "A benchmark is redundant with another where both rank the models alike; few models show little of that."
     blocks.append(Paragraph(note, "note"))
@@ -512,7 +518,7 @@ def _redundancy(comparison: Elsewhere) -> Iterator[Block]:
         rows.append(
             [
                 Span(row, "strong"),
-                *(figures.NOTHING if one is None else figures.number(one, digits=3) for one in others),
+                *(figures.NOTHING if value is None else figures.number(value, digits=3) for value in others),
             ]
         )
     about = "Redundancy: Spearman's correlation over models above the diagonal, R² below"

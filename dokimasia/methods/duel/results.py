@@ -138,7 +138,7 @@ def _elsewhere(plan: DuelPlan, models: Mapping[str, DuelledModel]) -> Elsewhere 
         return None
     rewards = {plan.baseline_name: 0.0}
     factuality: dict[str, float] = {}
-    for name, model in sorted(models.items(), key=lambda one: not one[0].endswith(f"#{TEXT}")):
+    for name, model in sorted(models.items(), key=lambda entry: not entry[0].endswith(f"#{TEXT}")):
         base, _, arm = name.partition("#")
         if arm not in ("", TEXT):
             continue

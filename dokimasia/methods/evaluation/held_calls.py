@@ -140,24 +140,24 @@ class LedgerWalk:
         from dokimasia.graphs.evaluation import checkpoint_scoring
 
         judge = self._plan.judge_of("score").ref.name
-        held: list[AnswerState] = []
+        states: list[AnswerState] = []
         for item in await self._answers(sample, id):
             if item.get("response"):
-                held.append(await self._decided(sample, item))
+                states.append(await self._decided(sample, item))
             elif item.get("failed") not in (None, *OPEN_KINDS):
                 continue  # the candidate's reply cannot be used, and is not judged
             else:
                 self.left["score", judge] += self._times(sample)
                 self.left[JUDGE_ANSWER, judge] += sample.reference_text is not None
-        if criteria and held and not self._plan.tools:
+        if criteria and states and not self._plan.tools:
             await self._store.get(CriteriaSet, criteria)
-            state: checkpoint_scoring.State = {"sample": id, "criteria": criteria, "items": held}
+            state: checkpoint_scoring.State = {"sample": id, "criteria": criteria, "items": states}
             await checkpoint_scoring.score_answers(state, self._context)
             for (label, _), count in self._gateway.missing.items():
                 self.left[JUDGE_ANSWER if label == "equivalence" else "score", judge] += count
             self._gateway.missing.clear()
             return
-        for item in held:
+        for item in states:
             self.left["score", judge] += self._times(sample)
             self.left[JUDGE_ANSWER, judge] += not item.get("final")
 

@@ -123,8 +123,8 @@ def evaluation_of(data: ReportData) -> EvaluationFigures:
 
 def overview(data: ReportData) -> Section:
     """Return the overview: data, models and judge, and the main results in a few sentences."""
-    found = _findings(data)
-    return Section("overview", "Overview", (*([Bullets(found)] if found else []), Facts(_facts(data))))
+    findings = _findings(data)
+    return Section("overview", "Overview", (*([Bullets(findings)] if findings else []), Facts(_facts(data))))
 
 
 def _facts(data: ReportData) -> list[tuple[str, Cell]]:

@@ -22,8 +22,8 @@ async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
             yield stage
         return
     if plan.to_write or plan.to_check:
-        given = {id: {"written": plan.golds[id]} for id in plan.to_check}
-        gold_inputs: dict[str, dict[str, str]] = {id: {} for id in plan.to_write} | given
+        inputs = {id: {"written": plan.golds[id]} for id in plan.to_check}
+        gold_inputs: dict[str, dict[str, str]] = {id: {} for id in plan.to_write} | inputs
 
         def gold_items(sample: Sample) -> list[Item]:
             return [Item(gold_item(sample.id), gold_inputs[sample.id])] if sample.id in gold_inputs else []

@@ -534,8 +534,8 @@ def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: 
     gold = (
         GoldJudgements(n=len(golds), n_scored=sum(golds), coverage=rounded(sum(golds) / len(golds))) if golds else None
     )
-    asked = [detection for detection in every if detection.asked]
-    failures = cast("Iterable[FailureKind]", (detection.failure for detection in asked if detection.failure))
+    asked_detections = [detection for detection in every if detection.asked]
+    failures = cast("Iterable[FailureKind]", (detection.failure for detection in asked_detections if detection.failure))
     return ProbedEvaluator(
         **dict(_kind(overall)),
         equal=to_share(controls.equal),
@@ -547,7 +547,7 @@ def _evaluator(rows: Sequence[FailureRate], every: Sequence[Detection], places: 
         dimensions={row.name: _kind(row) for row in rows if row.scope == "dimension"},
         gold=gold,
         **failure_fields(failures),
-        unasked=len(every) - len(asked),
+        unasked=len(every) - len(asked_detections),
     )
 
 

@@ -112,11 +112,11 @@ def _grown(name: str, seed: int, mapping: Mapping[str, str]) -> GrownTree:
 
 
 def _pair(first: str, second: str, mappings: Mapping[str, Mapping[str, str]]) -> GrownPair:
-    one, other = mappings[first], mappings[second]
-    shared = one.keys() & other.keys()
-    groups = cluster_agreement(one, other)
-    parents = cluster_agreement(_ancestors(one, 2), _ancestors(other, 2))
-    same = len(_ancestors(one, 1).items() & _ancestors(other, 1).items())
+    mapping, other = mappings[first], mappings[second]
+    shared = mapping.keys() & other.keys()
+    groups = cluster_agreement(mapping, other)
+    parents = cluster_agreement(_ancestors(mapping, 2), _ancestors(other, 2))
+    same = len(_ancestors(mapping, 1).items() & _ancestors(other, 1).items())
     return GrownPair(
         first=first,
         second=second,

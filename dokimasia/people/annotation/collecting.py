@@ -104,7 +104,9 @@ def hand_out(
 
 def _by_model(drawn: Sequence[Subject], subjects: Sequence[Subject]) -> dict[str, tuple[int, int]]:
     """Return how many answers with a verdict were drawn of each model, and of how many."""
-    numbers, totals = (Counter(one.unit.model for one in several if one.verdict) for several in (drawn, subjects))
+    numbers, totals = (
+        Counter(subject.unit.model for subject in several if subject.verdict) for several in (drawn, subjects)
+    )
     return {model: (numbers[model], total) for model, total in sorted(totals.items())}
 
 

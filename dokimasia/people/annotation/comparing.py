@@ -113,8 +113,8 @@ def compare(
             judges[name] = verdicts.by_judge
             rules |= {name: verdicts.by_rule} if verdicts.by_rule else {}
         else:
-            for name, said in judged_of(home, run, scale or SCALES[SCORE]).items():
-                judges[_fresh(judges, name, run.id)] = said
+            for name, scores in judged_of(home, run, scale or SCALES[SCORE]).items():
+                judges[_fresh(judges, name, run.id)] = scores
         models += _simulated(run)
         places |= {one.id: SampleOrigin(group_of(one), one.cluster) for one in load_samples(home, run.id)}
     annotations = read_annotations(path)
@@ -122,9 +122,9 @@ def compare(
         rows = read_annotations(file)
         names = {one.annotator for one in rows}
         for name in sorted(names):
-            said = {one.unit: one.value for one in rows if one.annotator == name}
-            judges[_fresh(judges, name, file.name)] = said
-    _check_known(path, annotations, [unit for said in (*judges.values(), *rules.values()) for unit in said], places)
+            scores = {one.unit: one.value for one in rows if one.annotator == name}
+            judges[_fresh(judges, name, file.name)] = scores
+    _check_known(path, annotations, [unit for scores in (*judges.values(), *rules.values()) for unit in scores], places)
     measures = sorted({one.unit.measure for one in annotations})
     ends = {measure: scale_of(measure, annotations, scale, name=str(path)) for measure in measures}
     rated = put_together(annotations, places.get)

@@ -189,7 +189,7 @@ def open_answers(home: Home, run: Run, subjects: Sequence[Subject]) -> list[Subj
     if not answers:
         return list(subjects)
     verdicts = {answer.unit.thing: answer.correctness for answer in answers if not answer.known}
-    kept = [one._replace(verdict=verdicts[one.unit]) for one in subjects if one.unit in verdicts]
+    kept = [subject._replace(verdict=verdicts[subject.unit]) for subject in subjects if subject.unit in verdicts]
     if not kept:
         raise InputError(
             f"rules decided every answer of run {run.id}: no label of people would change a rate (dokimasia correct)"
@@ -239,7 +239,7 @@ def draw_subjects(
     if number is None:
         return list(subjects)
 
-    if cases is not None and any(one.verdict for one in subjects):
+    if cases is not None and any(subject.verdict for subject in subjects):
         return _spread(subjects, cases, seed=seed)
 
     def name(one: Subject) -> tuple[str, int]:
@@ -257,20 +257,20 @@ def _spread(subjects: Sequence[Subject], number: int, *, seed: int) -> list[Subj
     compared best on the same samples. A larger number draws the same responses and more.
     """
     strata: dict[tuple[str, str], list[Subject]] = {}
-    for one in subjects:
-        strata.setdefault((one.unit.model, one.verdict), []).append(one)
+    for subject in subjects:
+        strata.setdefault((subject.unit.model, subject.verdict), []).append(subject)
     places: dict[AnnotationUnit, tuple[float, str]] = {}
     for (_, verdict), several in strata.items():
-        ordered = sorted(several, key=lambda one: (unit_interval("cases", seed, one.unit.id), one.unit.id))
-        for rank, one in enumerate(ordered):
-            places[one.unit] = ((rank + 0.5) / len(ordered), verdict)
+        ordered = sorted(several, key=lambda subject: (unit_interval("cases", seed, subject.unit.id), subject.unit.id))
+        for rank, subject in enumerate(ordered):
+            places[subject.unit] = ((rank + 0.5) / len(ordered), verdict)
     drawn: set[AnnotationUnit] = set()
     for model in {model for model, _ in strata}:
         of_model = sorted(
-            (one.unit for one in subjects if one.unit.model == model), key=lambda unit: (places[unit], unit)
+            (subject.unit for subject in subjects if subject.unit.model == model), key=lambda unit: (places[unit], unit)
         )
         drawn |= set(of_model[:number])
-    return [one for one in subjects if one.unit in drawn]
+    return [subject for subject in subjects if subject.unit in drawn]
 
 
 def name_key(name: tuple[str, int]) -> str:

@@ -209,36 +209,36 @@ def _cut(rate: float | None, over: tuple[float, float], by_rule: tuple[float, fl
 
 def labelled_answers(answers: Sequence[DecidedAnswer], labels: Labels) -> LabelledAnswers:
     """Return the decisions on answers, their labels (of the first repeat only), and which of them rules settled."""
-    decided = [(one, one.decision) for one in answers if one.decision is not None]
+    decided = [(answer, answer.decision) for answer in answers if answer.decision is not None]
     return LabelledAnswers(
         [decision.right for _, decision in decided],
-        [None if one.repeat else labels.right.get(one.unit) for one, _ in decided],
-        [one.known for one, _ in decided],
+        [None if answer.repeat else labels.right.get(answer.unit) for answer, _ in decided],
+        [answer.known for answer, _ in decided],
     )
 
 
 def _by_labels(answers: Sequence[DecidedAnswer], labels: Labels, *, seed: int) -> ByLabels:
-    given = labelled_answers(answers, labels)
-    clusters = [one.cluster for one in answers if one.decision is not None]
-    found = powered_rate(given.decided, given.labels, known=given.known, clusters=clusters, seed=seed)
+    labelled = labelled_answers(answers, labels)
+    clusters = [answer.cluster for answer in answers if answer.decision is not None]
+    powered = powered_rate(labelled.decided, labelled.labels, known=labelled.known, clusters=clusters, seed=seed)
     if labels.drawn:
-        found = found._replace(rate=None, interval=None, reason=labels.drawn, alone=None)
+        powered = powered._replace(rate=None, interval=None, reason=labels.drawn, alone=None)
     return ByLabels(
-        **dict(_corrected(Corrected(found.rate, found.interval, found.reason))),
-        weight=None if found.rate is None else rounded(found.weight),
-        labels=found.labels,
-        clusters=found.clusters,
-        missing=found.missing,
-        alone=_corrected(_alone(found)),
-        certain=_certain(given),
+        **dict(_corrected(Corrected(powered.rate, powered.interval, powered.reason))),
+        weight=None if powered.rate is None else rounded(powered.weight),
+        labels=powered.labels,
+        clusters=powered.clusters,
+        missing=powered.missing,
+        alone=_corrected(_alone(powered)),
+        certain=_certain(labelled),
     )
 
 
-def _certain(given: LabelledAnswers) -> Bounds | None:
+def _certain(labelled: LabelledAnswers) -> Bounds | None:
     """Return the least and the most of a rate that rules and labels leave open."""
     settled = [
         decided if known else label
-        for decided, label, known in zip(given.decided, given.labels, given.known or (), strict=True)
+        for decided, label, known in zip(labelled.decided, labelled.labels, labelled.known or (), strict=True)
     ]
     if not settled:
         return None
@@ -323,7 +323,7 @@ def _rate(one: ShareEstimate) -> MeasuredRate:
 
 
 def _labels(labels: Labels, file: Path) -> LabelsUsed:
-    taken = (
+    assumption = (
         "taken for a random draw of the answers that no rule decided, such as annotate draw --cases makes by its seed"
     )
     return LabelsUsed(
@@ -334,6 +334,6 @@ def _labels(labels: Labels, file: Path) -> LabelsUsed:
         by_majority=labels.by_majority,
         ruled=labels.ruled,
         contradicting=labels.contradicting,
-        drawn=labels.drawn or taken,
+        drawn=labels.drawn or assumption,
         p_value=None if labels.p_value is None else rounded(labels.p_value),
     )

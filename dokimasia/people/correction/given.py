@@ -211,7 +211,7 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
         ]
     )
     together = put_together(given)
-    settled = {one.unit: _settled(one) for one in together}
+    settled = {rated.unit: _settled(rated) for rated in together}
     right = {unit: value for unit, value in settled.items() if value is not None}
     differ = [unit for unit in settled if unit not in right]
     if differ:
@@ -221,33 +221,37 @@ def read_labels(path: Path, judged: DecidedRun, *, seed: int) -> Labels:
         )
     kinds = {one.unit: one.error for one in given if one.error and not right[one.unit]}
     answers = [
-        one for measure in judged.measures for several in measure.models.values() for one in several if not one.repeat
+        answer
+        for measure in judged.measures
+        for several in measure.models.values()
+        for answer in several
+        if not answer.repeat
     ]
-    judges = {one.unit for one in answers if one.decision is not None and one.decision.by_judge}
-    ruled = {one.unit: one.decision.right for one in answers if one.known and one.decision is not None}
+    judges = {answer.unit for answer in answers if answer.decision is not None and answer.decision.by_judge}
+    ruled = {answer.unit: answer.decision.right for answer in answers if answer.known and answer.decision is not None}
     labelled = [unit for unit in right if unit in ruled]
     drawn, p_value = _drawn(right, judged, seed=seed)
     return Labels(
         right=right,
         kinds=[(unit, kind) for unit, kind in sorted(kinds.items()) if unit in judges],
-        named=frozenset(one.error for one in given if one.error),
-        people=len({one.annotator for one in given}),
+        named=frozenset(annotation.error for annotation in given if annotation.error),
+        people=len({annotation.annotator for annotation in given}),
         drawn=drawn,
         p_value=p_value,
-        by_majority=sum(one.adjudicated is None and one.reference not in (0, 1) for one in together),
+        by_majority=sum(rated.adjudicated is None and rated.reference not in (0, 1) for rated in together),
         ruled=len(labelled),
         contradicting=sum(right[unit] != ruled[unit] for unit in labelled),
-        rated={one.unit: one.response_sha256 for one in given if one.response_sha256},
+        rated={annotation.unit: annotation.response_sha256 for annotation in given if annotation.response_sha256},
     )
 
 
-def _settled(one: RatedUnit) -> bool | None:
+def _settled(rated: RatedUnit) -> bool | None:
     """Return what holds of an answer: the adjudicated label, what all say, or of three or more people the majority."""
-    if one.reference in (0, 1):
-        return one.reference == 1
-    if len(one.said) < MAJORITY_OF or one.reference == 0.5:
+    if rated.reference in (0, 1):
+        return rated.reference == 1
+    if len(rated.said) < MAJORITY_OF or rated.reference == 0.5:
         return None
-    return one.reference > 0.5
+    return rated.reference > 0.5
 
 
 def check_responses(where: str, labels: Labels, home: Home, run: Run) -> str:
@@ -293,26 +297,27 @@ def _drawn(right: Mapping[AnnotationUnit, bool], judged: DecidedRun, *, seed: in
     tested.
     """
     counts: dict[str, float] = {}
-    seen: list[AnnotationUnit] = []
+    labelled_units: list[AnnotationUnit] = []
     for measure in judged.measures:
         for answers in measure.models.values():
-            open_units = [one.unit for one in answers if not (one.repeat or one.known) and one.decision is not None]
+            decided = [answer for answer in answers if answer.decision is not None]
+            open_units = [answer.unit for answer in decided if not (answer.repeat or answer.known)]
             labelled = [unit for unit in open_units if unit in right]
-            seen += labelled
+            labelled_units += labelled
             for unit in open_units:
                 category = judged.categories[unit.id]
                 counts[category] = counts.get(category, 0.0) + len(labelled) / len(open_units)
     counts = {name: count for name, count in counts.items() if count}
     if len(counts) < 2:
         return "", None
-    names = [judged.categories[unit.id] for unit in seen]
-    p_value = same_kinds(names, counts, clusters=[unit.id for unit in seen], seed=seed)
+    names = [judged.categories[unit.id] for unit in labelled_units]
+    p_value = same_kinds(names, counts, clusters=[unit.id for unit in labelled_units], seed=seed)
     if p_value >= DRAWN_AT_LEAST:
         return "", p_value
-    shares, there = as_shares(counts), as_shares(Counter(names))
-    name = max(sorted(counts), key=lambda one: abs(there.get(one, 0.0) - shares[one]))
+    shares, label_shares = as_shares(counts), as_shares(Counter(names))
+    name = max(sorted(counts), key=lambda category: abs(label_shares.get(category, 0.0) - shares[category]))
     return (
-        f"the labelled answers are no random draw: {there.get(name, 0.0):.0%} of them, and {shares[name]:.0%} of all that no "
-        f"rule decided, are of the category {name or '(none)'}; draw them over all categories: annotate draw RUN --scale 0-1 "
-        "--cases N --seed S"
+        f"the labelled answers are no random draw: {label_shares.get(name, 0.0):.0%} of them, and {shares[name]:.0%} of "
+        f"all that no rule decided, are of the category {name or '(none)'}; draw them over all categories: annotate draw "
+        "RUN --scale 0-1 --cases N --seed S"
     ), p_value

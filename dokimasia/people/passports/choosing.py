@@ -31,7 +31,12 @@ def task_halves(found: Mapping[tuple[Task, Evaluator], Sequence[Detection]], *, 
         of_task: dict[Evaluator, Sequence[Detection]] = {
             evaluator: several for (one, evaluator), several in found.items() if one == task
         }
-        clusters = {one.item: one.cluster for several in of_task.values() for one in several if one.case != "gold"}
+        clusters = {
+            detection.item: detection.cluster
+            for detections in of_task.values()
+            for detection in detections
+            if detection.case != "gold"
+        }
         choosing, estimating = halves(dict(sorted(clusters.items())), {}, seed=seed)
         split.append(TaskHalves(task, _within(of_task, choosing), _within(of_task, estimating)))
     return split
@@ -52,13 +57,13 @@ def recommendations(split: Sequence[TaskHalves]) -> Iterator[Recommendation]:
     """Yield for each task the recommended evaluator for all errors together, and for each group of them."""
     for task, choosing, estimating in split:
         errors = (
-            one
+            detection
             for half in (choosing, estimating)
             for several in half.values()
-            for one in several
-            if one.case == "error"
+            for detection in several
+            if detection.case == "error"
         )
-        for group in ("", *sorted({one.group for one in errors})):
+        for group in ("", *sorted({detection.group for detection in errors})):
             yield _recommended(task, group, choosing, estimating)
 
 

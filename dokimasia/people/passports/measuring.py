@@ -187,16 +187,16 @@ def _difference(one: MeasuredShare, other: MeasuredShare) -> MeasuredDifference:
 
 def _replies(key: Key, found: Sequence[Detection], costs: Sequence[float | None]) -> ReplyRates:
     known = [one for one in costs if one is not None]
-    asked = [one for one in found if one.asked]
+    asked_detections = [detection for detection in found if detection.asked]
     return ReplyRates(
         task=key[0],
         evaluator=key[1],
-        n=len(asked),
-        unparsable=measured(asked, lambda one: float(one.failure == "unparsable")),
-        refused=measured(asked, lambda one: float(one.failure == "refused")),
-        failures=counts_by_name(one.failure for one in asked if one.failure),  # pyright: ignore[reportArgumentType]
+        n=len(asked_detections),
+        unparsable=measured(asked_detections, lambda detection: float(detection.failure == "unparsable")),
+        refused=measured(asked_detections, lambda detection: float(detection.failure == "refused")),
+        failures=counts_by_name(detection.failure for detection in asked_detections if detection.failure),  # pyright: ignore[reportArgumentType]
         cost=rounded(sum(known) / len(known)) if known and len(known) == len(costs) else None,
-        unasked=len(found) - len(asked),
+        unasked=len(found) - len(asked_detections),
         priced=len(known),
     )
 

@@ -69,7 +69,7 @@ def chosen_judge(
         said.append("none of them detects more than it raises false alarms, so none is better than chance")
     if len(considered) == 1 and len(several) > 1:
         said.append(f"{spec.ref.name} alone has figures, and was compared with nobody")
-    if not _same_images([one for _, one in considered]):
+    if not _same_images([figures for _, figures in considered]):
         said.append("their passports rest on other items or seeds, so that these are not the same images")
     why = (
         f"chosen among {in_words(list(several))} for {what}, by detection less false alarms on one half of the images: "

@@ -181,8 +181,8 @@ def _written_rubrics(
         mined = _easy_wrong(inputs.caption, read_list(inputs.responses))
         if prompt.endswith("_published"):
             return mined
-        taken = [row.statement or "" for row in mined] + read_list(inputs.rubrics)
-        return [*mined, *_facts_of_caption(inputs.caption, taken, ENOUGH_EASY_WRONG - len(mined))]
+        statements = [row.statement or "" for row in mined] + read_list(inputs.rubrics)
+        return [*mined, *_facts_of_caption(inputs.caption, statements, ENOUGH_EASY_WRONG - len(mined))]
     if prompt == "rubric_repair":
         return _repaired_rubrics(inputs)
     rows = _must_right(inputs.caption, picture)
@@ -250,9 +250,9 @@ def _easy_wrong(caption: str, responses: Sequence[str]) -> list[RubricRow]:
     return rubrics
 
 
-def _facts_of_caption(caption: str, taken: Sequence[str], count: int) -> list[RubricRow]:
+def _facts_of_caption(caption: str, statements: Sequence[str], count: int) -> list[RubricRow]:
     """So many statements of the caption that no rubric is on, each as a demand that no response of the pool fails."""
-    keys = {demanded.key for rubric in taken if (demanded := demand_of(rubric))}
+    keys = {demanded.key for rubric in statements if (demanded := demand_of(rubric))}
     free = [statement for statement in read_statements(caption) if statement.key not in keys]
     free.sort(key=lambda statement: unit_interval("fact", caption[:200], *statement.key))
     rows = [_rubric_row(statement, _sentence_in(caption, statement)) for statement in free[:count]]
