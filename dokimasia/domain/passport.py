@@ -230,7 +230,7 @@ class Passport(Value):
     `sha256` is over everything else in it and shows an edit by hand; it claims nothing about who made the file.
     """
 
-    format: Literal["dokimasia-passport/1", "dokimasia-passport/2"] = FORMAT
+    format: Literal["dokimasia-passport/2"] = FORMAT
     sha256: str = Field(default="", description="of all other fields, as canonical JSON")
     judge: PassportModel
     prompts: dict[str, str] = Field(description="VERSION:HASH by the prompt's name")
@@ -245,7 +245,7 @@ class Passport(Value):
     replies: tuple[ReplyRates, ...]
     binary: tuple[BinaryRates, ...]
     halves: tuple[RatesByHalf, ...] = Field(
-        default=(), description="all errors of a task under an evaluator, by halves of the images; absent in format 1"
+        default=(), description="all errors of a task under an evaluator, by halves of the images"
     )
     recommended: tuple[Recommendation, ...]
 

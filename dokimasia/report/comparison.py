@@ -427,13 +427,18 @@ def _conclusion(pair: ScoreComparison) -> Cell:
     if measured is None:
         return (name, ": no sample has a figure on both sides.")
     first, second, difference, limits, p_value = difference_cells(row.compared, row.percent)
-    unit = "points" if row.percent else "points of the score"
-    chance = "is beyond chance" if measured.p_value <= SURE else "may be chance"
+    unit = "percentage points" if row.percent else "points of the score"
+    outer = row.compared.outer if isinstance(row.compared, AccuracyComparison) else None
     p_text = plain(p_value)
+    p_text = f"p {p_text}" if p_text.startswith("<") else f"p = {p_text}"
+    chance = f"This may be chance ({p_text})."
+    if measured.p_value <= SURE:
+        chance = f"This is beyond chance ({p_text})."
+        if outer is not None and outer.low <= 0 <= outer.high:
+            chance = f"This is beyond chance ({p_text}), but undecided answers could reverse it."
     return (
         *(name, f": {row.name} {plain(first)} → {plain(second)}, a difference of ", *spans(difference)),
-        f" {unit} [{plain(limits)}] on {row.n.partition('/')[0]} samples, which {chance} ",
-        f"(p {p_text})." if p_text.startswith("<") else f"(p = {p_text}).",
+        f" {unit} [{plain(limits)}] on {row.n.partition('/')[0]} samples. {chance}",
     )
 
 

@@ -31,21 +31,28 @@ def lead_sentences(
     """
     if lead is None:
         return []
+    where = f"on {lead.n:,} {things}"
     if lead.difference.mean == 0:
-        return [f"{lead.best} and {lead.next_best} do not differ on the {lead.n:,} {things} that both have."]
-    sure = lead.p_value <= figures.SURE
+        return [f"{lead.best} and {lead.next_best} have the same mean {where}."]
+    low = lead.difference.low
+    sure = lead.p_value <= figures.SURE and (low is None or low > 0)
     difference = figures.measured(lead.difference, f"{place}/difference", digits=digits, ends=digits, signed=not sure)
     p_text = figures.p_value(lead.p_value).text
     p_text = f"p {p_text}" if p_text.startswith("<") else f"p = {p_text}"
     number, *limits = spans(difference)
-    first, second = Span(lead.best, "strong"), Span(lead.next_best, "strong")
-    opening = (first, " is better than ", second, " by ")
-    if not sure:
-        opening = ("Whether ", first, " is better than ", second, " is undecided: the difference is ")
-    sentences: list[Cell] = [(*opening, number, f" {unit}", *limits, f" on {lead.n:,} {things} ({p_text}).")]
-    if not sure and lead.samples_needed is not None and lead.samples_needed > lead.n:
+    best, next_best = Span(lead.best, "strong"), Span(lead.next_best, "strong")
+    size = (number, f" {unit}", *limits, f" {where} ({p_text})")
+    if sure and lead.reversible:
+        return [(best, " is ahead of ", next_best, " by ", *size, ", but undecided answers could reverse this.")]
+    if sure:
+        return [(best, " is better than ", next_best, " by ", *size, ".")]
+    sentences: list[Cell] = [
+        ("It is not clear whether ", best, " is better than ", next_best, ": the difference is ", *size, ".")
+    ]
+    if lead.samples_needed is not None and lead.samples_needed > lead.n:
         needed = Span(f"{lead.samples_needed:,}", "", f"{place}/samples_needed", lead.samples_needed)
-        sentences.append(("About ", needed, f" {things} would show a difference of this size (80 % power)."))
+        start = "If the true difference is this large, about "
+        sentences.append((start, needed, f" {things} are needed to show it (80 % power)."))
     return sentences
 
 

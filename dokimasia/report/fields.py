@@ -177,17 +177,24 @@ class PairedDifference(Value):
 
 
 class Lead(Value):
-    """How the best of several compares with the next best, on the samples that both have."""
+    """How the best of several compares with the next best, on the samples that all of them have.
 
-    best: str = Field(description="who has the highest figure")
+    Who has less than half as many samples as another takes no part.
+    """
+
+    best: str = Field(description="who has the highest figure on these samples")
     next_best: str = Field(description="who has the next highest")
-    n: Count = Field(description="samples that both have")
+    n: Count = Field(description="samples that all have")
     difference: Interval = Field(description="best less next best, by sample, in the figure's unit; not below 0")
     p_value: Fraction = Field(
         description="two-sided, by sign flips of whole clusters; not adjusted for the choice of two"
     )
     samples_needed: Count | None = Field(
         description="samples that show a difference of this size with 80 % power; null where nothing can be said of it"
+    )
+    reversible: bool = Field(
+        default=False,
+        description="whether the next best would be ahead if its undecided answers were right; left out where not",
     )
 
 

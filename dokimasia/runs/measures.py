@@ -182,37 +182,42 @@ def lead_of(
     widest: float,
     seed: int,
     unit: float = 1.0,
+    highest: Mapping[str, Mapping[str, float]] | None = None,
 ) -> Lead | None:
-    """Return how the best of several compares with the next best on the samples that both have; None without two.
+    """Return how the best of several compares with the next best on the samples that all have; None without two.
 
     Args:
-        values: by name, the value of each sample; the highest mean is the best, and names break ties.
+        values: by name, the value of each sample. Who has less than half as many as another takes no part; the highest mean
+            over the samples that all others have is the best, and names break ties.
         clusters: the cluster of each sample.
         widest: the largest difference that can occur.
         seed: of the bootstrap and of the permutations.
         unit: the factor of the difference, such as 100 for percentage points.
+        highest: the values if all undecided answers were right; None if none are undecided.
     """
-    means = {name: sum(by_sample.values()) / len(by_sample) for name, by_sample in values.items() if by_sample}
-    if len(means) < 2:
+    most = max(map(len, values.values()), default=0)
+    compared = {name: by_sample for name, by_sample in values.items() if by_sample and 2 * len(by_sample) >= most}
+    if len(compared) < 2:
         return None
-    first, second = sorted(means, key=lambda name: (-means[name], name))[:2]
-    shared = [sample for sample in values[first] if sample in values[second]]
-    if not shared:
+    samples = [sample for sample in next(iter(compared.values())) if all(sample in of for of in compared.values())]
+    if not samples:
         return None
-    steps = [values[first][sample] - values[second][sample] for sample in shared]
-    if sum(steps) < 0:  # on the samples of one alone the order may be another
-        first, second, steps = second, first, [-step for step in steps]
-    shared_clusters = [clusters[sample] for sample in shared]
-    patterns = max(1_000, min(PERMUTATIONS, MOST_FLIPS // len(shared)))
-    ends = bootstrap_interval(steps, clusters=shared_clusters, seed=seed, bounds=(-widest, widest))
+    means = {name: sum(by_sample[sample] for sample in samples) for name, by_sample in compared.items()}
+    best, next_best = sorted(means, key=lambda name: (-means[name], name))[:2]
+    steps = [compared[best][sample] - compared[next_best][sample] for sample in samples]
+    sample_clusters = [clusters[sample] for sample in samples]
+    patterns = max(1_000, min(PERMUTATIONS, MOST_FLIPS // len(samples)))
+    ends = bootstrap_interval(steps, clusters=sample_clusters, seed=seed, bounds=(-widest, widest))
     difference = sum(steps) / len(steps)
+    possible = means[next_best] if highest is None else sum(highest[next_best][sample] for sample in samples)
     return Lead(
-        best=first,
-        next_best=second,
-        n=len(shared),
+        best=best,
+        next_best=next_best,
+        n=len(samples),
         difference=interval_of(unit * difference, ends, unit=unit),
-        p_value=rounded(sign_flip_test(steps, clusters=shared_clusters, seed=seed, permutations=patterns).p_value),
-        samples_needed=_needed(steps, shared_clusters, difference),
+        p_value=rounded(sign_flip_test(steps, clusters=sample_clusters, seed=seed, permutations=patterns).p_value),
+        samples_needed=_needed(steps, sample_clusters, difference),
+        reversible=possible > means[best],
     )
 
 

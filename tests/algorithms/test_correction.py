@@ -332,3 +332,15 @@ def test_where_rules_and_labels_leave_nothing_open_the_rate_is_theirs() -> None:
     assert powered_rate(settled, [None] * 55, known=[True] * 55).rate == 40 / 55
     few = powered_rate([*settled, *[True] * 5], [None] * 59 + [True], known=known)
     assert (few.rate, few.missing) == (None, 4)
+
+
+@pytest.mark.parametrize("labelled", [False, True])
+def test_a_difference_of_answers_that_are_all_known_has_a_width(labelled: bool) -> None:
+    """Without an open answer the difference of these answers is certain, and that of all questions is not."""
+    labels = [True] * 30 if labelled else [None] * 30
+    known = None if labelled else [True] * 30
+    same = LabelledAnswers([True] * 30, labels, known)
+    difference = powered_difference(same, same)
+    assert difference.rate == 0
+    assert difference.interval is not None
+    assert difference.interval.low < 0 < difference.interval.high

@@ -54,7 +54,7 @@ def test_clusters_count_by_their_size() -> None:
     sizes = np.array([1.0, 4.0, 9.0, 2.0, 20.0])
     means = np.array([5.0, 4.0, 5.0, 2.0, 4.5])
     low, high = gaffke_interval(Clusters(means * sizes, sizes), (1.0, 5.0))
-    weights = np.random.default_rng(0).exponential(size=(200_000, 6)) * np.append(sizes, sizes.mean())
+    weights = np.random.default_rng(0).exponential(size=(200_000, 6)) * np.append(sizes, sizes.max())
     weights /= weights.sum(axis=1, keepdims=True)
     drawn = [np.quantile(weights @ np.append(means, end), q) for end, q in ((1.0, 0.025), (5.0, 0.975))]
     assert (low, high) == pytest.approx(drawn, abs=0.02)
@@ -86,3 +86,15 @@ def test_similar_models_have_an_interval_of_their_difference() -> None:
     near = difference_interval(drawn.tolist(), (drawn + np.linspace(0.0, 0.1, 20)).tolist(), seed=0, bounds=(1.0, 5.0))
     assert near.method == "gaffke"
     assert near == pytest.approx(found, abs=0.02)
+
+
+def test_a_few_large_images_are_covered() -> None:
+    """An unseen image may be as large as the largest, so that two large images among small ones mislead no interval."""
+    sizes = np.array([50.0, 50.0] + [1.0] * 20)
+    generator = np.random.default_rng(0)
+    misses = 0
+    for _ in range(100):
+        right = generator.integers(0, 2, len(sizes)).astype(float)
+        low, high = gaffke_interval(Clusters(right * sizes, sizes), (0.0, 1.0))[:2]
+        misses += not low <= 0.5 <= high
+    assert misses <= 5

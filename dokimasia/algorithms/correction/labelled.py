@@ -219,6 +219,9 @@ def _difference(sides: "Sequence[_Side]") -> tuple[float, ConfidenceInterval]:
     rate = sides[1].rate - sides[0].rate
     if sides[0].place.max() < 1:
         return rate, ConfidenceInterval(-1.0, 1.0, "one cluster")
+    if all(side.complete for side in sides):
+        steps = (sides[1].values - sides[0].values).tolist()
+        return rate, bootstrap_interval(steps, clusters=sides[0].place.tolist(), seed=0, bounds=(-1.0, 1.0))
     left_out = sides[1].left_out() - sides[0].left_out()
     steps = sides[1].values - sides[0].values
     least = float(steps.var()) / len(steps) + sum(side.unseen for side in sides)

@@ -32,7 +32,7 @@ def gaffke_interval(grouped: Clusters, scale: tuple[float, float], level: float 
 
     Notes
     -----
-    For the upper limit one more cluster is added, at the upper end of the scale and of mean size, and all clusters get
+    For the upper limit one more cluster is added, at the upper end of the scale and as large as the largest, and all clusters get
     random weights that sum to 1 (uniform on the simplex). The limit is the (1 + level) / 2 quantile of the weighted mean,
     sum w s / sum w n for clusters of sum s and size n; the lower limit likewise. With equal sizes that is Gaffke's bound,
     for which no distribution is known that it fails to cover. With unequal sizes it is the same bound for the excess
@@ -56,7 +56,7 @@ def gaffke_interval(grouped: Clusters, scale: tuple[float, float], level: float 
     (3.91, 5.0)
     """
     tail = (1 - level) / 2
-    size = float(grouped.sizes.mean())
+    size = float(grouped.sizes.max())
     high = _upper(grouped.sums, grouped.sizes, scale[1], size, tail)
     low = -_upper(-grouped.sums, grouped.sizes, -scale[0], size, tail)
     return ConfidenceInterval(max(scale[0], low), min(scale[1], high), method="gaffke")

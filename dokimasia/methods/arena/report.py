@@ -1,6 +1,6 @@
 """The report of an arena: ratings, ranks, win matrix, pairs, places, scores elsewhere, and cases."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 
 from dokimasia.methods.arena.figures import ArenaFigures, ArenaModel, ArenaPair
@@ -18,9 +18,9 @@ from dokimasia.methods.duel import (
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Chart, Column, Paragraph, Section, Span, Table, spans
 from dokimasia.report.charts import heat_chart, interval_chart, intervals_said
-from dokimasia.report.conclusions import used_sentence
+from dokimasia.report.conclusions import MOST_SENTENCES, used_sentence
 from dokimasia.report.data import Drawing, ReportData
-from dokimasia.report.fields import TableRow, pointer, rows_of
+from dokimasia.report.fields import Interval, TableRow, pointer, rows_of
 from dokimasia.report.sections import provenance, skipped
 from dokimasia.report.tables import TableColumn, cell, column, computed_column, name_column, points_of, table
 
@@ -58,6 +58,8 @@ def conclusion(data: ReportData) -> list[Cell]:
     rated = {name: model.rating for name, model in run.models.items() if model.rating is not None}
     if not rated:
         return ["No model has a rating."]
+    if len(run.groups) > 1:
+        return [*_highest_of_groups(run, rated), used_sentence(run)]
     first, *others = sorted(rated, key=lambda name: (-rated[name].mean, name))
     rating = figures.measured(rated[first], f"{pointer('models', first)}/rating", digits=0)
     sentences: list[Cell] = [(Span(first, "strong"), " is rated highest: ", *spans(rating), ".")]
@@ -70,6 +72,16 @@ def conclusion(data: ReportData) -> list[Cell]:
                 end = ", and whether that is chance could not be tested."
             sentences.append(("Its lead over ", Span(others[0], "strong"), " is ", *spans(gap), end))
     return [*sentences, _apart_sentence(run.pairs), used_sentence(run)]
+
+
+def _highest_of_groups(run: ArenaFigures, rated: Mapping[str, Interval]) -> Iterator[Cell]:
+    """Yield the highest rated model of each group; ratings of different groups cannot be compared."""
+    for group in run.groups[: MOST_SENTENCES - 1]:
+        names = sorted(rated.keys() & set(group.models), key=lambda name: (-rated[name].mean, name))
+        if len(names) > 1:
+            rating = figures.measured(rated[names[0]], f"{pointer('models', names[0])}/rating", digits=0)
+            among = f"Among {figures.in_words(sorted(names))}, "
+            yield (among, Span(names[0], "strong"), " is rated highest: ", *spans(rating), ".")
 
 
 def _group_warnings(run: ArenaFigures) -> Iterator[str]:

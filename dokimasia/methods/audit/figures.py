@@ -176,7 +176,7 @@ class AuditFigures(Used, DataFigures):
     models: dict[str, AuditedModel] = Field(description="by name; NAME#blind is the arm without images")
     lead: Lead | None = Field(
         default=None,
-        description="model with the highest gated score against the next, in percentage points; left out without two "
+        description="model with the highest gated score against the next, in points; left out without two "
         "models, arms not counted",
     )
     domains: Counts = Field(description="samples by domain")

@@ -146,13 +146,18 @@ def conclusion(data: ReportData) -> list[Cell]:
     verb = " has the highest gated score: " if len(scores) > 1 else ": gated score "
     score = figures.measured(scores[best], f"{pointer('models', best)}/overall", digits=1)
     sentences: list[Cell] = [
-        (Span(best, "strong"), verb, *spans(score), f" of 100 on {figures.several(audit.models[best].n, 'sample')}."),
-        *lead_sentences(audit.lead, unit="percentage points"),
+        (
+            Span(best, "strong"),
+            verb,
+            *spans(score),
+            f" of 100 on {figures.several(audit.models[best].n_scored, 'sample')}.",
+        ),
+        *lead_sentences(audit.lead, unit="points"),
     ]
-    failed = sum(model.answers - model.answers_scored for model in audit.models.values())
+    failed = sum(sum(model.failed_answers.values()) for name, model in audit.models.items() if "#" not in name)
     if failed:
         sentences.append(
-            f"{figures.several(failed, 'response')} could not be judged; the bounds say what they leave open."
+            f"{figures.several(failed, 'response')} failed or could not be judged; the bounds say what they leave open."
         )
     return [*sentences, used_sentence(audit)]
 

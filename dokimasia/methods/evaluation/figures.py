@@ -322,13 +322,14 @@ class AnsweredSamples:
         """Return the mean over a sample's scored repeats."""
         return sum(self.scores[id]) / len(self.scores[id])
 
-    def strict(self) -> dict[str, float]:
-        """Return the share of right answers by sample, undecided ones counted as not right; failed ones do not count."""
+    def right_shares(self, *, undecided_right: bool = False) -> dict[str, float]:
+        """Return the share of right answers by sample; failed answers do not count, undecided ones as not right by default."""
         shares: dict[str, float] = {}
         for id, answers in self.correctness.items():
             decided = [answer for answer in answers if answer != "failed"]
             if decided:
-                shares[id] = decided.count("right") / len(decided)
+                right = decided.count("right") + undecided_right * decided.count("undecided")
+                shares[id] = right / len(decided)
         return shares
 
 
@@ -405,9 +406,10 @@ def _lead(models: Mapping[str, AnsweredSamples], *, seed: int) -> Lead | None:
     """Return the best model's lead in strict accuracy, or in the score if no sample has a reference answer."""
     compared = {name: samples for name, samples in models.items() if "#" not in name}
     clusters = {id: cluster for samples in compared.values() for id, cluster in samples.clusters.items()}
-    shares = {name: samples.strict() for name, samples in compared.items()}
+    shares = {name: samples.right_shares() for name, samples in compared.items()}
     if any(shares.values()):
-        return lead_of(shares, clusters, widest=1.0, seed=seed, unit=100.0)
+        highest = {name: samples.right_shares(undecided_right=True) for name, samples in compared.items()}
+        return lead_of(shares, clusters, widest=1.0, seed=seed, unit=100.0, highest=highest)
     scores = {name: {id: samples.mean(id) for id in samples.scores} for name, samples in compared.items()}
     return lead_of(scores, clusters, widest=HIGHEST - LOWEST, seed=seed)
 

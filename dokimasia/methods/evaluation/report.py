@@ -156,18 +156,20 @@ def conclusion(data: ReportData) -> list[Cell]:
     evaluation = evaluation_of(data)
     if not evaluation.models:
         return []
-    lines = strict_accuracy_lines(data) or _highest_scores(data)
-    if not lines:
-        return ["Nothing was scored: there is no figure to report."]
-    unit = "points of 5" if strict_accuracy_lines(data) == [] else "percentage points"
-    lines += lead_sentences(evaluation.lead, unit=unit, digits=2 if unit == "points of 5" else 1)
+    strict = strict_accuracy_lines(data)
+    first, *undecided = strict or _highest_scores(data) or ["Nothing was scored: there is no figure to report."]
+    unit, digits = ("percentage points", 1) if strict else ("points of 5", 2)
+    lead = lead_sentences(evaluation.lead, unit=unit, digits=digits)
+    lines = [first, *lead[:1]]
+    incomplete = _coverage_line(data) if data.judged else ""
+    if incomplete:
+        lines.append(incomplete)
+    lines += undecided
     if evaluation.corrections is not None:
         lines.append(corrections_notice(evaluation.corrections))
     if not data.judged and _has_undecided(evaluation.models):
         lines.append("With --judge, a judge decides the undecided answers.")
-    incomplete = _coverage_line(data) if data.judged else ""
-    if incomplete:
-        lines.append(incomplete)
+    lines += lead[1:]
     return [*lines[: MOST_SENTENCES - 1], used_sentence(evaluation.together)]
 
 

@@ -27,7 +27,7 @@ from dokimasia.domain.blindspots import (
     paradigm_of,
 )
 from dokimasia.domain.identity import Value
-from dokimasia.domain.judgement import CheckpointScores, FinalAnswer
+from dokimasia.domain.judgement import OPEN_KINDS, CheckpointScores, FinalAnswer
 from dokimasia.domain.rubric import RubricJudgement
 from dokimasia.methods.probe.request import ProbePlan
 from dokimasia.methods.probe.units import ProbeUnit, all_units, dimension_of, stored_probes
@@ -118,7 +118,7 @@ def detections(home: Home, units: Mapping[str, ProbeUnit], rows: Iterable[Result
             gold = judgements[unit.first][0] if unit.first in judgements else None
             detection = detect(unit, gold, judgements[name])
         bases = (by_item.get(base) for base in unit.bases)
-        asked = not any(base is not None and base.failure for base in bases)
+        asked = not any(base is not None and base.failure and base.failure not in OPEN_KINDS for base in bases)
         yield _detection(unit, detection, row.failure or "", asked=asked, share_named=shares_named.get(unit.reading))
 
 

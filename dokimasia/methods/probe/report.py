@@ -51,6 +51,7 @@ from dokimasia.report.blocks import (
     Texts,
 )
 from dokimasia.report.charts import AXIS, KEYED, PALETTE, Figure, heat_chart, plain_layout
+from dokimasia.report.conclusions import used_sentence
 from dokimasia.report.data import Cut, Drawing, Picture, ReportData, Views
 from dokimasia.report.fields import Bounds, Interval, TableRow, pointer
 from dokimasia.report.labels import label, short_labels, ticks
@@ -246,7 +247,7 @@ def conclusion(data: ReportData) -> list[Cell]:
     for task in tasks_of(data):
         if task.figures.shown:
             headlines.append(headline(task.task, measured_judges(task)))
-    return headlines
+    return [*headlines, used_sentence(data.figures_as(ProbeFigures))]
 
 
 def _main_table(task: TaskReport) -> Table:

@@ -1,4 +1,4 @@
-"""RatesByHalf of a passport's images, and its recommended evaluators: chosen on one half, and measured on the other."""
+"""Rates on each half of a passport's images, and the recommended evaluators: chosen on one half, and measured on the other."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import NamedTuple
