@@ -250,6 +250,11 @@ def test_a_model_that_always_wins_has_no_rating_and_that_is_said(cases: Path, se
     said = [plain(block.text) for block in section.blocks if hasattr(block, "kind") and block.kind == "warning"]
     assert any("cannot be compared" in text for text in said)
     assert any("sim/weak: no finite rating" in text for text in said)
+    conclude = METHOD.drawing().conclusion
+    assert conclude is not None
+    concluded = [plain(sentence) for sentence in conclude(data)]
+    assert concluded[0].startswith("Among "), "ratings of different groups are not compared"
+    assert not any("lead over" in text for text in concluded)
 
 
 @pytest.mark.parametrize(
