@@ -455,12 +455,18 @@ def open_and_proprietary(
     if "the best" not in gaps:
         return None
     first = gaps["the best"]
-    leads = "proprietary" if first.gap.mean >= 0 else "open"
-    certain = "beyond chance" if first.p <= ALPHA else "which may be chance"
     sentence = (
         f"The best proprietary model ({best['proprietary']}, {first.proprietary:.1f}) and the best open model "
-        f"({best['open']}, {first.open:.1f}) lie {abs(first.gap.mean):.1f} points apart in favour of the {leads} one, {certain}."
+        f"({best['open']}, {first.open:.1f})"
     )
+    if first.gap.mean == 0:
+        sentence += " have the same mean."
+    else:
+        leads = "proprietary" if first.gap.mean > 0 else "open"
+        certain = "beyond chance" if first.p <= ALPHA else "which may be chance"
+        sentence += f" lie {abs(first.gap.mean):.1f} points apart in favour of the {leads} one, {certain}."
+    if any(len(names) > 1 for names in groups.values()):
+        sentence += " They were chosen by these scores, so that p is too small."
     return OpenAndProprietary(best=(best["open"], best["proprietary"]), gaps=gaps, says=sentence)
 
 
