@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import httpx
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretBytes, SecretStr
 
 from dokimasia.domain.call import Chat, ChatReply, Message, ModelCall, ModelReply, ModelSpec, ToolCall, Usage
 from dokimasia.domain.identity import JsonObject
@@ -15,6 +15,7 @@ from dokimasia.gateway.failures import LONGEST_MESSAGE, Verdict, cut, retry_afte
 from dokimasia.gateway.images import EncodedImages, data_uri
 from dokimasia.gateway.openai_format import chat_fields, finish_of, storable, version_of
 from dokimasia.gateway.sending import Redact, clean_reply, redactor
+from dokimasia.log import names_secret
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -29,13 +30,16 @@ NOT_STREAMED = "nostream"
 CAUSES = 6
 """Causes of an exception that are looked at, since many chat models wrap what their provider's client raised."""
 
+SCHEMES = ("bearer ", "basic ", "token ")
+"""What stands before the key in a header."""
+
 
 class LangChainTransport:
     """Asks one chat model; implements `dokimasia.domain.ports.Transport`.
 
     Images are content blocks with data URLs. Sampling goes along where it is set; a chat model's own parameters hold
-    otherwise. The repeat index is not sent, since many chat models refuse a `seed`. A cache of LangChain is passed by: a
-    repeat is a draw of its own, and the ledger keeps what is paid for.
+    otherwise. The repeat index is not sent, since many chat models refuse a `seed`. LangChain's own cache is
+    bypassed: a repeat is a draw of its own, and the ledger keeps what is paid for.
     """
 
     def __init__(self, model: "BaseChatModel") -> None:
@@ -87,14 +91,14 @@ class LangChainTransport:
 def chat_reply_of(message: "AIMessage", spec: ModelSpec) -> ChatReply:
     """Return a chat model's message as a reply: text, tool calls, how it ended, usage, and the model's version."""
     metadata = message.response_metadata
-    finish, native = finish_of(next((metadata[field] for field in FINISH_FIELDS if metadata.get(field)), None))
+    finish, native = finish_of(_finish_word(metadata))
     tools = [
         ToolCall(id=_text(tool["id"]), name=tool["name"], arguments=json.dumps(tool["args"]))
         for tool in message.tool_calls
     ]
     for broken in message.invalid_tool_calls:
         tools.append(ToolCall(id=_text(broken["id"]), name=_text(broken["name"]), arguments=_text(broken["args"])))
-    refusal = message.additional_kwargs.get("refusal")
+    refusal = message.additional_kwargs.get("refusal") or _refusal_block(message)
     used = message.usage_metadata
     usage = Usage() if used is None else Usage(input_tokens=used["input_tokens"], output_tokens=used["output_tokens"])
     return ChatReply(
@@ -106,6 +110,26 @@ def chat_reply_of(message: "AIMessage", spec: ModelSpec) -> ChatReply:
         usage=usage,
         version=version_of(metadata.get("model_name") or metadata.get("model"), spec.ref.model.rpartition("/")[2]),
     )
+
+
+def _finish_word(metadata: Mapping[str, object]) -> object:
+    """Return a provider's word for how a reply ended; OpenAI's Responses API gives one for an incomplete reply alone."""
+    for field in FINISH_FIELDS:
+        if metadata.get(field):
+            return metadata[field]
+    if metadata.get("status") != "incomplete":
+        return None
+    details = metadata.get("incomplete_details")
+    return (details.get("reason") if isinstance(details, Mapping) else None) or "incomplete"
+
+
+def _refusal_block(message: "AIMessage") -> str | None:
+    """Return the text of a content block that is a refusal."""
+    for block in message.content if isinstance(message.content, list) else ():
+        inner = block.get("value") if isinstance(block, dict) and block.get("type") == "non_standard" else block
+        if isinstance(inner, dict) and inner.get("type") == "refusal":
+            return str(inner.get("refusal") or inner.get("text") or "refusal")
+    return None
 
 
 def classify(error: Exception, clean: Redact = str) -> TransportError:
@@ -196,11 +220,44 @@ def _message(message: Message, urls: Mapping[str, str]) -> "BaseMessage":
 
 
 def _secrets(model: "BaseChatModel") -> list[str]:
-    """Return the secrets among a chat model's fields."""
-    values = [getattr(model, name, None) for name in (*type(model).model_fields, *model.lc_secrets)]
-    secrets = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
-    named = [getattr(model, name, None) for name in model.lc_secrets]
-    return [*secrets, *(value for value in named if isinstance(value, str))]
+    """Return the secrets among a chat model's fields, headers included; those after `Bearer` also without it."""
+    texts = [
+        *_secret_texts(_fields(model)),
+        *_secret_texts({name: getattr(model, name, None) for name in model.lc_secrets}, True),
+    ]
+    bare = [text.partition(" ")[2].strip() for text in texts if text.lower().startswith(SCHEMES)]
+    return [*texts, *bare]
+
+
+def _secret_texts(value: object, secret: bool = False) -> Iterator[str]:
+    """Yield the texts in a value that are secret by type, by the name over them or, with `secret`, all of them."""
+    if isinstance(value, SecretStr):
+        yield value.get_secret_value()
+    elif isinstance(value, SecretBytes | bytes):
+        data = value if isinstance(value, bytes) else value.get_secret_value()
+        if secret or not isinstance(value, bytes):
+            yield data.decode("utf-8", "replace")
+    elif isinstance(value, str):
+        if secret:
+            yield value
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _secret_texts(part, secret or _covers_secrets(str(name)))
+    elif isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):  # a header as a pair
+        yield from _secret_texts(value[1], secret or _covers_secrets(value[0]))
+    elif isinstance(value, list | tuple | set | frozenset):
+        for part in value:
+            yield from _secret_texts(part, secret)
+    elif isinstance(value, BaseModel):
+        yield from _secret_texts(_fields(value), secret)
+
+
+def _covers_secrets(name: str) -> bool:
+    return names_secret(name) or "header" in name.lower()
+
+
+def _fields(model: BaseModel) -> dict[str, object]:
+    return {**{name: vars(model).get(name) for name in type(model).model_fields}, **(model.model_extra or {})}
 
 
 def _text(value: str | None) -> str:
