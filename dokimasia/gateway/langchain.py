@@ -1,7 +1,11 @@
 """The transport to a LangChain chat model: any `BaseChatModel`, asked in this process."""
 
+import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING
 
 import httpx
@@ -20,6 +24,7 @@ from dokimasia.log import names_secret
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.runnables import RunnableConfig
 
 FINISH_FIELDS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 """Fields of a message's `response_metadata` that say how the reply ended, by provider."""
@@ -40,6 +45,8 @@ class LangChainTransport:
     Images are content blocks with data URLs. Sampling goes along where it is set; a chat model's own parameters hold
     otherwise. The repeat index is not sent, since many chat models refuse a `seed`. LangChain's own cache is
     bypassed: a repeat is a draw of its own, and the ledger keeps what is paid for.
+    A chat model without asynchronous code runs in threads of its own, so that its slow replies hold up nothing else that
+    the event loop leaves to threads.
     """
 
     def __init__(self, model: "BaseChatModel") -> None:
@@ -47,6 +54,7 @@ class LangChainTransport:
         self._model = model
         self._images = EncodedImages(data_uri)
         self._clean = redactor(_secrets(model), str)
+        self._pool: ThreadPoolExecutor | None = None
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
         """Ask the chat model once and return its reply.
@@ -67,7 +75,11 @@ class LangChainTransport:
             chat_model = self._asked()
             tools = fields.pop("tools", None)
             runnable = chat_model.bind_tools(tools) if tools else chat_model
-            reply = await runnable.ainvoke(messages, {"tags": [NOT_STREAMED]}, **fields)
+            config: RunnableConfig = {"tags": [NOT_STREAMED]}
+            if _is_asynchronous(chat_model):
+                reply = await runnable.ainvoke(messages, config, **fields)
+            else:
+                reply = await self._in_thread(partial(runnable.invoke, messages, config, **fields), spec)
             return clean_reply(chat_reply_of(reply, spec), self._clean)
         except TransportError:
             raise
@@ -76,7 +88,23 @@ class LangChainTransport:
         raise failure  # outside the handler: the original error, which can hold a key, is not its context
 
     async def aclose(self) -> None:
-        """Close nothing: the chat model is its owner's."""
+        """End the threads once they are idle; the chat model stays its owner's to close."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+    async def _in_thread(self, work: "Callable[[], AIMessage]", spec: ModelSpec) -> "AIMessage":
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(spec.max_concurrency, thread_name_prefix="dokimasia-chat-model")
+        context = copy_context()
+
+        def run() -> "AIMessage":
+            try:
+                return context.run(work)
+            except StopIteration as error:  # which no future can hold
+                raise RuntimeError("StopIteration") from error
+
+        return await asyncio.get_running_loop().run_in_executor(self._pool, run)
 
     def _asked(self) -> "BaseChatModel":
         """Return the chat model, without a cache."""
@@ -86,6 +114,14 @@ class LangChainTransport:
         if cache is False or (not cache and get_llm_cache() is None):
             return self._model
         return self._model.model_copy(update={"cache": False})
+
+
+def _is_asynchronous(model: "BaseChatModel") -> bool:
+    """Return whether a chat model has asynchronous code of its own, in place of LangChain's, which calls a thread."""
+    from langchain_core.language_models import BaseChatModel
+
+    names = ("_agenerate", "_astream", "agenerate", "ainvoke")
+    return any(getattr(type(model), name) is not getattr(BaseChatModel, name) for name in names)
 
 
 def chat_reply_of(message: "AIMessage", spec: ModelSpec) -> ChatReply:

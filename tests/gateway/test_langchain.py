@@ -1,8 +1,11 @@
 """LangChain chat models as models: messages, replies, failures, identity, secrets, in runs and by plug-in."""
 
+import asyncio
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -287,6 +290,54 @@ def test_an_order_of_a_set_and_asking_are_no_part_of_an_identity() -> None:
     before = endpoint(fake)
     fake.invoke("x")
     assert endpoint(fake) == before != endpoint(FakeListChatModel(responses=["a"]))
+
+
+async def test_synchronous_code_runs_in_threads_of_its_own() -> None:
+    """As many calls as the model may have at once wait together, though the loop's own threads are all taken."""
+    together = threading.Barrier(4)
+    running: set[threading.Thread] = set()
+
+    def answer(messages: list[BaseMessage]) -> AIMessage:
+        running.add(threading.current_thread())
+        together.wait(timeout=10)
+        return AIMessage("yes")
+
+    model = Chatty(answer=answer)
+    spec = spec_of(model).model_copy(update={"max_concurrency": 4})
+    transport, blobs = LangChainTransport(model), MemoryBlobs()
+    with ThreadPoolExecutor(1) as single:
+        asyncio.get_running_loop().set_default_executor(single)
+        replies = await asyncio.gather(
+            *(transport.send(chat(model, repeat=n), spec, api_key=None, blobs=blobs) for n in range(4))
+        )
+    assert {getattr(reply, "text", None) for reply in replies} == {"yes"}
+    assert len(running) == 4
+    await transport.aclose()
+    for thread in running:
+        thread.join(timeout=10)
+    assert not any(thread.is_alive() for thread in running)
+
+
+async def test_asynchronous_code_runs_in_the_loop() -> None:
+    """A chat model with asynchronous code of its own is asked by it."""
+
+    class Prompt(Chatty):
+        """A chat model with asynchronous code."""
+
+        async def _agenerate(
+            self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **given: Any
+        ) -> ChatResult:
+            return self._generate(messages)
+
+    names: list[str] = []
+
+    def answer(messages: list[BaseMessage]) -> AIMessage:
+        names.append(threading.current_thread().name)
+        return AIMessage("yes")
+
+    model = Prompt(answer=answer)
+    assert (await sent(model, chat(model))).text == "yes"
+    assert names == [threading.current_thread().name]
 
 
 async def test_plain_keys_reach_no_text() -> None:
