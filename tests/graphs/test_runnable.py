@@ -357,7 +357,7 @@ def test_without_an_event_loop_a_graph_is_invoked(world: World) -> None:
 
 
 def test_without_an_event_loop_a_batch_shares_a_context(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A batch of synchronous code opens its home once, and equal calls are paid once, also without a home."""
+    """A batch of synchronous code opens its home once; without one its calls share a ledger, also one after another."""
     opened = counted_gateways(monkeypatch)
     inputs = [{"sample": sample} for sample in world.samples(write_described)]
     runnable = review(world, home=world.folder / "home")
