@@ -1,14 +1,24 @@
 """LangChain chat models as models: by plug-in or as an object; their identity, which holds no secret."""
 
+import dataclasses
+import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
+from datetime import date
+from decimal import Decimal
+from enum import Enum
 from functools import lru_cache
+from pathlib import PurePath
 from typing import TYPE_CHECKING
+from uuid import UUID
+
+from pydantic import BaseModel, SecretBytes, SecretStr
 
 from dokimasia.domain.call import ModelRef, ModelSpec
-from dokimasia.domain.identity import digest
+from dokimasia.domain.identity import canonical_json, digest
 from dokimasia.errors import ConfigError
+from dokimasia.log import names_secret
 from dokimasia.plugins import make_chat_model
 
 if TYPE_CHECKING:
@@ -20,15 +30,24 @@ LANGCHAIN = "langchain/"
 IDENTITY_LENGTH = 12
 """Hexadecimal digits of a chat model's identity."""
 
-_SECRET = re.compile(r"(^|_)(api_?key|key|secret|password|token|authorization|credentials?)$", re.IGNORECASE)
-"""Names of parameters that may hold a secret; a parameter called so is no part of an identity."""
+_NOT_SHAPING = re.compile(
+    r"cache|callbacks|callback_manager|verbose|tags|metadata|name|profile|rate_limiter|i"
+    r"|max_retries|timeout|request_timeout|default_request_timeout|(.*_)?client"
+)
+"""Names of a chat model's fields that shape no reply; `i` counts the replies of LangChain's own fakes."""
+
+_OPAQUE = object()
+"""Stands for a value that cannot be written as JSON."""
+
+_LARGEST = 1 << 63
+"""The first integer that is written as text."""
 
 
 def check_chat_model(name: str, model: object) -> None:
     """Check that an object is a LangChain chat model.
 
     Raises:
-        ConfigError: it is none; the message says what it is.
+        ConfigError: it is another object; the message says what it is.
     """
     from langchain_core.language_models import BaseChatModel
 
@@ -37,26 +56,34 @@ def check_chat_model(name: str, model: object) -> None:
     hint = ""
     if isinstance(bound := getattr(model, "bound", None), BaseChatModel):
         hint = f": give the {type(bound).__name__} itself, and its parameters to its constructor"
-    raise ConfigError(f"{name}: {type(model).__name__} is no LangChain chat model (BaseChatModel){hint}")
+    raise ConfigError(f"{name}: {type(model).__name__} is not a LangChain chat model (BaseChatModel){hint}")
 
 
 def chat_model_ref(name: str, model: "BaseChatModel") -> ModelRef:
     """Return the identity of a chat model under a shown name.
 
-    The ledger knows the model by its `_llm_type`, its `_identifying_params` and, where it has one, its `name`. Parameters
-    among its `lc_secrets`, and others that are called like secrets, are left out. A value that is no JSON counts by its type.
+    The ledger knows the model by its class, its `_llm_type`, its fields that can be written as JSON, its
+    `_identifying_params` and, where it has one, its `name`. Left out are its `lc_secrets` and what is called like a secret;
+    fields that are excluded from serialisation; and fields that shape no reply, such as callbacks, clients and timeouts. A
+    value that cannot be written as JSON counts by its type in `_identifying_params`, and not at all in a field.
 
     Args:
         name: the shown name.
         model: the chat model.
     """
     secrets = set(model.lc_secrets)
-    params = {key: _plain(value) for key, value in _without_secrets(model._identifying_params, secrets).items()}
+    stated = {
+        key: _type_of(value) if (part := _plain(value)) is _OPAQUE else part
+        for key, value in _without_secrets(model._identifying_params.items(), secrets).items()
+    }
+    params = {**_fields(model), **stated}
     called = params.get("model_name") or params.get("model")
     kind = model._llm_type
     shown = f"{kind}/{called}" if isinstance(called, str) else kind
     label = {} if model.name is None else {"name": model.name}
-    identity = digest("langchain", {"type": kind, "params": params, **label})[:IDENTITY_LENGTH]
+    identity = digest("langchain", {"class": _type_of(model), "type": kind, "params": params, **label})[
+        :IDENTITY_LENGTH
+    ]
     return ModelRef(name=name, model=f"{LANGCHAIN}{shown}", endpoint=f"{LANGCHAIN}{identity}")
 
 
@@ -119,16 +146,65 @@ def _made(name: str, path: tuple[str, ...]) -> "BaseChatModel":
     return model
 
 
-def _without_secrets(params: Mapping[str, object], secrets: set[str]) -> dict[str, object]:
-    return {key: value for key, value in params.items() if key not in secrets and not _SECRET.search(key)}
+def _without_secrets(params: Iterable[tuple[object, object]], secrets: Collection[str]) -> dict[str, object]:
+    """Return parameters by name as text, without secrets. A number is none, whatever it is called (`token_limit`)."""
+    kept: dict[str, object] = {}
+    for key, value in params:
+        name = _text(str(key))
+        bearer = isinstance(value, str) and value.lower().startswith(("bearer ", "basic "))
+        secret = names_secret(name) and not isinstance(value, int | float)
+        if name not in secrets and not secret and not bearer and not isinstance(value, SecretStr | SecretBytes):
+            kept[name] = value
+    return kept
+
+
+def _fields(model: BaseModel) -> dict[str, object]:
+    """Return the plain fields of a pydantic model, such as a chat model, that may shape its replies, without secrets."""
+    from langchain_core.language_models import BaseLanguageModel
+
+    secrets = getattr(model, "lc_secrets", ())
+    fields: dict[str, object] = {}
+    for name, field in type(model).model_fields.items():
+        if not field.exclude and not (isinstance(model, BaseLanguageModel) and _NOT_SHAPING.fullmatch(name)):
+            fields[name] = vars(model).get(name)
+    return _plain_parts((*fields.items(), *(model.model_extra or {}).items()), secrets)
+
+
+def _plain_parts(params: Iterable[tuple[object, object]], secrets: Collection[str] = ()) -> dict[str, object]:
+    parts = {name: _plain(value) for name, value in _without_secrets(params, secrets).items()}
+    return {name: part for name, part in parts.items() if part is not _OPAQUE}
 
 
 def _plain(value: object) -> object:
-    """Return a parameter as plain JSON, without secrets; what is no JSON counts by its type."""
-    if value is None or isinstance(value, str | int | float | bool):
+    """Return a parameter as plain JSON, without secrets and without parts that are opaque; `_OPAQUE` if it is so itself."""
+    if value is None or isinstance(value, bool):
         return value
+    if isinstance(value, Enum):
+        return _plain(value.value)
+    if isinstance(value, int):
+        return int(value) if -_LARGEST <= value < _LARGEST else str(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(value)
+    if isinstance(value, str | PurePath | UUID | Decimal | date):
+        return _text(str(value))
+    if isinstance(value, bytes):
+        return value.hex()
     if isinstance(value, Mapping):
-        return {str(key): _plain(part) for key, part in _without_secrets(dict(value), set()).items()}
-    if isinstance(value, list | tuple):
-        return [_plain(part) for part in value]
+        return _plain_parts(value.items())
+    if isinstance(value, list | tuple | set | frozenset):
+        parts = [part for part in map(_plain, value) if part is not _OPAQUE]
+        return sorted(parts, key=canonical_json) if isinstance(value, set | frozenset) else parts
+    if isinstance(value, BaseModel):
+        return {"class": _type_of(value), "fields": _fields(value)}
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return _plain_parts((field.name, getattr(value, field.name)) for field in dataclasses.fields(value))
+    return _OPAQUE
+
+
+def _type_of(value: object) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _text(text: str) -> str:
+    """Return text that UTF-8 can encode: lone surrogates are escaped."""
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -19,7 +19,10 @@ DokimasiaError
 └── Interrupted              stopped by the user; resumable: exit code 130
 """
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 AttemptKind = Literal[
     "rate_limit",
@@ -185,3 +188,10 @@ class LoopRunning(DokimasiaError, RuntimeError):
     """A function for callers without an event loop was called inside one; the message says what to write instead."""
 
     exit_code = 2
+
+
+def faults_of(error: "ValidationError") -> str:
+    """Return what is wrong with the fields of a model, as `a.b: message; c: message`, without the values themselves."""
+    return "; ".join(
+        f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors(include_input=False)
+    )

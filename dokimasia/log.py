@@ -41,6 +41,17 @@ _KEY_LIKE = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
+_SECRET_NAME = re.compile(
+    r"(?:key|secret|password|passphrase|credential|authorization)s?(?:$|_)"
+    r"|(?:token|passwd)(?:$|_)"
+    r"|(?:api|auth|access|bearer|refresh)_?tokens(?:$|_)"
+    r"|(?:^|_)(?:auth|cookies?)$"
+)
+"""Names of secrets in lower case, their words joined by underscores. `max_tokens` is none."""
+
+_WORD_BORDER = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+"""Where a word of a name in camel case begins."""
+
 _THIRD_PARTIES = (
     "LiteLLM",
     "LiteLLM Router",
@@ -57,6 +68,19 @@ _THIRD_PARTIES = (
 def printable(text: str) -> str:
     """Return text safe for a terminal: control characters are replaced by their escapes, such as `\\x1b` or `\\u202e`."""
     return _CONTROLS.sub(lambda match: match[0].encode("unicode_escape").decode("ascii"), text)
+
+
+def names_secret(name: str) -> bool:
+    """Return whether a parameter, header or variable of this name may hold a secret, in any spelling.
+
+    Example:
+        >>> [names_secret(name) for name in ("X-Api-Key", "apiKey", "api_keys", "AWS_ACCESS_KEY_ID", "passwd")]
+        [True, True, True, True, True]
+        >>> names_secret("max_tokens")
+        False
+    """
+    spellings = (name, _WORD_BORDER.sub("_", name))
+    return any(_SECRET_NAME.search(re.sub(r"[^a-z0-9]+", "_", spelling.lower())) for spelling in spellings)
 
 
 def unguarded(stream: Any) -> Any:

@@ -15,7 +15,9 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NamedTuple, cast
 
-from dokimasia.errors import ConfigError
+from pydantic import ValidationError
+
+from dokimasia.errors import ConfigError, faults_of
 
 Kind = Literal["methods", "graphs", "prompts", "datasets", "transports", "chat_models"]
 
@@ -83,7 +85,7 @@ def load(kind: Kind, name: str) -> Any:
     try:
         loaded = point.load()
     except Exception as error:  # whatever the module raises on import, the message names its distribution
-        raise ConfigError(f"{_place(kind, point)} cannot be loaded: {describe_error(error)}") from error
+        raise ConfigError(f"{_place(kind, point)} cannot be loaded: {describe_error(error)}") from _shown(error)
     problem = _CHECKS[kind](point.name, loaded)
     if problem:
         raise ConfigError(f"{_place(kind, point)}: {problem}")
@@ -127,7 +129,20 @@ def _call_factory(kind: Kind, name: str) -> Any:
         return factory()
     except Exception as error:  # a plug-in's factory may raise anything
         place = _place(kind, entry_points_of(kind)[name][0])
-        raise ConfigError(f"{place}: the factory failed: {describe_error(error)}") from error
+        raise ConfigError(f"{place}: the factory failed: {describe_error(error)}") from _shown(error)
+
+
+def _shown(error: BaseException) -> BaseException | None:
+    """Return an error as the cause of another; None for one whose message may hold a key.
+
+    A `ValidationError` prints what it was given.
+    """
+    causes: list[BaseException] = []
+    cause: BaseException | None = error
+    while cause is not None and cause not in causes:
+        causes.append(cause)
+        cause = cause.__cause__ or cause.__context__
+    return None if any(isinstance(cause, ValidationError) for cause in causes) else error
 
 
 def listing() -> list[Plugin]:
@@ -225,9 +240,14 @@ def _package_folder(point: EntryPoint) -> Path | None:
 
 
 def describe_error(error: BaseException, folder: Path | None = None) -> str:
-    """Return an error of a plug-in's code, with its file and line, the last in `folder` if given; the log has the traceback."""
-    logging.getLogger("dokimasia.plugins").info("a plug-in broke", exc_info=error)
-    text = f"{type(error).__name__}: {' '.join(str(error).split())[:300]}"
+    """Return an error of a plug-in's code, with its file and line, the last in `folder` if given; the log has the traceback.
+
+    Of a `ValidationError` neither shows the values, which may be keys.
+    """
+    shown = _shown(error)
+    logging.getLogger("dokimasia.plugins").info("a plug-in broke", exc_info=shown)
+    said = faults_of(error) if isinstance(error, ValidationError) else str(error)
+    text = f"{type(error).__name__}: {' '.join(said.split())[:300]}"
     if isinstance(error, SyntaxError) and error.filename:
         return f"{text} [{error.filename}, line {error.lineno}]"
     frames = traceback.extract_tb(error.__traceback__)
@@ -235,11 +255,10 @@ def describe_error(error: BaseException, folder: Path | None = None) -> str:
     own_frames = [frame for frame in own_frames if Path(frame.filename).parent.name != "importlib"]
     if folder is not None:
         own_frames = [frame for frame in own_frames if Path(frame.filename).is_relative_to(folder)]
-    return (
-        f"{text} [{own_frames[-1].filename}, line {own_frames[-1].lineno}; -v shows the traceback]"
-        if own_frames
-        else text
-    )
+    if not own_frames:
+        return text
+    hint = "; -v shows the traceback" if shown is not None else ""
+    return f"{text} [{own_frames[-1].filename}, line {own_frames[-1].lineno}{hint}]"
 
 
 def _place(kind: Kind, point: EntryPoint) -> str:

@@ -19,6 +19,7 @@ from dokimasia.chat_models import LANGCHAIN, chat_model_spec, check_chat_model, 
 from dokimasia.domain.call import PEOPLE, ModelRef, ModelSpec, Sampling
 from dokimasia.domain.identity import Value
 from dokimasia.errors import ConfigError
+from dokimasia.log import names_secret
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
@@ -33,7 +34,6 @@ _WORKER_KEYS = ("environment", "sent")
 _DEFAULT_KEYS = ("max_concurrency", "start_concurrency", "timeout", "rpm", "tpm")
 _MODEL_KEYS = ("model", "endpoint", *(name for name in ModelSpec.model_fields if name != "ref"))
 _LITERAL_KEYS = frozenset({"api_key", "apikey", "key", "token", "secret", "password", "authorization"})
-_SECRET_NAME = re.compile(r"(KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIALS?)($|_)", re.IGNORECASE)
 _ORDINARY = frozenset({"true", "false", "none", "null", "default", "disabled", "enabled", "unused", "dummy"})
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _NAME = re.compile(r"[^\s,#=]+")
@@ -94,8 +94,8 @@ class Settings:
             for other, twin in chat_models.items():
                 if other != name and twin is not model and other in models and _alike(models[other], models[name]):
                     raise ConfigError(
-                        f"chat_models: {other!r} and {name!r} are one model to the ledger, since their types and parameters are "
-                        "equal: give each a name of its own, such as ChatModel(..., name='second')"
+                        f"chat_models: {other!r} and {name!r} cannot be told apart by the ledger, since their types "
+                        "and parameters are equal: give each a name of its own, such as ChatModel(..., name='second')"
                     )
         return replace(self, models=models, chat_models={**self.chat_models, **chat_models})
 
@@ -175,7 +175,7 @@ def prepare_ray() -> None:
 
 def _keys(env: Mapping[str, str], variables: Collection[str]) -> tuple[dict[str, str], tuple[str, ...]]:
     """Return the values of the named variables, and all values of the environment that may be secrets."""
-    keys = {name: value for name, value in env.items() if name in variables or _SECRET_NAME.search(name)}
+    keys = {name: value for name, value in env.items() if name in variables or names_secret(name)}
     hidden = {value for name, value in keys.items() if _may_be_secret(value, name in variables)}
     return {name: value for name, value in keys.items() if name in variables}, tuple(sorted(hidden))
 

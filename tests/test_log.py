@@ -11,7 +11,7 @@ import pytest
 import structlog
 
 from dokimasia.errors import ConfigError
-from dokimasia.log import REDACTED, Redactor, bound, configure, logger, quieten_third_parties
+from dokimasia.log import REDACTED, Redactor, bound, configure, logger, names_secret, quieten_third_parties
 
 SECRET = 'p@ss/"word"\\x+ü?'
 
@@ -157,3 +157,34 @@ def test_wrong_options_are_named(tmp_path: Path) -> None:
         configure(level="loud")
     with pytest.raises(ConfigError, match="cannot be written"):
         configure(file=tmp_path / "none" / "x.log")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "X-Api-Key",
+        "apiKey",
+        "APIKEY",
+        "api_keys",
+        "access_key_id",
+        "passwd",
+        "dbPassword",
+        "HF_TOKEN",
+        "Authorization",
+        "accessTokens",
+        "Cookie",
+        "helicone-auth",
+        "SECRET_2",
+        "GOOGLE_CREDENTIALS",
+        "ApikEY",
+    ],
+)
+def test_a_secret_is_known_by_its_name(name: str) -> None:
+    """Names of secrets are known in any spelling."""
+    assert names_secret(name)
+
+
+@pytest.mark.parametrize("name", ["max_tokens", "maxTokens", "model", "author", "keyword", "tokenizer", "temperature"])
+def test_an_ordinary_name_is_no_secret(name: str) -> None:
+    """Names of ordinary parameters are none, `max_tokens` among them."""
+    assert not names_secret(name)

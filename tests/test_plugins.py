@@ -1,7 +1,9 @@
 """Plug-ins by entry point: found without loading, loaded by name, and broken only where they are used."""
 
 import json
+import logging
 import sys
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,7 +11,7 @@ import pytest
 
 from dokimasia.cli.main import run
 from dokimasia.errors import ConfigError
-from dokimasia.plugins import Kind, entry_points_of, listing, load, prompt_folder, transports_for
+from dokimasia.plugins import Kind, entry_points_of, listing, load, make_chat_model, prompt_folder, transports_for
 from tests.distributions import install
 
 GRAPH = """
@@ -23,6 +25,22 @@ class State(TypedDict, total=False):
 
 def build():
     raise AssertionError("never built here")
+"""
+
+KEYED = """
+from pydantic import BaseModel
+
+class Model(BaseModel):
+    size: int
+
+def make():
+    return Model(size={"api_key": "acme-0123456789"})
+
+def wrapped():
+    try:
+        make()
+    except ValueError as error:
+        raise RuntimeError("not today") from error
 """
 
 
@@ -43,6 +61,7 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "acme_broken.py").write_text("raise RuntimeError('no\\nluck')\n")
     (tmp_path / "acme_half.py").write_text('NAME = "half"\nVERSION = "one"\n')
     (tmp_path / "acme_things.py").write_text("number = 3\ndef make():\n    raise ValueError('not today')\n")
+    (tmp_path / "acme_keyed.py").write_text(KEYED)
     (tmp_path / "acme_prompts").mkdir()
     (tmp_path / "acme_prompts" / "__init__.py").write_text("")
     (tmp_path / "acme_prompts" / "solver.md").write_text("---\n")
@@ -56,6 +75,7 @@ def acme(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "dokimasia.prompts": {"mine": "acme_prompts", "single": "acme_walk"},
         "dokimasia.datasets": {"num": "acme_things:number"},
         "dokimasia.transports": {"later": "acme_things:make"},
+        "dokimasia.chat_models": {"keyed": "acme_keyed:make", "wrapped": "acme_keyed:wrapped"},
     }
     install(tmp_path, monkeypatch, groups)
     return tmp_path
@@ -105,6 +125,20 @@ def test_a_factory_that_fails_is_named() -> None:
     assert list(transports_for({"litellm", "nobody"})) == []
     with pytest.raises(ConfigError, match=r"of acme-checks 1.0: the factory failed: ValueError: not today"):
         list(transports_for({"later"}))
+
+
+@pytest.mark.usefixtures("acme")
+@pytest.mark.parametrize(
+    ("name", "message"), [("keyed", "ValidationError: size: Input should be a valid int"), ("wrapped", "not today")]
+)
+def test_what_a_factory_gave_a_model_is_not_shown(name: str, message: str, caplog: pytest.LogCaptureFixture) -> None:
+    """A `ValidationError` prints the values, which may be keys: neither the error nor the log has them."""
+    with caplog.at_level(logging.DEBUG), pytest.raises(ConfigError, match=message) as caught:
+        make_chat_model(name)
+    shown = "".join(traceback.format_exception(caught.value)) + caplog.text
+    assert "a plug-in broke" in shown
+    assert "0123456789" not in shown
+    assert "-v shows" not in shown
 
 
 def test_prompts_come_from_a_package(acme: Path) -> None:

@@ -106,8 +106,10 @@ def test_secrets_are_gathered_and_not_shown(tmp_path: Path) -> None:
         MAX_TOKENS="100000",
         PATH="/usr/bin",
         SOME_TOKEN="true",
+        AWS_ACCESS_KEY_ID="value-of-aws",
+        ownKeys="value-of-camel",
     )
-    assert settings.secrets == ("value-of-hf", "value-of-mine", "value-of-openai")
+    assert settings.secrets == ("value-of-aws", "value-of-camel", "value-of-hf", "value-of-mine", "value-of-openai")
     assert "value-of" not in repr(settings)
     assert api_key(settings, settings.models["judge"]) == "value-of-mine"
     assert api_key(settings, settings.models["local"]) is None

@@ -4,18 +4,13 @@ import hashlib
 from typing import Any, ClassVar
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict
 
 ID_LENGTH = 32
 """Hexadecimal digits of an id: 128 bits of SHA-256."""
 
 JsonObject = dict[str, Any]
 """A JSON object of any fields, such as the body of a request or a reply, or the details of an event."""
-
-
-def faults_of(error: ValidationError) -> str:
-    """Return what is wrong with the fields of a model, as `a.b: message; c: message`."""
-    return "; ".join(f"{'.'.join(map(str, fault['loc']))}: {fault['msg']}" for fault in error.errors())
 
 
 class Value(BaseModel):

@@ -20,8 +20,9 @@ class Reservation:
         self._open = True
 
     async def send(self) -> None:
-        """Count the request as sent, whatever its outcome; under a limit only once that is stored, so that a kill forgets none.
+        """Count the request as sent, whatever its outcome.
 
+        With a spending limit, the count is stored before the request is sent, so that a killed process loses none.
         A request that is cancelled meanwhile is not sent and does not count.
 
         Raises:

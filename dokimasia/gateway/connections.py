@@ -13,6 +13,12 @@ no request runs into a connection that is just being closed."""
 
 _GZIP_BITS = 16 + zlib.MAX_WBITS
 
+_GZIP_START = b"\x1f\x8b"
+"""The first bytes of a gzip member."""
+
+_MOST_PADDING = 1 << 20
+"""Zero bytes after the members of a gzip body that are passed over."""
+
 
 class Connections:
     """One HTTP session per event loop. The gateway limits concurrency, so connections are not limited.
@@ -79,6 +85,8 @@ class _Decoder:
         self._gzip = encoding != "deflate"
         self._stream = zlib.decompressobj(wbits=_GZIP_BITS) if self._gzip else None
         self._ended = True
+        self._begun = b""  # of another member, where a piece ends inside its first two bytes
+        self._padding = 0
 
     def decode(self, chunk: bytes, most: int) -> bytes:
         """Return what the next piece decodes to, or the first `most` bytes of it.
@@ -93,7 +101,10 @@ class _Decoder:
                 self._stream = (
                     zlib.decompressobj() if chunk[0] & 0xF == 8 else zlib.decompressobj(wbits=-zlib.MAX_WBITS)
                 )
-            elif self._stream.eof and self._gzip:  # a body may have several members
+            elif self._stream.eof and self._gzip:  # a body may have several members, and zeros after them
+                chunk = self._next_member(chunk)
+                if not chunk:
+                    break
                 self._stream = zlib.decompressobj(wbits=_GZIP_BITS)
             try:
                 decoded += self._stream.decompress(chunk, most - len(decoded))
@@ -102,6 +113,21 @@ class _Decoder:
             self._ended = self._stream.eof
             chunk = self._stream.unused_data if self._gzip else b""
         return bytes(decoded)
+
+    def _next_member(self, chunk: bytes) -> bytes:
+        """Return what follows a member from the next one's first bytes on; nothing if they are not here yet.
+
+        Raises:
+            aiohttp.ClientPayloadError: something else follows it, or too many zeros.
+        """
+        whole = self._begun + chunk
+        rest = whole.lstrip(b"\0")
+        self._padding += len(whole) - len(rest)
+        self._begun = rest if len(rest) < len(_GZIP_START) else b""
+        self._ended = not rest
+        if self._padding > _MOST_PADDING or not rest.startswith(_GZIP_START[: len(rest)]):
+            raise aiohttp.ClientPayloadError("the compressed body is damaged")
+        return b"" if self._begun else rest
 
     def check_end(self) -> None:
         """Raise aiohttp.ClientPayloadError if the last bytes are missing."""

@@ -1,11 +1,15 @@
 """The transport to a LangChain chat model: any `BaseChatModel`, asked in this process."""
 
+import asyncio
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from functools import partial
 from typing import TYPE_CHECKING
 
 import httpx
-from pydantic import SecretStr
+from pydantic import BaseModel, SecretBytes, SecretStr
 
 from dokimasia.domain.call import Chat, ChatReply, Message, ModelCall, ModelReply, ModelSpec, ToolCall, Usage
 from dokimasia.domain.identity import JsonObject
@@ -15,10 +19,12 @@ from dokimasia.gateway.failures import LONGEST_MESSAGE, Verdict, cut, retry_afte
 from dokimasia.gateway.images import EncodedImages, data_uri
 from dokimasia.gateway.openai_format import chat_fields, finish_of, storable, version_of
 from dokimasia.gateway.sending import Redact, clean_reply, redactor
+from dokimasia.log import names_secret
 
 if TYPE_CHECKING:
     from langchain_core.language_models import BaseChatModel
     from langchain_core.messages import AIMessage, BaseMessage
+    from langchain_core.runnables import RunnableConfig
 
 FINISH_FIELDS = ("finish_reason", "stop_reason", "done_reason", "stopReason")
 """Fields of a message's `response_metadata` that say how the reply ended, by provider."""
@@ -29,13 +35,18 @@ NOT_STREAMED = "nostream"
 CAUSES = 6
 """Causes of an exception that are looked at, since many chat models wrap what their provider's client raised."""
 
+SCHEMES = ("bearer ", "basic ", "token ")
+"""What stands before the key in a header."""
+
 
 class LangChainTransport:
     """Asks one chat model; implements `dokimasia.domain.ports.Transport`.
 
     Images are content blocks with data URLs. Sampling goes along where it is set; a chat model's own parameters hold
-    otherwise. The repeat index is not sent, since many chat models refuse a `seed`. A cache of LangChain is passed by: a
-    repeat is a draw of its own, and the ledger keeps what is paid for.
+    otherwise. The repeat index is not sent, since many chat models refuse a `seed`. LangChain's own cache is
+    bypassed: a repeat is a draw of its own, and the ledger keeps what is paid for.
+    A chat model without asynchronous code runs in threads of its own, so that its slow replies hold up nothing else that
+    the event loop leaves to threads.
     """
 
     def __init__(self, model: "BaseChatModel") -> None:
@@ -43,6 +54,7 @@ class LangChainTransport:
         self._model = model
         self._images = EncodedImages(data_uri)
         self._clean = redactor(_secrets(model), str)
+        self._pool: ThreadPoolExecutor | None = None
 
     async def send(self, call: ModelCall, spec: ModelSpec, *, api_key: str | None, blobs: BlobStore) -> ModelReply:
         """Ask the chat model once and return its reply.
@@ -63,7 +75,11 @@ class LangChainTransport:
             chat_model = self._asked()
             tools = fields.pop("tools", None)
             runnable = chat_model.bind_tools(tools) if tools else chat_model
-            reply = await runnable.ainvoke(messages, {"tags": [NOT_STREAMED]}, **fields)
+            config: RunnableConfig = {"tags": [NOT_STREAMED]}
+            if _is_asynchronous(chat_model):
+                reply = await runnable.ainvoke(messages, config, **fields)
+            else:
+                reply = await self._in_thread(partial(runnable.invoke, messages, config, **fields), spec)
             return clean_reply(chat_reply_of(reply, spec), self._clean)
         except TransportError:
             raise
@@ -72,7 +88,23 @@ class LangChainTransport:
         raise failure  # outside the handler: the original error, which can hold a key, is not its context
 
     async def aclose(self) -> None:
-        """Close nothing: the chat model is its owner's."""
+        """End the threads once they are idle; the chat model stays its owner's to close."""
+        if self._pool is not None:
+            self._pool.shutdown(wait=False, cancel_futures=True)
+            self._pool = None
+
+    async def _in_thread(self, work: "Callable[[], AIMessage]", spec: ModelSpec) -> "AIMessage":
+        if self._pool is None:
+            self._pool = ThreadPoolExecutor(spec.max_concurrency, thread_name_prefix="dokimasia-chat-model")
+        context = copy_context()
+
+        def run() -> "AIMessage":
+            try:
+                return context.run(work)
+            except StopIteration as error:  # which no future can hold
+                raise RuntimeError("StopIteration") from error
+
+        return await asyncio.get_running_loop().run_in_executor(self._pool, run)
 
     def _asked(self) -> "BaseChatModel":
         """Return the chat model, without a cache."""
@@ -84,17 +116,25 @@ class LangChainTransport:
         return self._model.model_copy(update={"cache": False})
 
 
+def _is_asynchronous(model: "BaseChatModel") -> bool:
+    """Return whether a chat model has asynchronous code of its own, in place of LangChain's, which calls a thread."""
+    from langchain_core.language_models import BaseChatModel
+
+    names = ("_agenerate", "_astream", "agenerate", "ainvoke")
+    return any(getattr(type(model), name) is not getattr(BaseChatModel, name) for name in names)
+
+
 def chat_reply_of(message: "AIMessage", spec: ModelSpec) -> ChatReply:
     """Return a chat model's message as a reply: text, tool calls, how it ended, usage, and the model's version."""
     metadata = message.response_metadata
-    finish, native = finish_of(next((metadata[field] for field in FINISH_FIELDS if metadata.get(field)), None))
+    finish, native = finish_of(_finish_word(metadata))
     tools = [
         ToolCall(id=_text(tool["id"]), name=tool["name"], arguments=json.dumps(tool["args"]))
         for tool in message.tool_calls
     ]
     for broken in message.invalid_tool_calls:
         tools.append(ToolCall(id=_text(broken["id"]), name=_text(broken["name"]), arguments=_text(broken["args"])))
-    refusal = message.additional_kwargs.get("refusal")
+    refusal = message.additional_kwargs.get("refusal") or _refusal_block(message)
     used = message.usage_metadata
     usage = Usage() if used is None else Usage(input_tokens=used["input_tokens"], output_tokens=used["output_tokens"])
     return ChatReply(
@@ -106,6 +146,26 @@ def chat_reply_of(message: "AIMessage", spec: ModelSpec) -> ChatReply:
         usage=usage,
         version=version_of(metadata.get("model_name") or metadata.get("model"), spec.ref.model.rpartition("/")[2]),
     )
+
+
+def _finish_word(metadata: Mapping[str, object]) -> object:
+    """Return a provider's word for how a reply ended; OpenAI's Responses API gives one for an incomplete reply alone."""
+    for field in FINISH_FIELDS:
+        if metadata.get(field):
+            return metadata[field]
+    if metadata.get("status") != "incomplete":
+        return None
+    details = metadata.get("incomplete_details")
+    return (details.get("reason") if isinstance(details, Mapping) else None) or "incomplete"
+
+
+def _refusal_block(message: "AIMessage") -> str | None:
+    """Return the text of a content block that is a refusal."""
+    for block in message.content if isinstance(message.content, list) else ():
+        inner = block.get("value") if isinstance(block, dict) and block.get("type") == "non_standard" else block
+        if isinstance(inner, dict) and inner.get("type") == "refusal":
+            return str(inner.get("refusal") or inner.get("text") or "refusal")
+    return None
 
 
 def classify(error: Exception, clean: Redact = str) -> TransportError:
@@ -196,11 +256,44 @@ def _message(message: Message, urls: Mapping[str, str]) -> "BaseMessage":
 
 
 def _secrets(model: "BaseChatModel") -> list[str]:
-    """Return the secrets among a chat model's fields."""
-    values = [getattr(model, name, None) for name in (*type(model).model_fields, *model.lc_secrets)]
-    secrets = [value.get_secret_value() for value in values if isinstance(value, SecretStr)]
-    named = [getattr(model, name, None) for name in model.lc_secrets]
-    return [*secrets, *(value for value in named if isinstance(value, str))]
+    """Return the secrets among a chat model's fields, headers included; those after `Bearer` also without it."""
+    texts = [
+        *_secret_texts(_fields(model)),
+        *_secret_texts({name: getattr(model, name, None) for name in model.lc_secrets}, True),
+    ]
+    bare = [text.partition(" ")[2].strip() for text in texts if text.lower().startswith(SCHEMES)]
+    return [*texts, *bare]
+
+
+def _secret_texts(value: object, secret: bool = False) -> Iterator[str]:
+    """Yield the texts in a value that are secret by type, by the name over them or, with `secret`, all of them."""
+    if isinstance(value, SecretStr):
+        yield value.get_secret_value()
+    elif isinstance(value, SecretBytes | bytes):
+        data = value if isinstance(value, bytes) else value.get_secret_value()
+        if secret or not isinstance(value, bytes):
+            yield data.decode("utf-8", "replace")
+    elif isinstance(value, str):
+        if secret:
+            yield value
+    elif isinstance(value, Mapping):
+        for name, part in value.items():
+            yield from _secret_texts(part, secret or _covers_secrets(str(name)))
+    elif isinstance(value, tuple) and len(value) == 2 and isinstance(value[0], str):  # a header as a pair
+        yield from _secret_texts(value[1], secret or _covers_secrets(value[0]))
+    elif isinstance(value, list | tuple | set | frozenset):
+        for part in value:
+            yield from _secret_texts(part, secret)
+    elif isinstance(value, BaseModel):
+        yield from _secret_texts(_fields(value), secret)
+
+
+def _covers_secrets(name: str) -> bool:
+    return names_secret(name) or "header" in name.lower()
+
+
+def _fields(model: BaseModel) -> dict[str, object]:
+    return {**{name: vars(model).get(name) for name in type(model).model_fields}, **(model.model_extra or {})}
 
 
 def _text(value: str | None) -> str:

@@ -38,8 +38,8 @@ _OWN_WORDS: dict[str, FinishReason] = {
 
 _OTHER_WORDS: dict[str, FinishReason] = {
     **dict.fromkeys(("STOP", "stop_sequence", "end_turn", "eos", "eos_token", "COMPLETE"), "stop"),
-    **dict.fromkeys(("max_tokens", "MAX_TOKENS"), "length"),
-    **dict.fromkeys(("content_filtered", "SAFETY"), "content_filter"),
+    **dict.fromkeys(("max_tokens", "MAX_TOKENS", "max_output_tokens", "model_context_window_exceeded"), "length"),
+    **dict.fromkeys(("content_filtered", "SAFETY", "RECITATION", "refusal", "guardrail_intervened"), "content_filter"),
     "tool_use": "tool_calls",
 }
 """Words of other formats that some endpoints pass on."""

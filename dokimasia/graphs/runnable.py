@@ -2,7 +2,7 @@
 
 import asyncio
 import importlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -193,8 +193,21 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         """Yield the final state, for the next part of a pipe; parts of the input are merged."""
         merged: JsonObject = {}
         async for part in input:
-            merged.update(part)
+            merged.update(self._mapping(part))
         yield await self.ainvoke(merged, config, **kwargs)
+
+    def transform(
+        self, input: Iterator[JsonObject], config: RunnableConfig | None = None, **kwargs: object
+    ) -> Iterator[JsonObject]:
+        """Yield the final state, for the next part of a pipe without an event loop; parts of the input are merged.
+
+        Raises:
+            LoopRunning: an event loop runs already, or the context belongs to one.
+        """
+        merged: JsonObject = {}
+        for part in input:
+            merged.update(self._mapping(part))
+        yield self.invoke(merged, config, **kwargs)
 
     def invoke(self, input: JsonObject, config: RunnableConfig | None = None, **kwargs: object) -> JsonObject:
         """Return the graph's final state, for callers without an event loop.
@@ -215,6 +228,51 @@ class GraphRunnable(Runnable[Any, JsonObject]):
             return [step async for step in self.astream(input, config, **kwargs)]
 
         yield from self._block_on(steps, "stream", "`async for step in runnable.astream(...)`")
+
+    def batch(
+        self,
+        inputs: list[JsonObject],
+        config: RunnableConfig | list[RunnableConfig] | None = None,
+        *,
+        return_exceptions: bool = False,
+        **kwargs: object,
+    ) -> list[JsonObject]:
+        """Return the final states of several inputs, which share a context, for callers without an event loop.
+
+        Raises:
+            LoopRunning: an event loop runs already, or the context belongs to one.
+        """
+
+        async def states() -> list[JsonObject]:
+            if not inputs:
+                return []
+            async with self._contexts.use():
+                return await self.abatch(inputs, config, return_exceptions=return_exceptions, **kwargs)
+
+        return self._block_on(states, "batch", "`await runnable.abatch(...)`")
+
+    def batch_as_completed(
+        self,
+        inputs: Sequence[JsonObject],
+        config: RunnableConfig | Sequence[RunnableConfig] | None = None,
+        *,
+        return_exceptions: bool = False,
+        **kwargs: object,
+    ) -> Iterator[tuple[int, JsonObject]]:
+        """Yield the final states of several inputs, each with its input's place, once all of them have ended.
+
+        Raises:
+            LoopRunning: an event loop runs already, or the context belongs to one.
+        """
+
+        async def states() -> list[tuple[int, JsonObject]]:
+            if not inputs:
+                return []
+            async with self._contexts.use():
+                ended = self.abatch_as_completed(inputs, config, return_exceptions=return_exceptions, **kwargs)
+                return [cast("tuple[int, JsonObject]", state) async for state in ended]
+
+        yield from self._block_on(states, "batch_as_completed", "`async for ... in runnable.abatch_as_completed(...)`")
 
     def _block_on(self, work: Callable[[], Awaitable[T]], called: str, instead: str) -> T:
         if self._borrowed:
@@ -276,15 +334,29 @@ class GraphRunnable(Runnable[Any, JsonObject]):
         Raises:
             InputError: a field is missing, or is of another type.
         """
+        fields = self._mapping(input)
         adapter = _adapter(self._signature.takes)
         if adapter is None:
-            return dict(input)
+            return fields
         try:
-            return dict(adapter.validate_python(dict(input)))
+            return dict(adapter.validate_python(fields))
         except ValidationError as error:
             faults = {".".join(map(str, fault["loc"][:3])): fault["msg"] for fault in error.errors()}
             told = "; ".join(f"{place}: {message}" for place, message in faults.items())
             raise InputError(f"the graph {self.name!r} cannot take this input: {told}") from None
+
+    def _mapping(self, input: object) -> JsonObject:
+        """Return a copy of an input.
+
+        Raises:
+            InputError: it is not a mapping.
+        """
+        if not isinstance(input, Mapping):
+            raise InputError(
+                f"the graph {self.name!r} takes a mapping of its fields, such as {{'sample': ...}}, and not "
+                f"{type(input).__name__}"
+            )
+        return dict(input)
 
 
 def borrowed(context: Context) -> Callable[[], AbstractAsyncContextManager[Context]]:

@@ -367,7 +367,7 @@ async def resume(
 
     Args:
         run: its name, the beginning of its id, or `last`.
-        retry: whether failed items are asked anew, as new draws, or of which kinds of failure.
+        retry: whether failed items are asked anew, as new draws; or the kinds of failure whose items are.
         settings: home, configuration and keys; read from the environment by default.
         observer: receives the progress.
         stop: lets other code ask the run to stop.
@@ -378,7 +378,7 @@ async def resume(
 
     Raises:
         NotFound: there is no such run.
-        InputError: its failures cannot be asked anew, or what it was accepted with has changed.
+        InputError: its failures cannot be asked anew, `retry` names no kind of failure, or what it was accepted with has changed.
         ConfigError: a chat model is missing, or prompts or graphs are not those of the run any more.
         Interrupted: the run was asked to stop again.
     """
@@ -387,7 +387,8 @@ async def resume(
     if isinstance(run, str):
         with _reading(settled, home) as opened:
             run = resolve_run(opened, run)
-    kinds = retryable("") if retry is True else tuple(retry or ())
+    named = retry if isinstance(retry, str) else ",".join(retry or ()) if retry is not True else ""
+    kinds = retryable(named) if retry else ()
     return await resume_run(
         run,
         settings=settled,

@@ -10,10 +10,9 @@ from pydantic import ValidationError
 from typing_extensions import Unpack
 
 from dokimasia.agents import PromptLibrary
-from dokimasia.domain.identity import faults_of
 from dokimasia.domain.options import GraphOptions
 from dokimasia.domain.ports import BlobStore, Ledger, Transport, ValueStore
-from dokimasia.errors import ConfigError
+from dokimasia.errors import ConfigError, faults_of
 from dokimasia.gateway.budget import Budget
 from dokimasia.gateway.gateway import ModelGateway
 from dokimasia.graphs.context import Context
@@ -51,7 +50,7 @@ class ContextServices(TypedDict, total=False):
         blobs: store of the samples' images.
         ledger: a ledger that outlives the context.
         store: a store of values that outlives the context.
-        transports: transports that replace the package's own.
+        transports: transports that replace the package's own, and stay the caller's to close.
         prompts: prompts that replace the package's own.
         budget: spending limits.
         seed: seed of all draws.
@@ -94,10 +93,11 @@ async def memory_context(
     keys = keys_of(settings, specs)
     blobs = services.get("blobs") or MemoryBlobs()
     seed = services.get("seed", 0)
+    asked = transports_of_run(specs, settings, prompts, transports)
     gateway = ModelGateway(
         ledger=services.get("ledger") or MemoryLedger(),
         blobs=blobs,
-        transports=transports_of_run(specs, settings, prompts, transports),
+        transports=asked,
         specs=specs,
         api_keys=keys,
         reduce=ReducedImages(blobs, reduce_image),
@@ -110,7 +110,10 @@ async def memory_context(
     try:
         yield Context(gateway, services.get("store") or MemoryStore(), own, seed, prompts, blobs)
     finally:
-        await gateway.aclose()
+        await gateway.drain()
+        for name, transport in asked.items():
+            if transport is not (transports or {}).get(name):  # others are the caller's
+                await transport.aclose()
 
 
 @contextmanager

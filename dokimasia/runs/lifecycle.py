@@ -382,7 +382,7 @@ async def _register_work(
         result.set_exception(problem if isinstance(problem, Exception) else Interrupted("the run was stopped"))
         result.exception()  # marks the exception as retrieved if nobody awaits it
         if isinstance(problem, Interrupted) and session.settings.chat_models:
-            raise Interrupted(f"{problem}; {python_way(run)} goes on") from problem
+            raise Interrupted(f"{problem}; to continue, {python_way(run)}") from problem
         raise
     finally:
         del shared.at_work[run.id]
@@ -434,7 +434,7 @@ def _result_of(method: AnyMethod, session: Session, run: Run, request: RunReques
             if run.status == "waiting"
             else ("spending", describe_spending(home, run, request))
         )
-        why = f"{why}; {python_way(run)} goes on" if by_object else why
+        why = f"{why}; to continue, {python_way(run)}" if by_object else why
     result = RunResult(run=run.id, complete=complete, summary=figures, end=end, why=why)
     return result.read_from(home.path)
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 from pydantic import ValidationError
 
 from dokimasia.domain.call import ModelSpec
-from dokimasia.domain.identity import JsonObject, Value, faults_of
+from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.sample import Sample
-from dokimasia.errors import ConfigError, InputError, NotFound
+from dokimasia.errors import ConfigError, InputError, NotFound, faults_of
 from dokimasia.prompts import PromptLibrary, Rendered, default_library
 from dokimasia.report.fields import RunFigures, as_json
 from dokimasia.runs.plans import RunPlan

@@ -159,15 +159,17 @@ async def is_still_waiting(home: Home, run: Run) -> bool:
 
 def python_way(run: Run, arguments: str = "") -> str:
     """Return how a program goes on with a run whose chat models it gave as objects."""
-    return f"in Python, with the same chat models, `resume({run.id!r}, {arguments}chat_models=...)`"
+    return f"call `resume({run.id!r}, {arguments}chat_models=...)` in Python with the same chat models"
 
 
 def _ways_out(method: AnyMethod, run: Run, failures: Collection[str], by_object: bool) -> Iterator[str]:
     """Yield what the user can do about failures of these kinds."""
     if method.retry is None and any(kind in RETRYABLE for kind in failures):
-        effect = "asks the others anew" if "undecided" in failures else "asks them anew"
-        way = python_way(run, "retry=True, ") if by_object else f"`dokimasia resume {run.id} --retry-failed`"
-        yield f"{way} {effect}"
+        them = "the others" if "undecided" in failures else "them"
+        if by_object:
+            yield f"to ask {them} anew, {python_way(run, 'retry=True, ')}"
+        else:
+            yield f"`dokimasia resume {run.id} --retry-failed` asks {them} anew"
     if "undecided" in failures:
         yield "a judge decides what rules cannot: give the command again with --judge J (answers are not asked again)"
 

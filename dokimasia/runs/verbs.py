@@ -12,8 +12,8 @@ from typing import Annotated, Generic, Literal, Protocol, TypeVar, Union, get_ar
 from pydantic import ValidationError
 from pydantic.fields import FieldInfo
 
-from dokimasia.domain.identity import JsonObject, faults_of
-from dokimasia.errors import InputError
+from dokimasia.domain.identity import JsonObject
+from dokimasia.errors import InputError, faults_of
 from dokimasia.graphs.blocking import block_on
 from dokimasia.prompts import PromptLibrary
 from dokimasia.runs.lifecycle import RunResult, run

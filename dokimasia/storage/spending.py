@@ -39,7 +39,11 @@ def spending_recorder(home: Home, run_id: str) -> SpendingRecorder:
         latest = spending
         if not waiting:
             waiting = True
-            written = home.writer.submit(write, steady=True)
+            try:
+                written = home.writer.submit(write, steady=True)
+            except BaseException:  # nothing is queued, so the next amount has to be
+                waiting = False
+                raise
         return written
 
     return keep

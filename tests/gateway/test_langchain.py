@@ -1,8 +1,11 @@
 """LangChain chat models as models: messages, replies, failures, identity, secrets, in runs and by plug-in."""
 
+import asyncio
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,17 +14,17 @@ import httpx
 import pytest
 from langchain_core.caches import InMemoryCache
 from langchain_core.globals import set_llm_cache
-from langchain_core.language_models import BaseChatModel, GenericFakeChatModel
+from langchain_core.language_models import BaseChatModel, FakeListChatModel, GenericFakeChatModel
 from langchain_core.messages import AIMessage, BaseMessage
 from langchain_core.outputs import ChatGeneration, ChatResult
-from pydantic import Field, SecretStr
+from pydantic import BaseModel, Field, SecretStr
 
 from dokimasia import as_runnable
 from dokimasia.chat_models import chat_model_ref
 from dokimasia.domain.call import Chat, Message, ModelCall, ModelSpec, ToolCall, ToolSpec
 from dokimasia.domain.sample import ImageRef, Sample, TextPart
 from dokimasia.errors import ConfigError, Interrupted, StorageError, TransportError
-from dokimasia.gateway.langchain import LangChainTransport
+from dokimasia.gateway.langchain import LangChainTransport, chat_reply_of
 from dokimasia.methods.evaluation import EvaluationRequest, evaluate
 from dokimasia.runs.lifecycle import resume
 from dokimasia.runs.services import Stop
@@ -45,7 +48,7 @@ class Chatty(BaseChatModel):
     temperature: float = 0.5
     acme_key: SecretStr = SecretStr(KEY)
     token: str = KEY
-    asked: list[tuple[list[BaseMessage], dict[str, Any]]] = Field(default_factory=list)
+    asked: list[tuple[list[BaseMessage], dict[str, Any]]] = Field(default_factory=list, exclude=True)
 
     @property
     def lc_secrets(self) -> dict[str, str]:
@@ -189,7 +192,7 @@ async def test_exceptions_have_a_kind(error: Exception, kind: str, retryable: bo
         assert caught.value.retry_after == 7
 
 
-async def test_a_cache_of_langchain_is_passed_by() -> None:
+async def test_a_cache_of_langchain_is_bypassed() -> None:
     """Independent draws of one question are asked anew, whatever cache the program has set."""
     model = Chatty()
     set_llm_cache(InMemoryCache())
@@ -211,10 +214,190 @@ def test_the_identity_is_of_parameters_and_not_of_secrets() -> None:
     assert re.fullmatch(r"langchain/[0-9a-f]{12}", first.endpoint)
 
 
+class Part(BaseModel):
+    """A part of a chat model."""
+
+    size: int = 1
+    name: str = ""
+    api_key: str = KEY
+
+
+class Silent(Chatty):
+    """A chat model that states no parameters."""
+
+    part: Part = Field(default_factory=Part)
+    mode: set[str] = Field(default_factory=set)
+    options: dict[Any, Any] = Field(default_factory=dict)
+    default_headers: dict[str, str] = Field(default_factory=dict)
+    api_key: str = KEY
+    max_retries: int = 2
+
+    @property
+    def _identifying_params(self) -> dict[str, Any]:
+        return {}
+
+
+class Quiet(Silent):
+    """Another class of the same fields."""
+
+
+def endpoint(model: BaseChatModel) -> str:
+    """Return the identity of a chat model."""
+    return chat_model_ref("mine", model).endpoint
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Silent(temperature=0.6),
+        Silent(part=Part(size=2)),
+        Silent(part=Part(name="tool")),
+        Silent(mode={"a"}),
+        Silent(options={"depth": 1}),
+        Silent(options={1234: 5}),
+        Silent(options={"\ud800": "\ud800", "big": 2**70, "nan": float("nan")}),
+        Silent(options={"token_limit": 7}),
+        Quiet(),
+    ],
+)
+def test_fields_and_class_are_part_of_an_identity(other: Silent) -> None:
+    """Chat models that differ in a plain field, or in their class, are two models, whatever parameters they state."""
+    assert endpoint(other) != endpoint(Silent())
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Silent(api_key="rotated-0123456789"),
+        Silent(part=Part(api_key="rotated-0123456789")),
+        Silent(default_headers={"X-Api-Key": "rotated"}),
+        Silent(options={"apiKey": "a", "api_keys": ["b"], "access_key_id": "c", "passwd": "d", "auth": "Basic e"}),
+        Silent(options={"way": "Bearer rotated"}),
+        Silent(options={"made": object()}),
+        Silent(verbose=True, max_retries=0, cache=False),
+    ],
+)
+def test_keys_and_objects_are_no_part_of_an_identity(other: Silent) -> None:
+    """A rotated key, an object that is not plain and what shapes no reply leave the identity as it was."""
+    as_empty = Silent(options={}, default_headers={})
+    assert endpoint(other) == endpoint(as_empty)
+
+
+def test_an_order_of_a_set_and_asking_are_no_part_of_an_identity() -> None:
+    """A set counts by its members, and LangChain's fake stays itself when it has answered."""
+    assert endpoint(Silent(mode={"a", "b", "c"})) == endpoint(Silent(mode={"c", "b", "a"}))
+    fake = FakeListChatModel(responses=["a", "b"])
+    before = endpoint(fake)
+    fake.invoke("x")
+    assert endpoint(fake) == before != endpoint(FakeListChatModel(responses=["a"]))
+
+
+async def test_synchronous_code_runs_in_threads_of_its_own() -> None:
+    """As many calls as the model may have at once wait together, though the loop's own threads are all taken."""
+    together = threading.Barrier(4)
+    running: set[threading.Thread] = set()
+
+    def answer(messages: list[BaseMessage]) -> AIMessage:
+        running.add(threading.current_thread())
+        together.wait(timeout=10)
+        return AIMessage("yes")
+
+    model = Chatty(answer=answer)
+    spec = spec_of(model).model_copy(update={"max_concurrency": 4})
+    transport, blobs = LangChainTransport(model), MemoryBlobs()
+    with ThreadPoolExecutor(1) as single:
+        asyncio.get_running_loop().set_default_executor(single)
+        replies = await asyncio.gather(
+            *(transport.send(chat(model, repeat=n), spec, api_key=None, blobs=blobs) for n in range(4))
+        )
+    assert {getattr(reply, "text", None) for reply in replies} == {"yes"}
+    assert len(running) == 4
+    await transport.aclose()
+    for thread in running:
+        thread.join(timeout=10)
+    assert not any(thread.is_alive() for thread in running)
+
+
+async def test_asynchronous_code_runs_in_the_loop() -> None:
+    """A chat model with asynchronous code of its own is asked by it."""
+
+    class Prompt(Chatty):
+        """A chat model with asynchronous code."""
+
+        async def _agenerate(
+            self, messages: list[BaseMessage], stop: Any = None, run_manager: Any = None, **given: Any
+        ) -> ChatResult:
+            return self._generate(messages)
+
+    names: list[str] = []
+
+    def answer(messages: list[BaseMessage]) -> AIMessage:
+        names.append(threading.current_thread().name)
+        return AIMessage("yes")
+
+    model = Prompt(answer=answer)
+    assert (await sent(model, chat(model))).text == "yes"
+    assert names == [threading.current_thread().name]
+
+
+async def test_plain_keys_reach_no_text() -> None:
+    """A key in a plain field, in headers or in a part is taken out of replies and errors; a Bearer value also without it."""
+    texts = ["plain-0123456789", "bearer-0123456789", "custom-0123456789", "paired-0123456789", "nested-0123456789"]
+    plain, bearer, custom, paired, nested = texts
+
+    def answer(messages: list[BaseMessage]) -> AIMessage:
+        raise ValueError(" ".join(texts) + " and gpt-0123456789")
+
+    model = Silent(
+        api_key=plain,
+        default_headers={"Authorization": f"Bearer {bearer}", "X-Own": custom},
+        options={"extra_headers": [("X-Own", paired)], "model": "gpt-0123456789"},
+        part=Part(api_key=nested),
+        answer=answer,
+    )
+    with pytest.raises(TransportError) as caught:
+        await sent(model, chat(model))
+    assert str(caught.value).count("[key]") == len(texts)
+    assert "gpt-0123456789" in str(caught.value)
+    model.answer = lambda messages: AIMessage(f"{plain} {bearer}")
+    assert (await sent(model, chat(model))).text == "[key] [key]"
+
+
+@pytest.mark.parametrize(
+    ("metadata", "finish", "word"),
+    [
+        (
+            {"status": "incomplete", "incomplete_details": {"reason": "max_output_tokens"}},
+            "length",
+            "max_output_tokens",
+        ),
+        ({"status": "incomplete", "incomplete_details": {"reason": "content_filter"}}, "content_filter", None),
+        ({"status": "incomplete", "incomplete_details": None}, "unknown", "incomplete"),
+        ({"status": "completed", "incomplete_details": None}, "unknown", None),
+        ({"stop_reason": "model_context_window_exceeded"}, "length", "model_context_window_exceeded"),
+        ({"stop_reason": "refusal"}, "content_filter", "refusal"),
+        ({"stopReason": "guardrail_intervened"}, "content_filter", "guardrail_intervened"),
+        ({"finish_reason": "RECITATION"}, "content_filter", "RECITATION"),
+    ],
+)
+def test_every_providers_word_for_an_end_is_known(metadata: dict[str, Any], finish: str, word: str | None) -> None:
+    """A reply that is cut off, filtered or refused says so, in whatever field and word."""
+    reply = chat_reply_of(AIMessage("half", response_metadata=metadata), spec_of(Chatty()))
+    assert (reply.finish_reason, reply.native_finish_reason) == (finish, word)
+
+
+@pytest.mark.parametrize("wrapped_block", [False, True])
+def test_a_block_may_be_a_refusal(wrapped_block: bool) -> None:
+    """A content block of the type `refusal` is a refusal, also as LangChain's standard content wraps it."""
+    block: dict[str, Any] = {"type": "refusal", "refusal": "I cannot."}
+    content = {"type": "non_standard", "value": block} if wrapped_block else block
+    assert chat_reply_of(AIMessage([content]), spec_of(Chatty())).refusal == "I cannot."
+
+
 def test_objects_that_the_ledger_cannot_tell_apart_are_refused() -> None:
     """Two objects of equal parameters would answer each other's calls; a name tells them apart, and one object is one."""
     settings, first = Settings(home=Path()), Chatty()
-    with pytest.raises(ConfigError, match=r"'a' and 'b' are one model to the ledger.*: give each a name"):
+    with pytest.raises(ConfigError, match=r"'a' and 'b' cannot be told apart by the ledger.*: give each a name"):
         settings.with_chat_models({"a": first, "b": Chatty()})
     named = settings.with_chat_models({"a": first, "b": Chatty(name="second"), "c": first})
     assert named.models["a"].ref.endpoint == named.models["c"].ref.endpoint != named.models["b"].ref.endpoint
@@ -223,7 +406,7 @@ def test_objects_that_the_ledger_cannot_tell_apart_are_refused() -> None:
 def test_what_is_no_chat_model_is_refused() -> None:
     """A string, and a chat model with bound parameters, are refused with the way out."""
     settings = Settings(home=Path())
-    with pytest.raises(ConfigError, match="'mine': str is no LangChain chat model"):
+    with pytest.raises(ConfigError, match="'mine': str is not a LangChain chat model"):
         settings.with_chat_models({"mine": "gpt"})  # pyright: ignore[reportArgumentType]
     with pytest.raises(ConfigError, match="give the Chatty itself"):
         settings.with_chat_models({"mine": Chatty().bind(stop=["x"])})  # pyright: ignore[reportArgumentType]
@@ -273,7 +456,7 @@ async def test_the_way_on_is_a_programs_where_chat_models_are_objects(tmp_path: 
     spent = request.model_copy(update={"max_calls": 1})
     stopped = await evaluate(spent, settings=settings, chat_models={"mine": Chatty()})
     assert stopped.end == "spending"
-    way = f"; in Python, with the same chat models, `resume('{stopped.run}', chat_models=...)` goes on"
+    way = f"; to continue, call `resume('{stopped.run}', chat_models=...)` in Python with the same chat models"
     assert stopped.why.endswith(way)
 
     def fail(messages: list[BaseMessage]) -> AIMessage:
@@ -282,7 +465,7 @@ async def test_the_way_on_is_a_programs_where_chat_models_are_objects(tmp_path: 
     broken = Chatty(answer=fail, temperature=0.7)
     failed = await evaluate(request, settings=settings, chat_models={"mine": broken})
     assert failed.end == "failures"
-    assert f"`resume('{failed.run}', retry=True, chat_models=...)` asks them anew" in failed.why
+    assert f"to ask them anew, call `resume('{failed.run}', retry=True, chat_models=...)` in Python" in failed.why
     stop = Stop()
 
     def stop_run(messages: list[BaseMessage]) -> AIMessage:
@@ -290,7 +473,7 @@ async def test_the_way_on_is_a_programs_where_chat_models_are_objects(tmp_path: 
         return AIMessage("It is 3.")
 
     with pytest.raises(
-        Interrupted, match=r"in Python, with the same chat models, `resume\('\w+', chat_models=...\)` goes on"
+        Interrupted, match=r"to continue, call `resume\('\w+', chat_models=...\)` in Python with the same chat models"
     ):
         await evaluate(
             request, settings=settings, stop=stop, chat_models={"mine": Chatty(answer=stop_run, temperature=0.8)}
@@ -347,5 +530,5 @@ async def test_a_plugin_brings_a_chat_model(tmp_path: Path) -> None:
         ConfigError, match=r"no plug-in of group dokimasia.chat_models is called 'acm'; did you mean 'acme'"
     ):
         resolve_model(settings, "langchain/acm")
-    with pytest.raises(ConfigError, match=r"'wrong' of group dokimasia.chat_models: str is no LangChain chat model"):
+    with pytest.raises(ConfigError, match=r"'wrong' of group dokimasia.chat_models: str is not a LangChain chat model"):
         resolve_model(settings, "langchain/wrong")

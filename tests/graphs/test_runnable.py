@@ -25,6 +25,7 @@ from dokimasia.errors import ConfigError, InputError, LoopRunning
 from dokimasia.graphs.runnable import own_graph
 from dokimasia.graphs.signatures import SIGNATURES
 from dokimasia.graphs.versions import VERSIONS
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_creative, write_described, write_gold, write_world
 
 JUDGE = "sim/judge"
@@ -297,8 +298,8 @@ async def test_the_output_has_the_fields_that_it_declares(world: World) -> None:
     assert state.keys() == {"verdict", "chosen", "result", "calls"}
 
 
-async def test_concurrent_calls_share_a_context(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Calls at one time open one context, with one ledger and the limits of its endpoints; later ones open another."""
+def counted_gateways(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Return a list that grows with each context that is opened."""
     opened: list[int] = []
     import dokimasia.runs.embedding as embedding
 
@@ -309,6 +310,12 @@ async def test_concurrent_calls_share_a_context(world: World, monkeypatch: pytes
         return kept(**how)
 
     monkeypatch.setattr(embedding, "ModelGateway", counted)
+    return opened
+
+
+async def test_concurrent_calls_share_a_context(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Calls at one time open one context, with one ledger and the limits of its endpoints; later ones open another."""
+    opened = counted_gateways(monkeypatch)
     runnable = review(world)
     inputs = [{"sample": sample} for sample in world.samples(write_described)]
     await runnable.abatch(inputs)
@@ -349,6 +356,45 @@ def test_without_an_event_loop_a_graph_is_invoked(world: World) -> None:
     assert builder.compile().invoke({"sample": sample})["verdict"] == "accepted"
 
 
+def test_without_an_event_loop_a_batch_shares_a_context(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A batch of synchronous code opens its home once; without one its calls share a ledger, also one after another."""
+    opened = counted_gateways(monkeypatch)
+    inputs = [{"sample": sample} for sample in world.samples(write_described)]
+    runnable = review(world, home=world.folder / "home")
+    assert [state["verdict"] for state in runnable.batch(inputs)] == ["accepted", "accepted"]
+    ended = dict(runnable.batch_as_completed([*inputs, {"topic": "any"}], return_exceptions=True))
+    assert (ended[0]["verdict"], ended[1]["verdict"], type(ended[2])) == ("accepted", "accepted", InputError)
+    assert len(opened) == 2
+    review(world).batch(inputs, {"max_concurrency": 1})
+    assert len(opened) == 3
+    assert (runnable.batch([]), list(runnable.batch_as_completed([])), len(opened)) == ([], [], 3)
+
+
+def test_without_an_event_loop_a_pipe_streams_the_final_state(world: World) -> None:
+    """In a pipe that is streamed by synchronous code a graph passes its final state on, and no steps."""
+    sample, _ = world.samples(write_described)
+    pipe = RunnableLambda(lambda sample: {"sample": sample}) | review(world) | (lambda state: state["result"][1].text)
+    assert "".join(pipe.stream(sample)) == pipe.invoke(sample) != ""
+
+
+async def test_transports_of_the_caller_stay_open(world: World) -> None:
+    """Each call opens a context, and closes no transport that the caller brought."""
+    closed: list[int] = []
+
+    class Counted(SimTransport):
+        """A transport that counts how often it is closed."""
+
+        async def aclose(self) -> None:
+            """Count."""
+            closed.append(1)
+
+    sample, _ = world.samples(write_described)
+    runnable = review(world, transports={"sim": Counted()})
+    for _ in range(2):
+        assert (await runnable.ainvoke({"sample": sample}))["verdict"] == "accepted"
+    assert not closed
+
+
 async def test_what_cannot_be_used_is_named(world: World) -> None:
     """An unknown graph, option, field or model, and a call inside an event loop, are errors that say the way out."""
     with pytest.raises(
@@ -363,6 +409,10 @@ async def test_what_cannot_be_used_is_named(world: World) -> None:
         as_runnable("deciding")
     with pytest.raises(InputError, match="cannot take this input: sample: Field required"):
         await review(world).ainvoke({"topic": "any"})
+    with pytest.raises(InputError, match=r"the graph 'peer_review' takes a mapping of its fields.* and not str"):
+        await review(world).ainvoke("text")
+    with pytest.raises(InputError, match=r"takes a mapping of its fields.* and not str"):
+        await (RunnableLambda(str) | review(world)).ainvoke("text")
     with pytest.raises(LoopRunning, match="was called inside a running event loop"):
         review(world).invoke({"sample": "x"})
     [sample] = world.samples(write_world, 1)

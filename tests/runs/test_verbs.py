@@ -105,6 +105,12 @@ async def test_verbs_read_and_write_what_runs_left(settings: Settings, tmp_path:
     assert (await dokimasia.diagnose("weak", settings=settings)).assets
     resumed = await dokimasia.resume("weak", settings=settings)
     assert resumed.end == "complete"
+    for kinds in ("api_error", ("api_error",), "refused, api_error"):
+        again = await dokimasia.resume("weak", retry=kinds, settings=settings)  # pyright: ignore[reportArgumentType]
+        assert again.end == "complete"
+    for kinds in ("lazy", ("api_error", "lazy")):
+        with pytest.raises(InputError, match="no failure is of kind 'lazy'; there are: "):
+            await dokimasia.resume("weak", retry=kinds, settings=settings)  # pyright: ignore[reportArgumentType]
     forked = await dokimasia.fork("weak", judge="sim/judge-lenient", node="score", settings=settings)
     assert forked.complete
     with pytest.raises(NotFound):

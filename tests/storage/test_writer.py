@@ -7,15 +7,20 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from dokimasia.domain.call import Chat, ChatReply, call_key
+from dokimasia.domain.ports import Spending
 from dokimasia.errors import StorageError
 from dokimasia.storage.connection import connect_writer
 from dokimasia.storage.home import Home
 from dokimasia.storage.ledger import SqliteLedger
+from dokimasia.storage.spending import spending_recorder
 from dokimasia.storage.writer import WriteJob, Writer
 
 KILLED = """
@@ -237,3 +242,22 @@ async def test_what_is_queued_in_one_turn_of_the_loop_is_handed_over_once(
     await late
     writer.close()
     assert seen == list(range(302)) == numbers_in(database)
+
+
+def test_an_amount_that_could_not_be_queued_leaves_the_next_one_free() -> None:
+    """After an amount whose write was refused the next one is queued, and does not wait for the refused one."""
+    queued: Future[None] = Future()
+    outcomes: list[Future[None] | StorageError] = [StorageError("closed"), queued]
+
+    def submit(job: object, *, steady: bool) -> Future[None]:
+        outcome = outcomes.pop(0)
+        if isinstance(outcome, StorageError):
+            raise outcome
+        return outcome
+
+    home: Any = SimpleNamespace(writer=SimpleNamespace(submit=submit))
+    keep = spending_recorder(home, "r1")
+    with pytest.raises(StorageError, match="closed"):
+        keep(Spending(calls=1))
+    assert keep(Spending(calls=2)) is queued
+    assert keep(Spending(calls=3)) is queued, "amounts that wait share a future"
