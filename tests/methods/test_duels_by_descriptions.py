@@ -10,6 +10,7 @@ from dokimasia.domain.call import Chat, ModelCall
 from dokimasia.errors import ConfigError, DataError, TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.duel import DuelRequest, duel
+from dokimasia.methods.duel.elsewhere import read_scores
 from dokimasia.methods.duel.results import duel_items
 from dokimasia.runs.lifecycle import RunResult
 from dokimasia.settings import Settings
@@ -168,3 +169,12 @@ def test_scores_of_nobody_are_refused(cases: Path, settings: Settings, tmp_path:
     scores.write_text("model,rating\nsomebody,4\n")
     with pytest.raises(DataError, match="scores none of the models"):
         run(settings, cases, scores=scores)
+
+
+@pytest.mark.parametrize("name", ["reward", "Visual factuality"])
+def test_a_benchmark_with_the_name_of_a_figure_is_refused(tmp_path: Path, name: str) -> None:
+    """Its scores would stand in place of the run's own figure."""
+    scores = tmp_path / "scores.csv"
+    scores.write_text(f"model,benchmark,rating\nsim/strong,{name},4\n")
+    with pytest.raises(DataError, match="as a figure of the duel is"):
+        read_scores(scores, ["sim/strong"])
