@@ -11,6 +11,7 @@ from dokimasia.agents.candidate import answer_question, description, respond
 from dokimasia.agents.evaluation import question_inputs
 from dokimasia.domain.duel import AGAIN, TEXT, CaseCriteria, Described, ground_truth_of
 from dokimasia.domain.judgement import Response
+from dokimasia.domain.options import prompt_of_protocol
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import UnparsableReply
 from dokimasia.parsing.pairwise import parse_factuality_scores, parse_pairwise_verdict
@@ -89,7 +90,7 @@ def compare_responses(
     means clearly better, and the judge writes an evaluation of each response (Creation-MMBench, figure 33).
     """
     return _two(
-        verdict_prompt(published=published),
+        prompt_of_protocol("duel_verdict", published=published),
         sample,
         criteria.subjective,
         responses,
@@ -97,16 +98,6 @@ def compare_responses(
         sees=sees,
         repeat=repeat,
     )
-
-
-def verdict_prompt(*, published: bool) -> str:
-    """Return the name of the prompt that asks for a verdict."""
-    return "duel_verdict_published" if published else "duel_verdict"
-
-
-def factuality_prompt(*, published: bool) -> str:
-    """Return the name of the prompt that asks for scores of visual factuality."""
-    return "duel_factuality_published" if published else "duel_factuality"
 
 
 def score_factuality(
@@ -126,7 +117,7 @@ def score_factuality(
     truth = ground_truth_of(sample)
     known = {"ground_truth": truth} if truth else {}
     return _two(
-        factuality_prompt(published=published),
+        prompt_of_protocol("duel_factuality", published=published),
         sample,
         criteria.factuality,
         responses,

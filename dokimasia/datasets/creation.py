@@ -21,10 +21,15 @@ COLUMNS = ("question", "task_name", "criteria", REFERENCE)
 QUERY_PARTS = ("role", "background", "instruction", "requirement")
 """The parts of a query, which stand for it where a case has no question (Creation-MMBench, section 3.1 and figure 30)."""
 
-_SENTENCE = re.compile(r"(?:you|i|act|assume|imagine|play|pretend|suppose)\b", re.IGNORECASE)
+_SENTENCE = re.compile(
+    r"(?:you(?:r role)?|i am|i['\u2019]m|(?:imagine|pretend|suppose) (?:that )?you"
+    r"|(?:act|assume|imagine|play|pretend)\s+(?:(?:being|like|out|yourself)\s+){0,2}(?:as|the|that|a|an|to))\b",
+    re.IGNORECASE,
+)
 """The begin of a role that is a sentence by itself, such as `You are a guide`."""
 
-_ARTICLE = re.compile(r"^(?:An?|The)\b")
+_AS = re.compile(r"^as\s+(?:an?\s+|(?=the\s))", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:An?|The)(?=\s)")
 
 MAX_CRITERIA = 200_000
 """Characters of a `criteria` cell, at most; published ones have a few thousand."""
@@ -145,7 +150,7 @@ def composed_query(meta: Mapping[str, object]) -> str:
 
     Examples:
         >>> print(composed_query({"role": "a guide", "instruction": "describe the hall", "requirement": "Be brief."}))
-        You take the part of a guide.
+        Your role: a guide.
         Your task: describe the hall.
         Keep to these requirements:
         Be brief.
@@ -154,7 +159,7 @@ def composed_query(meta: Mapping[str, object]) -> str:
     if not role or not instruction:
         return ""
     if not _SENTENCE.match(role):
-        role = f"You take the part of {_ARTICLE.sub(lambda article: article[0].lower(), role)}"
+        role = f"Your role: {_ARTICLE.sub(lambda article: article[0].lower(), _AS.sub('', role))}"
     lines = [_ended(role), background, _ended(f"Your task: {instruction}")]
     if requirement:
         lines += ["Keep to these requirements:", requirement]

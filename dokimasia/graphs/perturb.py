@@ -13,7 +13,7 @@ graphs are linear and run without checkpoints: after a crash the ledger answers 
 
 import asyncio
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, TypedDict, cast
 
 from langgraph.graph import END, START, StateGraph
@@ -51,6 +51,15 @@ from dokimasia.graphs.drive import Graph, GraphFile
 from dokimasia.graphs.versions import VERSIONS
 
 TEXTS: Task = "image-to-text"
+
+
+def _goes_on(field: str, node: str) -> Callable[[Mapping[str, Any]], Awaitable[str]]:
+    """Return a function that returns the next node if the state has the field, else the end."""
+
+    async def next_node(state: Mapping[str, Any]) -> str:
+        return node if state.get(field) else END
+
+    return next_node
 
 
 class GoldState(Failure, TypedDict, total=False):
@@ -93,18 +102,13 @@ async def _before_writing(state: GoldState) -> str:
     return "check" if state.get("written") else "write"
 
 
-async def _after_writing(state: GoldState, runtime: Runtime[Context]) -> str:
-    """Return `check` if an answer was written, else the end."""
-    return "check" if state.get("written") else END
-
-
 def build_gold_writing() -> StateGraph[GoldState, Context]:
     """Return the graph in which gold answers are written and checked, not compiled."""
     graph = StateGraph(GoldState, context_schema=Context)
     graph.add_node("write", write_answer)
     graph.add_node("check", check_answer)
     graph.add_conditional_edges(START, _before_writing, ["write", "check"])
-    graph.add_conditional_edges("write", _after_writing, ["check", END])
+    graph.add_conditional_edges("write", _goes_on("written", "check"), ["check", END])
     graph.add_edge("check", END)
     return graph
 
@@ -147,18 +151,13 @@ async def check_image(state: GoldImageState, runtime: Runtime[Context]) -> GoldI
     return {"calls": reply.calls, "result": await context.store.put(checked)}
 
 
-async def _after_making(state: GoldImageState) -> str:
-    """Return `check` if there is an image, else the end."""
-    return "check" if state.get("made") else END
-
-
 def build_gold_imaging() -> StateGraph[GoldImageState, Context]:
     """Return the graph in which gold images are made and checked, not compiled."""
     graph = StateGraph(GoldImageState, context_schema=Context)
     graph.add_node("make", make_gold_image)
     graph.add_node("check", check_image)
     graph.add_edge(START, "make")
-    graph.add_conditional_edges("make", _after_making, ["check", END])
+    graph.add_conditional_edges("make", _goes_on("made", "check"), ["check", END])
     graph.add_edge("check", END)
     return graph
 
@@ -360,18 +359,13 @@ async def _look_at_edit(
     return EditLook(changed, reply.value, reply.calls, failed)
 
 
-async def _after_instruction(state: ImageState) -> str:
-    """Return `edit` if there is an instruction, else the end."""
-    return "edit" if state.get("instruction") else END
-
-
 def build_image_perturbing() -> StateGraph[ImageState, Context]:
     """Return the graph in which images are perturbed, not compiled."""
     graph = StateGraph(ImageState, context_schema=Context)
     graph.add_node("instruct", instruct)
     graph.add_node("edit", edit)
     graph.add_edge(START, "instruct")
-    graph.add_conditional_edges("instruct", _after_instruction, ["edit", END])
+    graph.add_conditional_edges("instruct", _goes_on("instruction", "edit"), ["edit", END])
     graph.add_edge("edit", END)
     return graph
 

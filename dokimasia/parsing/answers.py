@@ -19,11 +19,24 @@ _SPACE = (
 )
 _DECORATION = _SPACE + "*_#>`"
 _TAIL = 100_000
-_TAKEN_BACK = re.compile(
-    r"\W{0,20}(?:no|wait|hold on|actually|correction|sorry|oops|scratch that|i mean|on second thoughts?|or rather)\b",
+_LINE = 1_000
+"""Characters of a line that are read for another answer."""
+_TAKING_BACK = re.compile(
+    r"\W{0,20}(?:(?P<weak>but|however|hmm{0,9}|hm)|(?P<firm>i mean|or rather|rather|correction|scratch that)|"
+    r"(?P<actually>actually)|no|wait|hold on|sorry|oops|on second thoughts?)\b"
+    r"(?P<stop>[ \t*_]{0,9}(?:[,:;!\u2013\u2014-]|\.{2,3}|\u2026|\.(?=\s+(?-i:[A-Z]))|\W{0,9}$))?",
     re.IGNORECASE,
 )
-"""How a line begins that takes back what the line before says."""
+"""How a line begins that may take back what the line before says, and whether the word stands by itself."""
+_LETTER = r"(?<![\w'\u2019.])(?:[b-h]|\(a\)|(?-i:A)(?=\W{0,9}$))(?![\w'\u2019-]|\.\w)"
+_OTHER_ANSWER = re.compile(rf"{_LETTER}|\b(?:is|was) (?:right|correct|better)\b", re.IGNORECASE)
+_OTHER_STATED = re.compile(
+    r"\b(?:it is|it['\u2019]s|it was|should be|must be|answer (?:is|was))\b|\A\W{0,9}[0-9]"
+    r"|\b(?:is|are) [0-9][0-9.,]{0,20}\W{0,9}\Z",
+    re.IGNORECASE,
+)
+_FEW_WORDS = 3
+"""Words of a line that are taken for an answer by themselves behind a word that takes the one before back."""
 
 
 def parse_final_answer(text: str) -> str | None:
@@ -31,7 +44,7 @@ def parse_final_answer(text: str) -> str | None:
 
     Bold type, headings and the number of a list (`3. Final answer: ...`) are ignored; if nothing follows the colon, the next
     line that is not blank is the answer. Nothing is guessed from a text without such a line, or from one that takes the
-    answer back afterwards (`No, c`). Only the last 100,000 characters are read.
+    answer back afterwards for another (`No, c`). Only the last 100,000 characters are read.
     """
     tail = text[-_TAIL:]
     last = None
@@ -40,9 +53,25 @@ def parse_final_answer(text: str) -> str | None:
     if last is None:
         return None
     lines = [line for line in (last[1], *tail[last.end() :].split("\n")) if line.strip(_DECORATION)]
-    if not lines or any(_TAKEN_BACK.match(line) for line in lines[1:]):
+    if not lines or any(map(_takes_back, lines[1:])):
         return None
     return lines[0].strip(_DECORATION)
+
+
+def _takes_back(line: str) -> bool:
+    """Return whether a line behind an answer takes it back: a word of doubt alone, or one with another answer."""
+    opening = _TAKING_BACK.match(line)
+    if opening is None:
+        return False
+    rest = line[opening.end() :][:_LINE]
+    if _OTHER_ANSWER.search(rest):
+        return True
+    if opening["weak"]:
+        return False
+    words = len(rest.split())
+    if opening["stop"] is None and not opening["firm"]:
+        return _OTHER_STATED.match(rest.lstrip()) is not None or bool(opening["actually"] and words == 1)
+    return words <= _FEW_WORDS or _OTHER_STATED.search(rest) is not None or _takes_back(rest)
 
 
 def demand_final_answer(text: str) -> str:

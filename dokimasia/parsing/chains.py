@@ -9,20 +9,29 @@ from dokimasia.parsing.own import END_TOKEN, is_empty_talk
 from dokimasia.parsing.reply import short, spoken
 
 _TAG = form(rf"<(/?)(reasoning|answer){ROOM}>")
-_ANSWER = re.compile(r"\banswer\b", re.IGNORECASE)
-_DENIAL = re.compile(
-    r"\b(?:no|not|never|neither|\w{2,9}n['\u2019]t|instead|rather|wrong|incorrect|false|however|but|wait|hold on|actually|"
-    r"correction|sorry|oops|scratch that|i mean|on second thoughts?|revised?|corrected|better)\b",
+_NEGATION = re.compile(
+    r"\b(?:no|not|never|neither|nor|\w{2,9}n['\u2019]t|wrong|incorrect|false|except|unlike|instead|rather)\b",
     re.IGNORECASE,
 )
-"""What may take an answer back in the words beside it."""
-_BESIDE = 1_000
-"""Characters at either end of the words beside an answer in which a denial is looked for."""
+"""What right before an answer may turn it around."""
+_CHANGE = re.compile(
+    r"\b(?:answer|correct|corrected|correction|final|should be|updated?|recheck(?:ed|ing)?|instead|wait|hold on|actually|"
+    r"(?:is|was|be) (?:right|better|best|true)|sorry|oops|scratch that|i meant?|on second thoughts?|rather|revised?|wrong|"
+    r"incorrect|mistaken)\b"
+    r"|[=-]>|[\u2190-\u21ff\u27f0-\u27ff]"
+    r"|(?:\A|[.!?\n])[ \t*_>#]{0,9}no\b[ \t*_]{0,9}(?:[,.:;!\u2013\u2014-]|$)"
+    r"|\b(?:no|not|never|nope|false|but|however|hmm{0,9}|\w{2,9}n['\u2019]t)[ \t*_]{0,9}[,:]"
+    r"|(?:^|\b(?:is|be|it['\u2019]s|option|choice|but|not)\b)[^\w\n]{0,20}(?:[a-z]|[0-9][0-9.,]{0,20})[^\w\n]{0,20}$",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""What behind an answer may change it, or be another."""
 _ORDER = ["reasoning", "/reasoning", "answer", "/answer"]
 
 
 def parse_chain(text: str) -> ReferenceChain:
     """Return the chain from `<reasoning>...</reasoning><answer>...</answer>`, ignoring any text before it.
+
+    Words between the two parts are ignored unless they negate, words behind them if they name no other answer.
 
     Raises:
         UnparsableReply: a tag is missing, repeated or out of order, one of the two parts is empty, or words beside the answer
@@ -43,11 +52,11 @@ def parse_chain(text: str) -> ReferenceChain:
     answer = reply[tags[2].end() : tags[3].start()].strip()
     if not reasoning or not answer:
         raise UnparsableReply(f"the {'answer' if reasoning else 'reasoning'} is empty")
-    between, after = reply[tags[1].end() : tags[2].start()], reply[tags[3].end() :]
-    for beside in (between, after):
-        talk = _ANSWER.sub("", END_TOKEN.sub("", f"{beside[:_BESIDE]} {beside[-_BESIDE:]}"))
-        if not is_empty_talk(talk) and _DENIAL.search(talk):
-            raise UnparsableReply(
-                f"beside <answer> stands '{short(beside)}': end with </answer>, and write nothing behind it"
-            )
+    between = reply[tags[1].end() : tags[2].start()]
+    if _NEGATION.search(between):
+        raise UnparsableReply(f"beside <answer> stands '{short(between)}': write nothing between the two parts")
+    after = END_TOKEN.sub("", reply[tags[3].end() :])
+    if not is_empty_talk(after) and (change := _CHANGE.search(after)) is not None:
+        words = short(after[max(0, change.start() - 20) : change.end() + 20])
+        raise UnparsableReply(f"beside <answer> stands '{words}': end with </answer>, and write nothing behind it")
     return ReferenceChain(reasoning=reasoning, answer=answer)

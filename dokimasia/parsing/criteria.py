@@ -1,6 +1,5 @@
 """Atomic criteria: the JSON array of questions, ground truths, weights and anchors of a judge (ATOM, section 3.1)."""
 
-import math
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Annotated, NamedTuple
@@ -34,6 +33,10 @@ _Y_FIRST = "box_2d"
 """The name under which models that put the upper edge first (top, left, bottom, right, from 0 to 1000) write a box."""
 
 _MILLE = 1000
+_LARGEST = 1_000_000_000
+"""The largest number that may stand for an edge."""
+_FRACTIONS_TO = 1.05
+"""Numbers up to this are fractions, whatever the unit: edges that lie a little outside the image are those of the image."""
 _PIXELS = frozenset({"pixels", "pixel", "px"})
 _PER_MILLE = frozenset({"0-1000", "0 to 1000", "0..1000", "1000", "per mille"})
 
@@ -70,7 +73,7 @@ def _anchor(value: JsonValue, info: ValidationInfo) -> Anchor:
         return Anchor()
     size = images.sizes[image] if image < len(images.sizes) else ()
     if _Y_FIRST in value:
-        box = _box(value[_Y_FIRST], value.get("unit", "0-1000"), size)
+        box = _box(value[_Y_FIRST], value.get("unit") or "0-1000", size)
         return Anchor(image=image, box=None if box is None else Box(x0=box.y0, y0=box.x0, x1=box.y1, y1=box.x1))
     corners = next((value[name] for name in _BOX_NAMES if name in value), None)
     return Anchor(image=image, box=_box(corners, value.get("unit"), size))
@@ -79,23 +82,25 @@ def _anchor(value: JsonValue, info: ValidationInfo) -> Anchor:
 def _box(corners: JsonValue, unit: JsonValue, size: Sequence[int]) -> Box | None:
     """Return a box of left, upper, right and lower edge, in fractions; None where it cannot be told what it is.
 
-    Without a known unit, numbers of at most 1 are fractions, others of at most 1000 lie on a scale of 0 to 1000, and larger
-    ones are pixels.
+    Numbers of at most 1.05 are fractions, whatever the unit. Others are in the unit; without one, those of at most 1000 lie
+    on a scale of 0 to 1000, and larger ones are pixels. In a unit that is not known nothing is read.
     """
     if not isinstance(corners, list) or len(corners) != 4:
         return None
-    numbers = [float(edge) for edge in corners if isinstance(edge, int | float) and not isinstance(edge, bool)]
-    if len(numbers) != 4 or not all(0 <= edge < math.inf for edge in numbers):
+    numbers = [edge for edge in corners if isinstance(edge, int | float) and not isinstance(edge, bool)]
+    if len(numbers) != 4 or not all(0 <= edge <= _LARGEST for edge in numbers):
         return None
-    named = unit.strip().casefold() if isinstance(unit, str) else ""
-    if named in _PIXELS or (named not in _PER_MILLE and max(numbers) > _MILLE):
+    named = "" if unit is None else str(unit).strip().casefold()
+    if max(numbers) <= _FRACTIONS_TO:
+        scales = [1] * 4
+    elif named in _PIXELS or (not named and max(numbers) > _MILLE):
         if len(size) != 2:
             return None
         scales = [size[0], size[1]] * 2
-    elif named in _PER_MILLE or max(numbers) > 1:
+    elif named in _PER_MILLE or not named:
         scales = [_MILLE] * 4
     else:
-        scales = [1] * 4
+        return None
     x0, y0, x1, y1 = (min(1.0, edge / scale) for edge, scale in zip(numbers, scales, strict=True))
     return Box(x0=x0, y0=y0, x1=x1, y1=y1) if x0 < x1 and y0 < y1 else None
 

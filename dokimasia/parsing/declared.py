@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from types import NoneType, UnionType
 from typing import Annotated, ClassVar, Literal, TypeVar, Union, cast, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, JsonValue, ValidationError, ValidationInfo
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, JsonValue, ValidationError, ValidationInfo
 from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
@@ -78,6 +78,14 @@ def _on_one_line(text: str, info: ValidationInfo) -> str:
     return " ".join(_written(text, info).split())
 
 
+def _or_empty(value: object) -> object:
+    return "" if value is None else value
+
+
+def _on_one_line_if_any(text: str, info: ValidationInfo) -> str:
+    return _on_one_line(text, info) if text.strip() else ""
+
+
 def at_most(most: int) -> AfterValidator:
     """Return a validator that refuses a text of more than `most` words."""
 
@@ -95,6 +103,8 @@ Words = Annotated[str, AfterValidator(_written)]
 """Text that is not a placeholder."""
 Sentence = Annotated[str, AfterValidator(_on_one_line)]
 """Text that is not a placeholder, on one line."""
+AnySentence = Annotated[str, BeforeValidator(_or_empty), AfterValidator(_on_one_line_if_any)]
+"""The same, or nothing: null is an empty text."""
 
 
 def read_object(text: str, *models: type[M], about: object = None) -> M:

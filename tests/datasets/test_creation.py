@@ -249,10 +249,10 @@ def test_a_query_is_composed_of_its_parts(tmp_path: Path) -> None:
         )
     )
     assert whole.prompt == (
-        "You take the part of a museum guide.\nThe hall opened last week.\n"
+        "Your role: a museum guide.\nThe hall opened last week.\n"
         "Your task: Write a short talk.\nKeep to these requirements:\nAt most 100 words."
     )
-    assert short.prompt == "You take the part of a poet.\nYour task: write on the sea."
+    assert short.prompt == "Your role: a poet.\nYour task: write on the sea."
     assert own.prompt == "As it is."
     assert whole.meta == PARTS
 
@@ -262,8 +262,15 @@ def test_a_query_is_composed_of_its_parts(tmp_path: Path) -> None:
     [
         ("You are the night-shift supervisor.", "You are the night-shift supervisor."),
         ("Imagine you are a poet", "Imagine you are a poet."),
-        ("A guide", "You take the part of a guide."),
-        ("Young poets", "You take the part of Young poets."),
+        ("I am a guide", "I am a guide."),
+        ("Act as a guide", "Act as a guide."),
+        ("Pretend to be a guide", "Pretend to be a guide."),
+        ("A guide", "Your role: a guide."),
+        ("Young poets", "Your role: Young poets."),
+        ("As a chef", "Your role: chef."),
+        ("I. Newton", "Your role: I. Newton."),
+        ("Act coach", "Your role: Act coach."),
+        ("Professional chef", "Your role: Professional chef."),
     ],
 )
 def test_a_role_that_is_a_sentence_stands_as_it_is(role: str, line: str) -> None:
@@ -276,7 +283,7 @@ def test_a_table_may_have_the_parts_in_place_of_the_question(tmp_path: Path) -> 
     """A table of creative cases needs a question, or a role and an instruction."""
     case = {**CASE, "instruction": "write on the harbour"}
     (sample,) = read(table(tmp_path / "c.tsv", case, columns=tuple(name for name in COLUMNS if name != "question")))
-    assert sample.prompt == "You take the part of poet.\nYour task: write on the harbour."
+    assert sample.prompt == "Your role: poet.\nYour task: write on the harbour."
 
 
 def test_parts_without_an_instruction_are_no_query(tmp_path: Path) -> None:

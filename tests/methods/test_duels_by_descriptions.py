@@ -1,6 +1,7 @@
 """Duels of models that answer without the images: by a description that another model writes, or by nothing."""
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,13 @@ from dokimasia.domain.call import Chat, ModelCall
 from dokimasia.errors import ConfigError, DataError, TransportError
 from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.duel import DuelRequest, duel
+from dokimasia.methods.duel.elsewhere import read_scores
+from dokimasia.methods.duel.figures import DuelFigures
+from dokimasia.methods.duel.report import conclusion
 from dokimasia.methods.duel.results import duel_items
+from dokimasia.report.blocks import plain
 from dokimasia.runs.lifecycle import RunResult
+from dokimasia.runs.reading.reporting import report_data
 from dokimasia.settings import Settings
 from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import write_creative
@@ -33,7 +39,11 @@ def cases(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(settings: Settings, data: Path, transport: Any = None, **changes: Any) -> RunResult:
     request = DuelRequest.model_validate({**BASE, "data": data, **changes})
-    return asyncio.run(duel(request, settings=settings, transports={"sim": transport or SimTransport()}))
+
+    async def wait() -> RunResult:
+        return await duel(request, settings=settings, transports={"sim": transport or SimTransport()})
+
+    return asyncio.run(wait())
 
 
 def images(call: ModelCall) -> list[str]:
@@ -168,3 +178,29 @@ def test_scores_of_nobody_are_refused(cases: Path, settings: Settings, tmp_path:
     scores.write_text("model,rating\nsomebody,4\n")
     with pytest.raises(DataError, match="scores none of the models"):
         run(settings, cases, scores=scores)
+
+
+@pytest.mark.parametrize("name", ["reward", "Visual factuality"])
+def test_a_benchmark_with_the_name_of_a_figure_is_refused(tmp_path: Path, name: str) -> None:
+    """Its scores would stand in place of the run's own figure."""
+    scores = tmp_path / "scores.csv"
+    scores.write_text(f"model,benchmark,rating\nsim/strong,{name},4\n")
+    with pytest.raises(DataError, match="as a figure of the duel is"):
+        read_scores(scores, ["sim/strong"])
+
+
+def test_a_reward_that_may_be_chance_is_not_significant(cases: Path, settings: Settings) -> None:
+    """The conclusion says so of the best model, and that failed verdicts are not counted."""
+    done = run(settings, cases, models=("sim/strong", "sim/weak"), describer=None)
+    figures = DuelFigures.model_validate(done.summary)
+    best = figures.models["sim/strong"]
+    assert best.reward is not None
+    reward = best.reward.model_copy(update={"mean": 90.0, "low": -3.0})
+    verdicts = best.verdicts.model_copy(update={"failed": 1})
+    models = {**figures.models, "sim/strong": best.model_copy(update={"reward": reward, "verdicts": verdicts})}
+    changed = figures.model_copy(update={"models": models})
+    with Home.open(settings.home, write=False) as home:
+        data = asyncio.run(report_data(home, get_run(home, done.run)))
+    said = " ".join(plain(sentence) for sentence in conclusion(replace(data, figures=changed)))
+    assert "sim/strong has the highest reward but is not significantly better than sim/steady" in said
+    assert "1 verdict failed and is not counted in these rates." in said

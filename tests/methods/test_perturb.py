@@ -3,25 +3,33 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from dokimasia.agents.asking import RETRY_STRIDE
 from dokimasia.domain.blindspots import NEUTRAL
-from dokimasia.errors import ConfigError, DataError
+from dokimasia.domain.call import Chat, ModelCall
+from dokimasia.errors import ConfigError, DataError, TransportError
+from dokimasia.gateway.doubles import CountingTransport
 from dokimasia.methods.perturb import METHOD, PerturbedItem, PerturbRequest, perturb, perturbed_items
 from dokimasia.methods.perturb.figures import items
 from dokimasia.methods.perturb.request import NO_NEUTRAL, draw_dimensions
+from dokimasia.prompts import recognise
 from dokimasia.prompts.dimensions import error_dimensions
-from dokimasia.runs.lifecycle import RunResult
+from dokimasia.report.document import render_document
+from dokimasia.runs.lifecycle import RunResult, resume
+from dokimasia.runs.outcome import RETRYABLE
 from dokimasia.runs.preview import prepare
+from dokimasia.runs.reading.reporting import report_data
 from dokimasia.settings import Settings, load_settings
 from dokimasia.simulation.gold_answers import faults_in_text
 from dokimasia.simulation.image_edits import faults_in_image
 from dokimasia.simulation.picture import read_scene
 from dokimasia.simulation.picture_content import content_of_scene
+from dokimasia.simulation.serving.transport import SimTransport
 from dokimasia.simulation.world import generation_prompt, write_gold, write_world
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import get_run
@@ -48,9 +56,14 @@ def worlds(tmp_path_factory: pytest.TempPathFactory) -> Worlds:
     return Worlds(tmp_path_factory.mktemp("perturbed"))
 
 
-def perturbed(settings: Settings, data: Path, **fields: Any) -> RunResult:
+def perturbed(settings: Settings, data: Path, transport: Any = None, **fields: Any) -> RunResult:
     """A finished run."""
-    return asyncio.run(perturb(PerturbRequest.model_validate({"data": data, **fields}), settings=settings))
+    request = PerturbRequest.model_validate({"data": data, **fields})
+
+    async def wait() -> RunResult:
+        return await perturb(request, settings=settings, transports=None if transport is None else {"sim": transport})
+
+    return asyncio.run(wait())
 
 
 def made_of(settings: Settings, result: RunResult) -> list[PerturbedItem]:
@@ -59,7 +72,7 @@ def made_of(settings: Settings, result: RunResult) -> list[PerturbedItem]:
         return perturbed_items(home, get_run(home, result.run))
 
 
-def lines(path: Path, rows: list[Mapping[str, Any]]) -> Path:
+def lines(path: Path, rows: Sequence[Mapping[str, Any]]) -> Path:
     """A file of JSON lines."""
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     return path
@@ -122,8 +135,9 @@ def test_a_noisy_checker_is_heard_and_decides_nothing(worlds: Worlds) -> None:
 def test_each_item_comes_with_its_word_level_difference(worlds: Worlds) -> None:
     """Both answers can be read off what `--json` of a sample gives."""
     with Home.open(worlds.settings.home, write=False) as home:
-        told = [one for one in items(home, get_run(home, worlds.of_texts.run)) if one["perturbed"]]
-    for one in told:
+        run = get_run(home, worlds.of_texts.run)
+        views: list[Any] = [view for view in items(home, run) if view["perturbed"]]
+    for one in views:
         for answer, other in (("gold", "added"), ("perturbed", "removed")):
             text = "".join(text for kind, text in one["difference"] if kind != other)
             assert "".join(text.split()) == "".join(one[answer].split())
@@ -174,6 +188,38 @@ def test_a_gold_answer_of_the_data_that_is_wrong_is_found_before_anything_is_pla
     assert (unchecked["golds"]["right"], unchecked["golds"]["wrong"], unchecked["asked"]) == (0, 0, 7)
 
 
+@pytest.mark.parametrize("of_texts", [True, False], ids=["texts", "images"])
+def test_nothing_is_made_from_a_gold_answer_whose_check_failed_until_it_is_checked_again(
+    worlds: Worlds, tmp_path: Path, of_texts: bool
+) -> None:
+    """It counts as failed, whether an answer or an image of the data; a retry checks it and makes its items."""
+    prompt, data = ("gold_check", worlds.texts) if of_texts else ("gold_image_check", worlds.images)
+    asked = {"perturber": "sim/judge", "dimensions": ("numerical_errors",)}
+    if not of_texts:
+        asked = {**IMAGES, "checker": "sim/judge", "dimensions": ("object_substitution",)}
+    checks: list[Chat] = []
+
+    def fail(call: ModelCall) -> TransportError | None:
+        prompted = recognise(call.messages[:2]) if isinstance(call, Chat) else None
+        if prompted is None or prompted.name != prompt or not isinstance(call, Chat):
+            return None
+        checks.append(call)
+        first = call.messages == checks[0].messages and call.repeat < RETRY_STRIDE
+        return TransportError("bad_request", "not now", retryable=False) if first else None
+
+    settings = load_settings(home=tmp_path / "home", cwd=tmp_path, env={})
+    transport = CountingTransport(SimTransport(), fail=fail)
+    result = perturbed(settings, data, transport, limit=3, max_failures="100%", **asked)
+    golds = result.summary["golds"]
+    assert (golds["given"], golds["right"], golds["failed"]) == (3, 2, 1)
+    assert result.summary["asked"] == result.summary["made"] == 2
+    with Home.open(settings.home, write=False) as home:
+        run = get_run(home, result.run)
+    again = asyncio.run(resume(run, settings=settings, transports={"sim": transport}, retry=RETRYABLE))
+    golds = again.summary["golds"]
+    assert (golds["right"], golds["failed"], again.summary["made"]) == (3, 0, 3)
+
+
 def test_gold_images_are_made_by_an_image_model_checked_and_edited(worlds: Worlds, tmp_path: Path) -> None:
     """Data without images: each is made by its prompt; one that strays is found wrong, and nothing is made from it."""
     rows = [json.loads(line) for line in worlds.images.read_text().splitlines()]
@@ -188,6 +234,8 @@ def test_gold_images_are_made_by_an_image_model_checked_and_edited(worlds: World
     made = made_of(worlds.settings, result)
     assert len(made) == result.summary["made"] == 7
     with Home.open(worlds.settings.home, write=False) as home:
+        shown = render_document(asyncio.run(report_data(home, get_run(home, result.run))))
+        assert "checked by sim/judge: 7 by sim/editor found right, 0 found wrong, 0 failed; nothing is made" in shown
         for one, row in zip(made, rows, strict=True):
             assert one.item.gold_image is not None
             assert one.item.perturbed_image is not None

@@ -118,7 +118,21 @@ def test_hostile_size_is_survived(piece: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{chain} no, c", "{chain}\nWait, it is c.", "<reasoning>r</reasoning> Not:<answer>b</answer>"]
+    "text",
+    [
+        "{chain} no, c",
+        "{chain}\nWait, it is c.",
+        "{chain}\nFinal answer: c",
+        "{chain}\nThe correct answer is c.",
+        "{chain} -> c",
+        "{chain} \u2192 c",
+        "{chain}\nSo it should be c",
+        "{chain}\nc",
+        "{chain}\nc is right.",
+        "{chain}\nUpdate: c",
+        "{chain}" + "\nand so on" * 1_000 + "\nI rechecked: c" + "\nand so on" * 1_000,
+        "<reasoning>r</reasoning> Not:<answer>b</answer>",
+    ],
 )
 def test_an_answer_that_is_taken_back_is_no_answer(text: str) -> None:
     """Words behind the answer, or right before it, can turn it around, so the chain is refused."""
@@ -130,13 +144,43 @@ def test_a_chain_may_say_that_the_answer_follows() -> None:
     """Words that only lead over to the answer change nothing."""
     chain = parse_chain("Here it is.\n<reasoning>r</reasoning>\nFinal answer:\n<answer>b</answer>\n<|im_end|>")
     assert chain.answer == "b"
-    assert parse_chain("<reasoning>r</reasoning><answer>b</answer>\nI hope this helps, and so on.").answer == "b"
+    for behind in ("I hope this helps, and so on.", "I have double-checked: no mistakes.", "Thank you!"):
+        assert parse_chain(f"<reasoning>r</reasoning><answer>b</answer>\n{behind}").answer == "b"
+    between = "Wait, I come to it now:"
+    assert parse_chain(f"<reasoning>r</reasoning>\n{between}\n<answer>b</answer>").answer == "b"
 
 
 @pytest.mark.parametrize(
-    "text", ["Final answer: b\nNo, c", "Final answer: b\n\nWait - it is c.", "Final answer: b\nno"]
+    "text",
+    [
+        "Final answer: b\nNo, c",
+        "Final answer: b\n\nWait - it is c.",
+        "Final answer: b\nno",
+        "Final answer: b\nBut c is right",
+        "Final answer: b\nHmm, c is correct.",
+        "Final answer: b\nNo. It is c.",
+        "Final answer: red\nActually blue.",
+        "Final answer: 3\nOops, the number of boats is 4.",
+        "Final answer: red\nNo, wait, the answer is the blue boat on the left.",
+    ],
 )
 def test_a_final_answer_that_is_taken_back_is_none(text: str) -> None:
     """Nothing is guessed from a text that takes its final answer back; another such line at its end counts."""
     assert parse_final_answer(text) is None
     assert parse_final_answer(f"{text}\nFinal answer: c") == "c"
+
+
+@pytest.mark.parametrize(
+    ("stated", "behind"),
+    [
+        ("7", "No. of boats: 7"),
+        ("no", "No one is on board."),
+        ("Yes", "Actually, this follows from the table above."),
+        ("b", "\nSorry, I cannot tell more."),
+        ("red", "However, the light is dim, e.g. in the rear."),
+        ("3", "No other boats are visible."),
+    ],
+)
+def test_words_behind_a_final_answer_that_name_no_other_take_nothing_back(stated: str, behind: str) -> None:
+    """A line may begin like a second thought and be none."""
+    assert parse_final_answer(f"Final answer: {stated}\n{behind}") == stated

@@ -47,6 +47,18 @@ def test_a_description_that_comes_first_is_sent_back() -> None:
         assert parse(json.dumps({field: made, "description": SAID}), GOLD).description == SAID
 
 
+def test_a_reason_why_an_error_is_easy_to_miss_may_be_nothing_and_stand_anywhere() -> None:
+    """No item is lost for a remark that nobody has to make."""
+    made = {"changes": [{"original": "left", "new": "right"}], "description": SAID}
+    assert parse_passages(json.dumps({**made, "rationale": None}), GOLD).rationale == ""
+    assert parse_passages(json.dumps({"rationale": "It reads well.", **made}), GOLD).rationale == "It reads well."
+    again = {"answer": GOLD.replace("left", "right"), "description": SAID}
+    assert parse_rewrite(json.dumps({"rationale": "It reads well.", **again}), GOLD).rationale == "It reads well."
+    with pytest.raises(UnparsableReply) as refused:
+        parse_passages(json.dumps({**made, "rationale": 7}), GOLD)
+    assert refused.value.reason == "the field 'rationale' is missing, empty, or no text"
+
+
 def test_an_answer_written_anew_comes_back_whole() -> None:
     """It may differ in most of its words, so long as it is still an answer of that size."""
     new = "On a wall sit two cats. The left one is black; beside them a sign in 12 red letters says 'Keep off'."
@@ -147,6 +159,10 @@ def test_a_gold_answer_is_the_whole_reply() -> None:
     ("said", "expected"),
     [
         ({"right": True, "words": "", "why": ""}, ("", "")),
+        ({"right": True}, ("", "")),
+        ({"right": True, "words": None, "why": None}, ("", "")),
+        ({"right": True, "why": "Four boats instead of three."}, "the answer is said to be right"),
+        ({"right": True, "words": "left one", "why": ""}, "the answer is said to be right"),
         ({"right": False, "words": "LEFT one is  black", "why": "It is\ngrey."}, ("LEFT one is  black", "It is grey.")),
         ({"right": False, "words": "a dog", "why": "It is a cat."}, "'a dog' does not stand in the answer"),
         ({"right": False, "words": "", "why": ""}, "the field 'words' is missing"),

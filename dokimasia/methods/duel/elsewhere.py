@@ -78,12 +78,14 @@ def read_scores(path: Path, models: Sequence[str]) -> Scores:
     A row has `model`, `rating` and, if the file is of several benchmarks, `benchmark`; without it the score is the OC score.
 
     Raises:
-        DataError: the file cannot be used, or scores none of the models.
+        DataError: the file cannot be used, scores none of the models, or names a benchmark as a figure of the run is named.
     """
     scores: Scores = {}
     for rating in sorted(read_ratings(path, benchmarks=True), key=lambda rating: (rating.benchmark, rating.model)):
         if rating.sample_id is not None:
             raise DataError(f"{path}: scores of models have model and rating, and no id")
+        if (rating.benchmark or "").strip().casefold() in (REWARD, FACTUALITY):
+            raise DataError(f"{path}: a benchmark is named {rating.benchmark!r}, as a figure of the duel is; rename it")
         if rating.model in models:
             scores.setdefault(rating.benchmark or OC_SCORE, {})[rating.model] = rating.rating
     if not scores:

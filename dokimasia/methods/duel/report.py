@@ -127,8 +127,9 @@ def conclusion(data: ReportData) -> list[Cell]:
     elif reward.high is not None and reward.high < 0:
         against = "is worse than"
     elif reward.mean != 0:
-        against = f"cannot be told {'better' if reward.mean > 0 else 'worse'} than"
-    highest = "has the highest reward and " if len(rewards) > 1 else ""
+        against = f"is not significantly {'better' if reward.mean > 0 else 'worse'} than"
+    link = "but" if against.startswith("is not") else "and"
+    highest = f"has the highest reward {link} " if len(rewards) > 1 else ""
     sentences: list[Cell] = [
         (
             Span(best, "strong"),
@@ -140,7 +141,8 @@ def conclusion(data: ReportData) -> list[Cell]:
     ]
     failed = sum(model.verdicts.failed for model in run.models.values())
     if failed:
-        sentences.append(f"{figures.several(failed, 'verdict')} failed and leave the denominators.")
+        verb = "is" if failed == 1 else "are"
+        sentences.append(f"{figures.several(failed, 'verdict')} failed and {verb} not counted in these rates.")
     return [*sentences, used_sentence(run)]
 
 
@@ -236,7 +238,7 @@ def _notes(run: DuelFigures) -> Iterator[str]:
     sees = "is shown the images" if run.judge_sees == "image" else "is not shown the images"
     yield (
         f"Reward and win rate are the evaluated model's against {run.baseline}; equal answers are no wins. The judge "
-        f"{sees}. Failed verdicts leave the denominators. Intervals are 95 % intervals clustered by cases that share an image."
+        f"{sees}. Failed verdicts are not counted in these rates. Intervals are 95 %, clustered by cases that share an image."
     )
     one_order: dict[str, tuple[int, int]] = {}
     for name, model in run.models.items():

@@ -13,10 +13,8 @@ from dokimasia.agents.duel import (
     answer_request,
     compare_responses,
     describe_images,
-    factuality_prompt,
     say_what_to_observe,
     score_factuality,
-    verdict_prompt,
 )
 from dokimasia.domain.call import ModelRef, ModelSpec
 from dokimasia.domain.duel import (
@@ -37,7 +35,7 @@ from dokimasia.domain.duel import (
 )
 from dokimasia.domain.identity import digest, value_id
 from dokimasia.domain.judgement import Response
-from dokimasia.domain.options import Protocol
+from dokimasia.domain.options import Protocol, prompt_of_protocol
 from dokimasia.domain.sample import Sample
 from dokimasia.errors import ConfigError, DataError
 from dokimasia.methods.duel.elsewhere import Scores, read_scores
@@ -272,7 +270,7 @@ async def accept(request: DuelRequest, session: Session) -> Accepted[DuelPlan]:
         InputError: data, answers, configuration or options cannot be used.
     """
     check_request(request)
-    prompt = verdict_prompt(published=request.protocol == "published")
+    prompt = prompt_of_protocol("duel_verdict", published=request.protocol == "published")
     judge_use = JudgeUse("comparison in pairs", PAIRWISE, prompt, one_order=request.single)
     chosen = chosen_judge(request.judge, request.choose_judge, request.passports, session, judge_use)
     if chosen.judge is None:
@@ -372,9 +370,9 @@ def _sampled(request: DuelRequest, spec: ModelSpec) -> ModelSpec:
 
 
 def _prompt_names(plan: DuelPlan, samples: Sequence[Sample]) -> list[str]:
-    names = [verdict_prompt(published=plan.published), "repair"]
+    names = [prompt_of_protocol("duel_verdict", published=plan.published), "repair"]
     if any(factuality_by(sample, plan.factuality, published=plan.published) != "none" for sample in samples):
-        names.append(factuality_prompt(published=plan.published))
+        names.append(prompt_of_protocol("duel_factuality", published=plan.published))
     if plan.answering:
         names.append("candidate_plain")
     if plan.answering_described:
@@ -542,9 +540,9 @@ def expected_calls(
                 calls.append(ExpectedCalls(spec, plan.repeats, described_case, ANSWER_TOKENS, "answer"))
         judgements = plan.per_sample * len(plan.places)
         for name, text, sees in (
-            (verdict_prompt(published=plan.published), case_criteria.subjective, plan.judge_sees),
+            (prompt_of_protocol("duel_verdict", published=plan.published), case_criteria.subjective, plan.judge_sees),
             (
-                factuality_prompt(published=plan.published),
+                prompt_of_protocol("duel_factuality", published=plan.published),
                 case_criteria.factuality,
                 factuality_by(sample, plan.factuality, published=plan.published),
             ),

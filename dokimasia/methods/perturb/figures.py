@@ -128,20 +128,16 @@ def perturbed_items(home: Home, run: Run) -> list[PerturbedItem]:
 
 
 def golds_of(home: Home, run: Run, plan: PerturbPlan) -> dict[str, str]:
-    """Return the ids of the gold answers to perturb, by sample: those of the data unless found wrong, and written right ones."""
-    golds = dict(plan.golds)
-    for source, gold in made_values(home, run.id, GoldAnswer):
-        if gold.right:
-            golds[source.sample_id] = source.id
-        else:
-            golds.pop(source.sample_id, None)
-    return golds
+    """Return the ids of the gold answers to perturb, by sample: those found right, and the data's if nobody checks them."""
+    golds = {} if plan.gold_checked else dict(plan.golds)
+    checked = made_values(home, run.id, GoldAnswer)
+    return golds | {source.sample_id: source.id for source, gold in checked if gold.right}
 
 
 def gold_images_of(home: Home, run: Run, plan: PerturbPlan) -> tuple[dict[str, str], set[str]]:
     """Return the ids of the gold images that were found right, by sample, and the samples without a usable one."""
     made: dict[str, str] = {}
-    unusable = set(plan.to_write)
+    unusable = {*plan.to_write, *plan.to_check}
     for source, gold in made_values(home, run.id, GoldImage):
         if gold.right:
             made[source.sample_id] = source.id
@@ -212,7 +208,7 @@ class Golds(Value):
     written: Count = Field(description="written and found right")
     right: Count = Field(description="in the data and found right")
     wrong: Count = Field(description="found wrong, whether written or in the data: nothing is made from them")
-    failed: Count = Field(description="not written, or not checked; of the data's, errors are planted in these, too")
+    failed: Count = Field(description="not written, or the check failed: nothing is made from them")
     open: Count = Field(description="without a result yet")
 
 
@@ -333,7 +329,7 @@ def _golds(plan: PerturbPlan, values: RunValues, rows: Mapping[str, ResultRow]) 
         else:
             state = ("written" if gold.by else "right") if gold.right else "wrong"
         states.append(state)
-        if state == "wrong" or (state in ("open", "failed") and id not in plan.golds):
+        if state not in ("written", "right"):
             blocked.add(id)
     golds = Golds(
         given=len(plan.golds),

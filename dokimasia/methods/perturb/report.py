@@ -181,11 +181,12 @@ def _notes(perturbing: PerturbFigures) -> Iterator[str]:
         yield "The images were edited elsewhere and brought in a file; nobody was asked."
     if golds.right or golds.written or golds.wrong or golds.failed or golds.open:
         what = "images" if perturbing.editor else "answers"
-        written = f", {golds.written:,} by {perturbing.gold_writer} found right" if golds.written else ""
-        yield (
-            f"Gold {what}, checked by {perturbing.checker}: {golds.right:,} of {golds.given:,} in the data found "
-            f"right{written}, {golds.wrong:,} found wrong and left out, {golds.failed:,} failed."
-        )
+        parts = [f"{golds.wrong:,} found wrong", f"{golds.failed:,} failed; nothing is made from these"]
+        if golds.written or not golds.given:
+            parts.insert(0, f"{golds.written:,} by {perturbing.gold_writer} found right")
+        if golds.given:
+            parts.insert(0, f"{golds.right:,} of {golds.given:,} in the data found right")
+        yield f"Gold {what}, checked by {perturbing.checker}: {', '.join(parts)}."
     if perturbing.checker:
         unaware = "" if perturbing.editor else ", which is not told what a change was meant as"
         yield (

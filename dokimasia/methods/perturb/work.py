@@ -1,10 +1,11 @@
 """The work of a perturbation run: write and check gold answers, then perturb each answer, with a row for each item."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from dataclasses import replace
 
 from dokimasia.domain.sample import Sample
+from dokimasia.graphs.drive import GraphFile
 from dokimasia.graphs.perturb import GOLD_IMAGING, GOLD_WRITING, IMAGE_PERTURBING, TEXT_PERTURBING
 from dokimasia.methods.perturb.figures import edited_items, gold_images_of, gold_item, golds_of, item_of
 from dokimasia.methods.perturb.request import PerturbPlan
@@ -23,12 +24,7 @@ async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
         return
     if plan.to_write or plan.to_check:
         inputs = {id: {"written": plan.golds[id]} for id in plan.to_check}
-        gold_inputs: dict[str, dict[str, str]] = {id: {} for id in plan.to_write} | inputs
-
-        def gold_items(sample: Sample) -> list[Item]:
-            return [Item(gold_item(sample.id), gold_inputs[sample.id])] if sample.id in gold_inputs else []
-
-        yield replace(job.graph_stage(GOLD_WRITING, gold_items), items=len(gold_inputs))
+        yield _gold_stage(job, GOLD_WRITING, {id: {} for id in plan.to_write} | inputs)
     golds = await asyncio.to_thread(golds_of, job.home, job.run, plan)
 
     def text_items(sample: Sample) -> list[Item]:
@@ -43,13 +39,8 @@ async def stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
 async def _image_stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
     """Yield the stages of images: making and checking gold images, if requested, and perturbing."""
     plan = job.plan
-    looked_at = {*plan.to_write, *plan.to_check}
-    if looked_at:
-
-        def gold_items(sample: Sample) -> list[Item]:
-            return [Item(gold_item(sample.id))] if sample.id in looked_at else []
-
-        yield replace(job.graph_stage(GOLD_IMAGING, gold_items), items=len(looked_at))
+    if plan.to_write or plan.to_check:
+        yield _gold_stage(job, GOLD_IMAGING, {id: {} for id in (*plan.to_write, *plan.to_check)})
     made, unusable = await asyncio.to_thread(gold_images_of, job.home, job.run, plan)
 
     def image_items(sample: Sample) -> list[Item]:
@@ -60,6 +51,15 @@ async def _image_stages(job: Job[PerturbPlan]) -> AsyncIterator[Stage[Sample]]:
 
     count = sum(len(dimensions) for id, dimensions in plan.asked.items() if id not in unusable)
     yield replace(job.graph_stage(IMAGE_PERTURBING, image_items), items=count)
+
+
+def _gold_stage(job: Job[PerturbPlan], graph: GraphFile, inputs: Mapping[str, dict[str, str]]) -> Stage[Sample]:
+    """Return the stage of gold answers or images, with the graph's inputs by sample."""
+
+    def gold_items(sample: Sample) -> list[Item]:
+        return [Item(gold_item(sample.id), inputs[sample.id])] if sample.id in inputs else []
+
+    return replace(job.graph_stage(graph, gold_items), items=len(inputs))
 
 
 def _item(sample: Sample, dimension: str, inputs: dict[str, str]) -> Item:

@@ -2,13 +2,13 @@
 
 import re
 from collections.abc import Collection
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar
 
 from pydantic import Field
 
 from dokimasia.domain.perturbation import EditCheck, EditInstruction
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.declared import JsonReply, Sentence, at_most, checked, read_object
+from dokimasia.parsing.declared import AnySentence, JsonReply, Sentence, at_most, checked, read_object
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.reply import short
 
@@ -39,12 +39,13 @@ def _without_kind(instruction: str, unnamed: Collection[str]) -> str:
 
 
 _Text = Annotated[Sentence, at_most(MAX_SAID), checked(_without_places)]
+_AnyText = Annotated[AnySentence, at_most(MAX_SAID), checked(_without_places)]
 
 
 class _EditReply(JsonReply):
     example: ClassVar[FormExample] = FormExample(
         """{"instruction": "Paint the boat on the left green instead of red.", "change": "The boat becomes green, while \
-the prompt asks for a red one.", "rationale": "The boat is still there at its place, and green suits a boat as well."}
+the prompt asks for a red one.", "rationale": "The boat is still there at its place, and a green boat looks just as natural."}
 {"unsuited": "The image shows no lettering that could be misspelt."}"""
     )
 
@@ -58,7 +59,7 @@ class InstructionReply(_EditReply):
         description="the instruction"
     )
     change: _Text = Field(description="what will be changed, and what is wrong with it")
-    rationale: _Text | Literal[""] = Field(default="", description="why that is easy to miss")
+    rationale: _AnyText = Field(default="", description="why that is easy to miss")
 
 
 class UnsuitedReply(_EditReply):
@@ -93,19 +94,23 @@ class GoldImageReply(JsonReply):
     )
 
     right: bool = Field(description="true or false")
-    why: _Text | Literal[""] = Field(default="", description="what is wrong, in one sentence, or nothing")
+    why: _AnyText = Field(default="", description="what is wrong, in one sentence, or nothing")
 
 
 def parse_gold_image_check(reply: str) -> str:
     """Return what is wrong with a gold image; empty if it is right.
 
     Raises:
-        UnparsableReply: there is no object with `right`, or it is false and does not say why.
+        UnparsableReply: there is no object with `right`; or it is false and does not say why, or true and says what is wrong.
     """
     parsed = read_object(reply, GoldImageReply)
     if not parsed.right and not parsed.why:
         raise UnparsableReply("the field 'why' is missing or empty, and the image is said to be wrong")
-    return "" if parsed.right else parsed.why
+    if parsed.right and parsed.why:
+        raise UnparsableReply(
+            "the image is said to be right, and 'why' says what is wrong: leave it empty, or say false"
+        )
+    return parsed.why
 
 
 def parse_edit_instruction(reply: str, *, unnamed: Collection[str] = ()) -> EditInstruction:

@@ -3,13 +3,13 @@
 import re
 from collections import Counter
 from collections.abc import Collection, Sequence
-from typing import Annotated, ClassVar, Literal, NamedTuple, TypeVar
+from typing import Annotated, ClassVar, NamedTuple, TypeVar
 
 from pydantic import Field
 
 from dokimasia.domain.perturbation import Rewritten, TextChange, changed
 from dokimasia.errors import UnparsableReply
-from dokimasia.parsing.declared import JsonReply, Sentence, Words, checked, read_object
+from dokimasia.parsing.declared import AnySentence, JsonReply, Sentence, Words, checked, read_object
 from dokimasia.parsing.examples import FormExample
 from dokimasia.parsing.perturbation import ChangeReply, made_changes
 from dokimasia.parsing.refusals import looks_like_refusal
@@ -108,14 +108,14 @@ def _answered(text: str, gold: GoldText) -> str:
 
 
 Description = Annotated[Sentence, checked(_described)]
-Rationale = Annotated[Sentence | Literal[""], checked(_described)]
+Rationale = Annotated[AnySentence, checked(_described)]
 
 
 class PassagesReply(JsonReply):
     """Changes of passages of an answer."""
 
     known_by: ClassVar[tuple[str, ...]] = ("changes",)
-    last: ClassVar[tuple[str, ...]] = ("description", "rationale")
+    last: ClassVar[tuple[str, ...]] = ("description",)
     example: ClassVar[FormExample] = FormExample(
         """{"changes": [{"original": "three boats lie at the jetty", "new": "four boats lie at the jetty"}], \
 "description": "The answer counts four boats at the jetty, where it counted three.", "rationale": "Nobody counts boats \
@@ -132,7 +132,7 @@ class RewriteReply(JsonReply):
     """An answer that is written anew, with a fault that runs through it."""
 
     known_by: ClassVar[tuple[str, ...]] = ("answer",)
-    last: ClassVar[tuple[str, ...]] = ("description", "rationale")
+    last: ClassVar[tuple[str, ...]] = ("description",)
     example: ClassVar[FormExample] = FormExample(
         """{"answer": "Three boats lie at the jetty. The red one is on the left, and nobody is on board.", "description": \
 "The mood of the early morning, which the answer described, is left out.", "rationale": "All that can be seen is still \
@@ -189,6 +189,13 @@ def _quoted(words: str, gold: str) -> str:
     if " ".join(words.split()).casefold() not in " ".join(gold.split()).casefold():
         raise UnparsableReply(f"'{short(words)}' does not stand in the answer")
     return words.strip()
+
+
+class RightGoldReply(GoldCheckReply):
+    """Nothing is wrong with a gold answer, so nothing else is said of it."""
+
+    words: AnySentence = ""
+    why: AnySentence = ""
 
 
 class WrongGoldReply(GoldCheckReply):
@@ -279,9 +286,15 @@ def parse_gold_check(reply: str, gold: str) -> tuple[str, str]:
     """Return the wrong words of a gold answer and what is true instead; both empty if it is right.
 
     Raises:
-        UnparsableReply: there is no object with `right`; or it is false and the words do not stand in the answer.
+        UnparsableReply: there is no object with `right`; or it is false and the words do not stand in the answer, or true and
+            something is said to be wrong.
     """
     if read_object(reply, GoldCheckReply).right:
+        right = read_object(reply, RightGoldReply)
+        if right.words or right.why:
+            raise UnparsableReply(
+                "the answer is said to be right, and 'words' or 'why' says what is wrong: leave them empty, or say false"
+            )
         return "", ""
     wrong = read_object(reply, WrongGoldReply, about=gold)
     return wrong.words, wrong.why
