@@ -15,8 +15,6 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NamedTuple, cast
 
-from pydantic import ValidationError
-
 from dokimasia.errors import ConfigError, faults_of
 
 Kind = Literal["methods", "graphs", "prompts", "datasets", "transports", "chat_models"]
@@ -137,6 +135,8 @@ def _shown(error: BaseException) -> BaseException | None:
 
     A `ValidationError` prints what it was given.
     """
+    from pydantic import ValidationError  # not above: `--help` comes without it
+
     causes: list[BaseException] = []
     cause: BaseException | None = error
     while cause is not None and cause not in causes:
@@ -244,6 +244,8 @@ def describe_error(error: BaseException, folder: Path | None = None) -> str:
 
     Of a `ValidationError` neither shows the values, which may be keys.
     """
+    from pydantic import ValidationError
+
     shown = _shown(error)
     logging.getLogger("dokimasia.plugins").info("a plug-in broke", exc_info=shown)
     said = faults_of(error) if isinstance(error, ValidationError) else str(error)
