@@ -46,6 +46,8 @@ def command(
     A perturbation is valid (worse), score-invariant (harmless), incorrect, not relevant, or one is not sure; judges are
     probed with the first two alone.
 
+    After an edit or a rejection of a caption it asks why; Enter gives no reason.
+
     A question that a run puts to a person in the place of a model (human/NAME) is answered by that person alone (--who NAME).
 
     Every decision is kept at once, with who and when; whoever stops goes on later where they were. With --json nothing
@@ -104,6 +106,11 @@ def _print(figures: "StandingFigures", where: str) -> None:
             f"{' and '.join(pair.people)} decided alike on {pair.share:.0%} of {pair.n} items "
             f"({pair.low:.0%} to {pair.high:.0%}{kappa}); the same text on {pair.same_text}"
         )
+    if figures.reasons is not None:
+        from dokimasia.people.checks.blocks import reason_blocks
+        from dokimasia.report.terminal import draw_blocks
+
+        draw_blocks(out, reason_blocks(figures.reasons))
     if figures.answered:
         out.print(f"[dim]the run goes on with the answers: dokimasia resume {figures.run}{where}[/dim]", soft_wrap=True)
     for name, count in figures.asked.items():

@@ -11,7 +11,17 @@ from rich.markup import escape
 
 from dokimasia.cli.shared import console
 from dokimasia.datasets.images import image_format
-from dokimasia.domain.decision import Action, CheckItem, Decision, Kind, sentences_of, without_sentences
+from dokimasia.domain.decision import (
+    CHANGE_REASONS,
+    REASON_ACTIONS,
+    Action,
+    ChangeReason,
+    CheckItem,
+    Decision,
+    Kind,
+    sentences_of,
+    without_sentences,
+)
 from dokimasia.domain.decision import difference as sentence_difference
 from dokimasia.errors import DecidedMeanwhile, InputError, Unreachable
 from dokimasia.people.checks.perturbed import LABEL_KEYS, MEANINGS
@@ -142,8 +152,11 @@ def _ask(
         try:
             action, text = _action_and_text(backend, screen, who, key, argument.strip())
             if action is not None:
-                outcome = backend.decide(item, action, text=text, who=who, shown=since, seen=decisions_seen)
-                return 1, _print_decision(outcome)
+                reasons, stopped = _reasons(item, action)
+                outcome = backend.decide(
+                    item, action, text=text, who=who, shown=since, seen=decisions_seen, reasons=reasons
+                )
+                return None if stopped else 1, _print_decision(outcome)
         except DecidedMeanwhile as problem:
             out.print(f"[red]{escape(str(problem))}[/red]; s goes on, and check --second gives a second opinion")
         except (InputError, ValueError) as problem:
@@ -151,6 +164,24 @@ def _ask(
         if key == "o":
             for _, picture in pictures:
                 click.launch(str(picture))
+
+
+def _reasons(item: CheckItem, action: Action) -> tuple[Sequence[ChangeReason], bool]:
+    """Ask why a caption is changed; return the reasons, and whether the input ended, which loses no decision."""
+    if item.kind != "caption" or action not in REASON_ACTIONS:
+        return (), False
+    names = list(CHANGE_REASONS)
+    for number, meaning in enumerate(CHANGE_REASONS.values(), 1):
+        console().print(f"[dim]{number}  {meaning}[/dim]")
+    while True:
+        try:
+            answer = click.prompt("why? (such as 2,5; Enter: no reason)", default="", show_default=False)
+        except click.Abort:
+            return (), True
+        numbers = re.findall(r"[^\s,]+", answer)
+        if all(number in map(str, range(1, len(names) + 1)) for number in numbers):
+            return [names[int(number) - 1] for number in numbers], False
+        console().print(f"[red]numbers from 1 to {len(names)}, with commas between them[/red]")
 
 
 def _action_and_text(

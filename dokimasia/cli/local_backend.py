@@ -14,7 +14,7 @@ from pydantic import BaseModel, ValidationError
 
 from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, user_name
 from dokimasia.cli.shared import console, home_options, reading, redact, with_target_flags
-from dokimasia.domain.decision import Action, CheckItem, Decision, Standing
+from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DecidedMeanwhile, HomeLocked, InputError, NotFound, StorageError
 from dokimasia.operations.operation import ListPage, OperationContext, operation_of
@@ -309,6 +309,7 @@ class LocalBackend:
         text: str = "",
         shown: str = "",
         seen: int | None = None,
+        reasons: Sequence[ChangeReason] = (),
     ) -> Decision | None:
         """Store and return a person's decision on an item; None if it is left for the process that holds the home.
 
@@ -320,14 +321,23 @@ class LocalBackend:
         from dokimasia.storage.people.questions import get_question
 
         if service := self.holder():
-            service.decide(item, action, who=who, text=text, seen=seen)
+            service.decide(item, action, who=who, text=text, seen=seen, reasons=reasons)
             with Home.open(self.settings.home, write=False) as home:
                 own_decisions = [decision for decision in standing(home, item.id).decisions if decision.who == who]
             return own_decisions[-1] if own_decisions else None
         with Home.open(self.settings.home, write=False) as home:
             earlier_reply = (get_question(home, item.id).reply or "") if action == "undo" else ""
             try:
-                decision = decide(item, action, who=who, text=text, shown=shown, seen=seen, settings=self.settings)
+                decision = decide(
+                    item,
+                    action,
+                    who=who,
+                    text=text,
+                    shown=shown,
+                    seen=seen,
+                    reasons=reasons,
+                    settings=self.settings,
+                )
             except DecidedMeanwhile:
                 if text:
                     keep_draft(home, item.id, who, text)

@@ -16,7 +16,7 @@ from dokimasia import operations
 from dokimasia.cli.outcomes import CheckScreen, DueItems, ItemOnScreen, RunOutcome, edited_in, user_name
 from dokimasia.cli.shared import console, refuse_remote, say, with_target_flags
 from dokimasia.client import Client, ClientRun, Event
-from dokimasia.domain.decision import RATED, Action, CheckItem, Decision
+from dokimasia.domain.decision import RATED, Action, ChangeReason, CheckItem, Decision
 from dokimasia.domain.identity import JsonObject, Value
 from dokimasia.errors import DecidedMeanwhile, DokimasiaError, InputError, Interrupted, NotFound, Unreachable
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
@@ -318,10 +318,11 @@ class RemoteBackend:
         text: str = "",
         shown: str = "",
         seen: int | None = None,
+        reasons: Sequence[ChangeReason] = (),
     ) -> Decision | None:
         """Store and return a person's decision on an item."""
         precondition = {"second": item.kind != "question"} if seen is None else {"seen": seen}
-        body = {"action": action, "text": text, **precondition}
+        body = {"action": action, "text": text, "reasons": [*reasons], **precondition}
         try:
             item_shown = self.call(operations.reviews.decide, who=who, run=item.run, item=item.id, body=body)
         except DecidedMeanwhile as problem:  # the advice at its end is about HTTP requests

@@ -374,7 +374,7 @@ class Client:
         return self.call(operations.reviews.one_item, run=run, item=item)
 
     def decide(self, run: str, item: str, action: str, **decision: object) -> JsonObject:
-        """Decide on an item as the token's holder: `text`, `delete`, `ratings`, `second`, `seen` as the action needs them.
+        """Decide on an item as the token's holder, with `text`, `delete`, `ratings`, `reasons`, `second`, `seen` as needed.
 
         Raises:
             InputError: somebody else has already decided, or the item does not take this decision.

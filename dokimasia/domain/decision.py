@@ -2,11 +2,11 @@
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Literal, get_args
 
-from pydantic import Field, model_validator
+from pydantic import Field, field_validator, model_validator
 
 from dokimasia.domain.blindspots import LABELS, Label
 from dokimasia.domain.identity import Value, digest
@@ -36,6 +36,24 @@ ACTIONS: dict[Kind, tuple[Action, ...]] = {
     **dict.fromkeys(RATED, ("rate",)),
 }
 """What can be decided, by what the item is."""
+
+ChangeReason = Literal["boundary", "spatial", "low_visibility", "vague", "attribute", "text", "omission", "other"]
+"""Why a person edits or rejects a caption; the first three are the hard cases of PerceptionRubrics, appendix D."""
+
+CHANGE_REASONS: dict[ChangeReason, str] = {
+    "boundary": "two things merged, or a thing's material or edge misread",
+    "spatial": "a place or relation that is not quite right",
+    "low_visibility": "something invented where it is dark, blurred or covered",
+    "vague": "vague where the image is clear, or where nothing can be recognised",
+    "attribute": "a wrong colour, number, kind or action",
+    "text": "text in the image misread",
+    "omission": "something important left out",
+    "other": "another reason",
+}
+"""What each reason means; `vague` is the paper's policy, the ones after it are this project's."""
+
+REASON_ACTIONS: tuple[Action, ...] = ("edit", "reject")
+"""The decisions on a caption that may have reasons."""
 
 State = Literal["waiting", "accepted", "edited", "rejected", "answered", "rated"] | Label
 """How an item stands; a perturbation stands as it was labelled."""
@@ -94,6 +112,14 @@ class CheckItem(Value):
             return ""
         return f"item {self.id}: a {self.kind} is {_DONE[self.kind]}: what can be decided is {', '.join(self.actions)}"
 
+    def reason_refusal(self, action: Action, reasons: Sequence[ChangeReason]) -> str:
+        """Return why a decision cannot have reasons; empty where it can, or has none."""
+        if not reasons or (self.kind == "caption" and action in REASON_ACTIONS):
+            return ""
+        return (
+            f"item {self.id}: reasons belong to an edit or a rejection of a caption, not to {action} of a {self.kind}"
+        )
+
     def told(self, who: str) -> str:
         """Return whose question the item is, where it is another person's; empty otherwise."""
         if self.person is None or who == self.person:
@@ -111,7 +137,8 @@ class CheckItem(Value):
 class Decision(Value):
     """What a person decided on an item: `text` is the text after it, and `difference` what was changed, as a unified diff.
 
-    `number` counts the decisions on the item from 1; `at` is when, in UTC and ISO form.
+    `number` counts the decisions on the item from 1; `at` is when, in UTC and ISO form. `reasons` say why a caption was edited
+    or rejected, each once, in the order of `CHANGE_REASONS`; rows hold them as one text, with commas between.
     """
 
     item: str
@@ -121,6 +148,14 @@ class Decision(Value):
     action: Action
     text: str
     difference: str = ""
+    reasons: tuple[ChangeReason, ...] = ()
+
+    @field_validator("reasons", mode="before")
+    @classmethod
+    def _from_row(cls, reasons: object) -> object:
+        if reasons is None or isinstance(reasons, str):
+            return tuple(reasons.split(",")) if reasons else ()
+        return reasons
 
     @model_validator(mode="after")
     def _only_an_edit_changes(self) -> "Decision":
@@ -131,7 +166,8 @@ class Decision(Value):
     @property
     def id(self) -> str:
         """The decision's content id; its time is not part of it."""
-        return digest("decision/1", [self.item, self.number, self.who, self.action, self.text])[:16]
+        reasons = [",".join(self.reasons)] if self.reasons else []
+        return digest("decision/1", [self.item, self.number, self.who, self.action, self.text, *reasons])[:16]
 
 
 class Standing(Value):
@@ -186,6 +222,12 @@ class Standing(Value):
     def last_of(self, who: str) -> Decision | None:
         """Return a person's last decision on the item; None without a decision or after it was taken back."""
         return self.opinions.get(who)
+
+
+def ordered_reasons(reasons: Iterable[ChangeReason]) -> tuple[ChangeReason, ...]:
+    """Return reasons in the order of `CHANGE_REASONS`, each once."""
+    chosen = set(reasons)
+    return tuple(reason for reason in CHANGE_REASONS if reason in chosen)
 
 
 def sentences_of(text: str) -> list[str]:

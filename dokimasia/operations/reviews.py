@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import BaseModel, Field
 
 from dokimasia.agents.readers import faults_of
-from dokimasia.domain.decision import RATED, Action, CheckItem, Decision, Kind, ShownState, Standing
+from dokimasia.domain.decision import RATED, Action, ChangeReason, CheckItem, Decision, Kind, ShownState, Standing
 from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import DecidedMeanwhile
 from dokimasia.operations.operation import (
@@ -117,6 +117,9 @@ class Decided(Body):
     )
     ratings: dict[str, Annotated[str, Field(max_length=10_000)]] = Field(
         default_factory=dict[str, str], description="of an item that is rated: the answer by measure, and `comment`"
+    )
+    reasons: tuple[ChangeReason, ...] = Field(
+        default=(), max_length=8, description="why a caption is edited or rejected; may be left out"
     )
     second: bool = Field(default=False, description="a second opinion, where somebody has decided already")
     seen: Annotated[int, Field(ge=0, lt=2**31)] | None = Field(
@@ -327,6 +330,7 @@ def decide(context: OperationContext, run: str, item: str, body: Decided) -> Ite
         text=text,
         delete=body.delete,
         seen=_decisions_seen(standing, body, context.person),
+        reasons=body.reasons,
     )
     try:
         asyncio.run(keep_decision(context.home, decision))

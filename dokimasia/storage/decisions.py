@@ -10,7 +10,17 @@ from pathlib import Path
 import orjson
 from pydantic import Field, ValidationError
 
-from dokimasia.domain.decision import STATES, Action, CheckItem, Decision, Kind, Standing, difference
+from dokimasia.domain.decision import (
+    STATES,
+    Action,
+    ChangeReason,
+    CheckItem,
+    Decision,
+    Kind,
+    Standing,
+    difference,
+    ordered_reasons,
+)
 from dokimasia.domain.identity import Value, digest
 from dokimasia.errors import DecidedMeanwhile, InputError, NotFound
 from dokimasia.log import logger
@@ -23,14 +33,15 @@ from dokimasia.storage.schema.rows import change_row, insert_row, insert_rows
 _LEFT = "decisions"
 _DRAFTS = "drafts"
 _ITEM = "run_id AS run, kind, sample_id, subject, text, detail, position, person"
-_DECISION = "d.item, d.number, d.who, d.at, d.action, d.text, d.difference"
+_DECISION = "d.item, d.number, d.who, d.at, d.action, d.text, d.difference, d.reasons"
 
 
 class FiledDecision(Value):
     """A person's decision before it is numbered among the others on its item; `text` is that of an edit or a reply.
 
     `shown` is the time at which the person was first shown a question, if it is known and not stored with the question.
-    `seen` is the number of decisions on the item that the person knew of; if there are more by then, nothing is stored.
+    `reasons` say why a caption is edited or rejected. `seen` is the number of decisions on the item that the person knew of; if
+    there are more by then, nothing is stored.
     """
 
     item: CheckItem
@@ -40,6 +51,7 @@ class FiledDecision(Value):
     text: str = ""
     shown: str = ""
     seen: int | None = None
+    reasons: tuple[ChangeReason, ...] = ()
 
 
 async def keep_items(home: Home, items: Iterable[CheckItem]) -> int:
@@ -60,13 +72,15 @@ async def record_decision(home: Home, filing: FiledDecision) -> Decision:
     """Store a decision, durably on return; repeating a person's last decision changes nothing.
 
     Raises:
-        InputError: the item does not allow the action, the edit changes nothing or leaves nothing, or the question belongs
-            to another person, is answered already, or was withdrawn.
+        InputError: the item does not allow the action or its reasons, the edit changes nothing or leaves nothing, or the
+            question belongs to another person, is answered already, or was withdrawn.
         DecidedMeanwhile: there are decisions that the person has not seen.
         StorageError: it could not be written.
     """
     item = filing.item
-    if refusal := item.refusal(filing.action) or item.told(filing.who):
+    if refusal := (
+        item.refusal(filing.action) or item.told(filing.who) or item.reason_refusal(filing.action, filing.reasons)
+    ):
         raise InputError(refusal)
     text = filing.text.strip() if filing.action in ("edit", "reply", "rate") else item.text
     edit = difference(item.text, text) if filing.action == "edit" else ""
@@ -96,7 +110,8 @@ def _recorded(connection: sqlite3.Connection, filing: FiledDecision, text: str, 
     sql = f"SELECT {_DECISION} FROM decisions d WHERE item = ? ORDER BY number"
     earlier = [Decision.model_validate(row) for row in rows_of(connection.execute(sql, (item.id,)))]
     mine = next((decision for decision in reversed(earlier) if decision.who == filing.who), None)
-    if mine is not None and (mine.action, mine.text) == (filing.action, text):
+    reasons = ordered_reasons(filing.reasons)
+    if mine is not None and (mine.action, mine.text, mine.reasons) == (filing.action, text, reasons):
         return mine
     if filing.seen is not None and (newer := earlier[filing.seen :]):
         raise _conflict(item, newer[-1], filing.who)
@@ -107,8 +122,9 @@ def _recorded(connection: sqlite3.Connection, filing: FiledDecision, text: str, 
             raise InputError(refusal)
         note_shown(connection, [item.id], filing.shown or None)
     fields = filing.model_dump(include={"who", "at", "action"})
-    decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=edit, **fields)
-    insert_row(connection, "decisions", {"id": decision.id, **decision.model_dump(mode="json")})
+    decision = Decision(item=item.id, number=len(earlier) + 1, text=text, difference=edit, reasons=reasons, **fields)
+    row = {"id": decision.id, **decision.model_dump(mode="json"), "reasons": ",".join(reasons) or None}
+    insert_row(connection, "decisions", row)
     latest = Standing(item=item, decisions=(*earlier, decision)).settled_by or decision
     change_row(connection, "check_items", item.id, {"state": STATES[latest.action]})
     return decision

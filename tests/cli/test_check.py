@@ -55,7 +55,7 @@ def _figures(home: Path, capsys: pytest.CaptureFixture[str]) -> dict:
 def test_every_key_does_what_it_says(home: Path, capsys) -> None:
     """Accept, delete, reject, skip and back; an unknown key is answered with the keys, and the end of input stops."""
     count = _figures(home, capsys)["states"]["waiting"]
-    output = _go(home, "a\nd 1\nwhat\nr\ns\nb\nb\na\n")
+    output = _go(home, "a\nd 1\n\nwhat\nr\n\ns\nb\nb\na\n")
     assert f"1 of {count}" in output
     assert output.count("a accept") == 2
     assert "4 decided in this invocation" in output
@@ -96,7 +96,7 @@ def test_an_edit_goes_through_the_editor(home: Path, tmp_path: Path, capsys) -> 
     editor = tmp_path / "editor.sh"
     editor.write_text('#!/bin/sh\nsed -i "1d" "$1"\n')
     editor.chmod(0o755)
-    output = _go(home, "e\nq\n", env={"EDITOR": str(editor), "VISUAL": ""})
+    output = _go(home, "e\n\nq\n", env={"EDITOR": str(editor), "VISUAL": ""})
     assert "1 decided" in output
     assert "\n-" in output
     assert _figures(home, capsys)["states"]["edited"] == 1
@@ -112,7 +112,7 @@ def test_an_edit_outlives_a_closed_terminal(home: Path, capsys) -> None:
     draft.parent.mkdir()
     draft.write_text("A dog sleeps.\nIt is brown.\n")
     assert "unfinished edit" not in _go(home, "q\n", who="bert")
-    assert "unfinished edit" in _go(home, "e\nq\n", env={"EDITOR": "true", "VISUAL": ""})
+    assert "unfinished edit" in _go(home, "e\n\nq\n", env={"EDITOR": "true", "VISUAL": ""})
     with Home.open(home, write=False) as opened:
         assert opened.all("SELECT text FROM decisions") == [("A dog sleeps. It is brown.",)]
     assert not draft.exists()
@@ -146,6 +146,31 @@ def test_a_closed_terminal_loses_nothing(home: Path, capsys, signal_: int) -> No
     assert f"1 of {count - 1}" in _go(home, "q\n")
 
 
+def test_people_say_why_they_change_a_caption(home: Path, capsys) -> None:
+    """After an edit and a rejection the terminal asks why; the reasons are counted, with shares and intervals."""
+    output = _go(home, "d 1\n2, 1\nr\n9\n2\nd 2\n\na\nq\n")
+    assert "1  two things merged" in output
+    assert "numbers from 1 to 8" in output
+    assert output.count("why?") == 4, "an accepted caption needs no reason"
+    figures = _figures(home, capsys)["reasons"]
+    assert (figures["checked"], figures["changed"], figures["with_reason"]) == (4, 3, 2)
+    counted = {one["reason"]: (one["edited"], one["rejected"], one["share"]["k"]) for one in figures["reasons"]}
+    assert counted.pop("boundary") == (1, 0, 1)
+    assert counted.pop("spatial") == (1, 1, 2)
+    assert set(counted.values()) == {(0, 0, 0)}
+    spatial = figures["reasons"][1]["share"]
+    assert (spatial["n"], spatial["share"], spatial["bounds"]) == (2, 1.0, {"low": 0.666667, "high": 1.0})
+    assert "3 of 4 checked captions were edited or rejected, 1 of them without a reason" in " ".join(output.split())
+
+
+def test_the_end_of_input_at_a_reason_loses_no_decision(home: Path, capsys) -> None:
+    """Whoever leaves while being asked why has decided, without a reason."""
+    assert "1 decided in this invocation" in _go(home, "r\n")
+    figures = _figures(home, capsys)
+    assert figures["states"]["rejected"] == 1
+    assert (figures["reasons"]["changed"], figures["reasons"]["with_reason"]) == (1, 0)
+
+
 def test_files_out_and_in(home: Path, tmp_path: Path, capsys) -> None:
     """An export that somebody filled in is taken in, whole or not at all, and twice is once."""
     file = tmp_path / "items.jsonl"
@@ -154,7 +179,8 @@ def test_files_out_and_in(home: Path, tmp_path: Path, capsys) -> None:
     assert all(row["state"] == "waiting" and row["action"] is None and row["decisions"] == [] for row in rows)
     rows[0]["action"] = "accept"
     rows[1] |= {"action": "edit", "new_text": "A cat sits.", "who": "carl"}
-    rows[2] |= {"action": "delete", "delete": [1]}
+    rows[2] |= {"action": "delete", "delete": [1], "reasons": ["vague", "text", "vague"]}
+    assert rows[2].keys() >= {"action", "new_text", "reasons"}
     filled = tmp_path / "filled.jsonl"
     filled.write_bytes(b"\n".join(map(orjson.dumps, rows)))
     capsys.readouterr()
@@ -170,11 +196,12 @@ def test_files_out_and_in(home: Path, tmp_path: Path, capsys) -> None:
     made = [made for line in again.read_bytes().splitlines() for made in orjson.loads(line)["decisions"]]
     assert {one["who"] for one in made} == {"bert", "carl"}
     assert all(one["at"] for one in made)
+    assert sorted(one["reasons"] for one in made) == [[], [], ["vague", "text"]]
 
 
 def test_decisions_travel_with_their_files(home: Path, reviewed: Path, tmp_path: Path, capsys) -> None:
     """Decisions exported from one home and imported into another copy stand there with the same people and times."""
-    _go(home, "a\nb\nr\nd 2\nr\nq\n")
+    _go(home, "a\nb\nr\n\nd 2\n2,4\nr\n\nq\n")
     file = tmp_path / "items.jsonl"
     assert dokimasia(["check", "last", "--home", str(home), "--export", str(file)]) == 0
     other = Path(shutil.copytree(reviewed, tmp_path / "other"))
@@ -196,6 +223,9 @@ def test_decisions_travel_with_their_files(home: Path, reviewed: Path, tmp_path:
         (b'{"item": "nobody", "action": "accept"}', "no item 'nobody'"),
         (b'{"item": "ITEM", "action": "improve"}', "line 1: action"),
         (b'{"item": "ITEM", "action": "edit"}', "needs new_text"),
+        (b'{"item": "ITEM", "action": "reject", "reasons": ["ugly"]}', "line 1: reasons.0"),
+        (b'{"item": "ITEM", "action": "accept", "reasons": ["vague"]}', "reasons belong to an edit or a rejection"),
+        (b'{"item": "ITEM", "reasons": ["vague"]}', "reasons are given without an action"),
         (b'{"item": "ITEM", "action": "delete"}', "numbers of sentences"),
         (b'{"item": "ITEM", "action": "delete", "delete": [99]}', "sentences 1 to"),
     ],
@@ -214,8 +244,8 @@ def test_a_bad_line_is_named(home: Path, tmp_path: Path, capsys, row: bytes, mes
 def test_two_people_have_an_agreement(home: Path, capsys) -> None:
     """A second opinion goes through what is decided, and gives a share with its interval, and kappa."""
     count = _figures(home, capsys)["states"]["waiting"]
-    _go(home, "a\n" * (count - 1) + "r\n")
-    output = _go(home, "a\n" * (count - 2) + "r\nr\n", "--second", who="bert")
+    _go(home, "a\n" * (count - 1) + "r\n\n")
+    output = _go(home, "a\n" * (count - 2) + "r\n\nr\n\n", "--second", who="bert")
     assert "anna and bert decided alike" in output
     (pair,) = _figures(home, capsys)["agreement"]
     assert (pair["people"], pair["n"]) == (["anna", "bert"], count)

@@ -18,6 +18,7 @@ from dokimasia.storage.checkpoints import open_saver
 from dokimasia.storage.decisions import file_decision, filed_decisions, standings
 from dokimasia.storage.deletion import delete_run
 from dokimasia.storage.home import Home
+from dokimasia.storage.schema.rows import matches_seal
 from dokimasia.storage.threads import live_threads
 from tests.processes import PATIENCE
 
@@ -73,6 +74,26 @@ def test_people_are_told_to_be_definite_with_every_caption(settings: Settings, r
     waiting = pending_checks(run, settings=settings)
     assert waiting
     assert all("instead of leaving it vague or guessed" in one.item.detail for one in waiting)
+
+
+def test_reasons_that_wait_as_a_file_count_at_once(settings: Settings, run: str) -> None:
+    """A decision that is left for the process that writes keeps its reasons, before and after it is taken in."""
+    item = pending_checks(run, settings=settings)[0].item
+    with Home.open(settings.home, write=True):
+        assert decide(item, "reject", who="anna", reasons=("vague",), settings=settings) is None
+        with Home.open(settings.home, write=False) as home:
+            assert all_standings(home, run)[0].decisions[0].reasons == ("vague",)
+    open_for_people(settings, run)
+    with Home.open(settings.home, write=False) as home:
+        (row,) = home.rows("SELECT * FROM decisions")
+        assert row["reasons"] == "vague"
+        assert matches_seal("decisions", row)
+        assert standings(home, run)[0].decisions[0].reasons == ("vague",)
+    again = decide(item, "reject", who="anna", reasons=("vague", "other"), settings=settings)
+    assert again is not None
+    assert (again.number, again.reasons) == (2, ("vague", "other"))
+    with pytest.raises(InputError, match="reasons belong to an edit or a rejection of a caption, not to accept"):
+        decide(item, "accept", who="anna", reasons=("vague",), settings=settings)
 
 
 def test_a_finished_review_waits_as_rows_and_threads(settings: Settings, run: str) -> None:

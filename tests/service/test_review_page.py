@@ -93,6 +93,28 @@ def test_a_decision_leads_on_and_can_be_taken_back(served: tuple[Service, Waits]
         assert all_standings(service.home, run)[0].text == "One thing. Another."
 
 
+def test_the_page_asks_why_a_caption_is_changed(served: tuple[Service, Waits]) -> None:
+    """Reasons of an edit are kept, shown beside it and counted; an accepted caption cannot have one."""
+    service, waits = served
+    run, path = waits.runs["captions"], waits.path("captions")
+    with _browsing(service, "ana") as browser:
+        first = _first(service.home, run)
+        assert "Why you edit or reject it" in browser.get(f"{path}/{first}").text
+        form = {"delete": ["1"], "reasons": ["spatial", "boundary"], "seen": "0"}
+        refused = browser.post(f"{path}/{first}", data={**form, "action": "accept", "delete": []})
+        assert refused.status_code == 422
+        assert "reasons belong to an edit or a rejection" in _said(refused)
+        assert refused.text.count('value="spatial" checked') == 1, "what was ticked is still there"
+        assert browser.post(f"{path}/{first}", data={**form, "action": "delete"}).status_code == 200
+        assert all_standings(service.home, run)[0].decisions[0].reasons == ("boundary", "spatial")
+        assert "because: two things merged" in _said(browser.get(f"{path}/{first}"))
+        agreement = _said(browser.get(f"{path}/agreement"))
+        assert "Why people changed captions" in agreement
+        assert "1 of 1 checked captions were edited or rejected" in agreement
+        rubric = browser.get(f"{waits.path('rubrics')}/{_first(service.home, waits.runs['rubrics'])}")
+        assert "Why you edit or reject it" not in rubric.text
+
+
 def test_sending_a_form_twice_decides_once(served: tuple[Service, Waits]) -> None:
     """A browser that sends the same form again after a reload, or after undo, changes nothing more."""
     service, waits = served

@@ -60,6 +60,9 @@ async def test_captions_wait_and_are_decided(reviewed: tuple[Working, str]) -> N
     assert edited.json()["shown"]["state"] == "edited"
     assert edited.json()["decisions"][0]["who"] == "ana"
     assert (await client.post(f"/api/reviews/{run}/{third}", json={"action": "reject"})).status_code == 201
+    why = await client.post(f"/api/reviews/{run}/{third}", json={"action": "reject", "reasons": ["low_visibility"]})
+    assert why.json()["decisions"][-1]["reasons"] == ["low_visibility"]
+    assert (await client.get(f"/api/reviews/{run}/agreement")).json()["reasons"]["with_reason"] == 1
     assert (await items(client, run))[-1]["state"] != "waiting"
     assert len(await items(client, run, due=True)) == len(await items(client, run)) - 3
     back = await client.post(f"/api/reviews/{run}/{third}", json={"action": "undo"})
@@ -119,6 +122,8 @@ async def test_decisions_that_make_no_sense_are_refused(reviewed: tuple[Working,
         {"action": "edit", "delete": [99]},
         {"action": "undo"},
         {"action": "other"},
+        {"action": "reject", "reasons": ["ugly"]},
+        {"action": "accept", "reasons": ["vague"]},
         {"action": "accept", "who": "ben"},
         {},
     ):

@@ -10,6 +10,7 @@ from dokimasia.people.checks.shape import (
     LabelAgreement,
     LabelFigures,
     Met,
+    ReasonFigures,
 )
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Cell, Column, Paragraph, Span, Table
@@ -124,7 +125,39 @@ def _confusion(rows: Sequence[Met], place: str) -> Table:
 
 
 def check_blocks(checks: CheckFigures) -> list[Block]:
-    """Return the blocks on agreement between people on captions or rubrics, from `check_figures`."""
+    """Return the blocks on captions or rubrics, from `check_figures`: agreement between people, and reasons of changes."""
+    return [*_alike(checks), *([] if checks.reasons is None else reason_blocks(checks.reasons))]
+
+
+def reason_blocks(changes: ReasonFigures, place: str = "/reasons") -> list[Block]:
+    """Return the blocks on why captions were changed.
+
+    Args:
+        changes: the figures from `reason_figures`.
+        place: the JSON pointer of the figures in the output of `--json`.
+    """
+    counted = f"{changes.changed} of {changes.checked} checked captions were edited or rejected"
+    if not changes.with_reason:
+        return [Paragraph(f"{counted}, none with a reason.", "note")]
+    columns = [
+        Column("reason", numeric=False),
+        Column("edited"),
+        Column("rejected"),
+        Column("share, %", meaning="of the changed captions with a reason"),
+    ]
+    rows: list[Sequence[Cell]] = []
+    for at, one in enumerate(changes.reasons):
+        row = f"{place}/reasons/{at}"
+        edited = figures.count(one.edited, f"{row}/edited")
+        rejected = figures.count(one.rejected, f"{row}/rejected")
+        rows.append([one.meaning, edited, rejected, figures.share_of(one.share, f"{row}/share")])
+    silent = changes.changed - changes.with_reason
+    without = f", {silent} of them without a reason" if silent else ""
+    note = f"{counted}{without}. A caption may have several reasons. 95 % intervals, clustered by image."
+    return [Table(columns, rows, "Why people changed captions"), Paragraph(note, "note")]
+
+
+def _alike(checks: CheckFigures) -> list[Block]:
     if not checks.agreement:
         return [Paragraph("No agreement between people: no two decided on the same caption or rubric.", "note")]
     columns = [

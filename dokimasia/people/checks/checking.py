@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeVar
 
 from dokimasia.agents.readers import faults_of
-from dokimasia.domain.decision import Action, CheckItem, Decision, Standing, difference, without_sentences
+from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing, difference, without_sentences
 from dokimasia.errors import ConfigError, HomeLocked, InputError, NotFound
 from dokimasia.people.checks.standings import all_standings
 from dokimasia.runs.catalogue import method_of
@@ -74,6 +74,7 @@ def decide(
     at: str = "",
     shown: str = "",
     seen: int | None = None,
+    reasons: Sequence[ChangeReason] = (),
     settings: Settings | None = None,
 ) -> Decision | None:
     """Store a person's decision, durably on return, and resume what waited for it.
@@ -88,6 +89,7 @@ def decide(
         at: when it was decided, in UTC and ISO form; now by default.
         shown: when the question was first shown to the person, in the same form, if known.
         seen: the number of decisions on the item that the person knew of, as for `checked`.
+        reasons: why a caption is edited or rejected, if the person says so.
         settings: home and configuration; read from the environment by default.
 
     Returns:
@@ -102,7 +104,9 @@ def decide(
     """
     settings = settings or load_settings()
     with Home.open(settings.home, write=False) as home:
-        left = checked(home, item, action, who=who, text=text, delete=delete, at=at, shown=shown, seen=seen)
+        left = checked(
+            home, item, action, who=who, text=text, delete=delete, at=at, shown=shown, seen=seen, reasons=reasons
+        )
     item, who = left.item, left.who
     try:
         home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
@@ -125,6 +129,7 @@ def checked(
     at: str = "",
     shown: str = "",
     seen: int | None = None,
+    reasons: Sequence[ChangeReason] = (),
 ) -> FiledDecision:
     """Return a valid decision, not stored yet; arguments and errors are those of `decide`.
 
@@ -136,7 +141,7 @@ def checked(
     who = who.strip()[:100]
     if not who:
         raise InputError("a decision needs the name of who made it")
-    if refusal := item.refusal(action) or item.told(who):
+    if refusal := item.refusal(action) or item.told(who) or item.reason_refusal(action, reasons):
         raise InputError(refusal)
     if delete:
         try:
@@ -149,7 +154,9 @@ def checked(
         raise InputError(f"question {item.id}: this reply cannot be used: {faults}")
     if action == "undo" and item.kind != "question":
         _refuse_undo(home, item, who)
-    return FiledDecision(item=item, who=who, at=at or now(), action=action, text=text, shown=shown, seen=seen)
+    return FiledDecision(
+        item=item, who=who, at=at or now(), action=action, text=text, shown=shown, seen=seen, reasons=tuple(reasons)
+    )
 
 
 def _refuse_undo(home: Home, item: CheckItem, who: str) -> None:

@@ -7,16 +7,16 @@ from itertools import combinations
 from dokimasia.algorithms.statistics.agreement import cohen_kappa
 from dokimasia.algorithms.statistics.shares import rate_interval
 from dokimasia.domain.decision import ACTIONS, STATES, Action, Kind, Standing
-from dokimasia.people.checks.shape import CheckFigures, DecidedAlike
+from dokimasia.people.checks.shape import CheckFigures, DecidedAlike, ReasonFigures
 
 
-def check_figures(standings: Sequence[Standing]) -> CheckFigures:
+def check_figures(standings: Sequence[Standing], reasons: ReasonFigures | None = None) -> CheckFigures:
     """Return the figures of a run's items.
 
     `agreement` has an entry for each two people who decided on the same items: their number `n`, the share with the same
     decision (accept, edit or reject), its 95 % interval with samples as clusters, Cohen's kappa (None if both made one and
     the same decision on all), and the number of items with the same resulting text. `asked` counts open questions by
-    person.
+    person. `reasons` are the figures from `reason_figures`.
     """
     states = Counter(one.state for one in standings)
     kinds: list[Kind] = list(dict.fromkeys(one.item.kind for one in standings)) or ["caption"]
@@ -31,6 +31,7 @@ def check_figures(standings: Sequence[Standing]) -> CheckFigures:
         asked=dict(sorted(asked.items())),
         people={who: sum(one.last_of(who) is not None for one in standings) for who in people},
         agreement=tuple(pair for pair in pairs if pair is not None),
+        reasons=reasons,
     )
 
 

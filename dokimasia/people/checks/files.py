@@ -82,7 +82,8 @@ def write_files(files: Mapping[str, bytes], path: Path) -> list[Path]:
 def _row(one: Standing, shown: PerturbationView | None, images: str, *, who: str | None) -> bytes:
     """Return the JSON line of an item: its text, its state, the decisions that `who` may see, and empty fields to fill in.
 
-    `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject; of a
+    `action` takes accept, edit (with `new_text`), delete (with `delete`, numbers of sentences from 1) or reject; of a caption
+    `reasons` takes why it is edited or rejected (`CHANGE_REASONS`); of a
     perturbation `label` takes one of the five labels.
     """
     decisions = one.decisions if who is None else one.decisions_for(who)
@@ -98,6 +99,8 @@ def _row(one: Standing, shown: PerturbationView | None, images: str, *, who: str
         "decisions": [made.model_dump(mode="json", exclude={"item", "number"}) for made in decisions],
     }
     row |= {"action": None, "new_text": None} if shown is None else {**labelling_row(shown, images), "label": None}
+    if one.item.kind == "caption":
+        row["reasons"] = []
     return orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE)
 
 

@@ -10,7 +10,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from dokimasia.agents.readers import faults_of
 from dokimasia.domain.blindspots import Label
-from dokimasia.domain.decision import Action, CheckItem, Decision, Standing
+from dokimasia.domain.decision import Action, ChangeReason, CheckItem, Decision, Standing, ordered_reasons
 from dokimasia.errors import DataError, DokimasiaError
 from dokimasia.people.checks import all_standings, checked, decide, keep_decision, nothing_to_check, open_for_people
 from dokimasia.settings import Settings
@@ -34,6 +34,7 @@ class _Made(BaseModel):
     action: Action
     text: str = ""
     at: str = ""
+    reasons: tuple[ChangeReason, ...] = ()
 
 
 class SheetLine(BaseModel):
@@ -47,6 +48,7 @@ class SheetLine(BaseModel):
     new_text: str | None = None
     reply: str | None = None
     delete: list[Annotated[int, Field(ge=0, lt=2**31)]] = []
+    reasons: list[ChangeReason] = []
     who: str = ""
     decisions: list[_Made] = []
 
@@ -128,6 +130,10 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
         for action in asked:
             if action is not None and (refusal := item.refusal(action)):
                 raise DataError(f"{at}: {refusal}")
+        if line.reasons and line.asked is None:
+            raise DataError(f"{at}: reasons are given without an action: edit, delete or reject")
+        if line.asked is not None and (refusal := item.reason_refusal(line.asked, line.reasons)):
+            raise DataError(f"{at}: {refusal}")
         if line.asked == "reply" and (fault := _fault(home, item, line, who)):
             faults.append(f"{at}: {fault}")
         if line.action == "edit" and not (line.new_text or "").strip():
@@ -137,6 +143,7 @@ def _wanted(home: Home, standings: Sequence[Standing], lines: Sequence[SheetLine
         made = [one.model_dump() for one in line.decisions]
         if line.asked is not None:
             decided = {"who": line.who or who, "action": line.asked, "text": line.reply or line.new_text or ""}
+            decided |= {"reasons": tuple(line.reasons)}
             made.append(decided | ({"delete": line.delete} if line.action == "delete" else {}))
         wanted += [(line.number, item, one) for one in made or [{}]]
     if faults:
@@ -170,11 +177,16 @@ def _taken(
 
 
 def _known(standings: Sequence[Standing]) -> set[tuple[str, ...]]:
-    return {(made.item, made.who, made.action, made.text, made.at) for one in standings for made in one.decisions}
+    return {
+        (made.item, made.who, made.action, made.text, made.at, *made.reasons)
+        for one in standings
+        for made in one.decisions
+    }
 
 
 def _named(item: CheckItem, made: Mapping[str, Any]) -> tuple[str, ...]:
-    return (item.id, made["who"], made["action"], made["text"], made.get("at", ""))
+    reasons = ordered_reasons(made.get("reasons", ()))
+    return (item.id, made["who"], made["action"], made["text"], made.get("at", ""), *reasons)
 
 
 def _fault(home: Home, item: CheckItem, line: SheetLine, who: str) -> str:

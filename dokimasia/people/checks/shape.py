@@ -5,6 +5,7 @@ from typing import Literal
 from pydantic import Field
 
 from dokimasia.domain.blindspots import Label
+from dokimasia.domain.decision import ChangeReason
 from dokimasia.domain.identity import Value
 from dokimasia.report.fields import Count, CountedRate, Fraction, IntervalMethod, NoInterval, Share
 
@@ -21,6 +22,25 @@ class DecidedAlike(Value):
     same_text: Count = Field(description="items on which both left the same text")
 
 
+class ReasonShare(Value):
+    """The captions that were changed for one reason."""
+
+    reason: ChangeReason
+    meaning: str
+    edited: Count = Field(description="captions that were edited for it")
+    rejected: Count = Field(description="captions that were rejected for it")
+    share: Share = Field(description="of the changed captions with a reason; clustered by image")
+
+
+class ReasonFigures(Value):
+    """Why people edited or rejected captions (PerceptionRubrics, appendix D); whoever decided first counts."""
+
+    checked: Count = Field(description="captions that a person decided on")
+    changed: Count = Field(description="of them, captions that were edited or rejected")
+    with_reason: Count = Field(description="of these, captions with a reason or more")
+    reasons: tuple[ReasonShare, ...] = Field(description="a caption counts with each of its reasons")
+
+
 class CheckFigures(Value):
     """How a run's items stand, who decided how often, and how far each two people agree."""
 
@@ -30,6 +50,9 @@ class CheckFigures(Value):
     asked: dict[str, Count] = Field(description="questions that wait, by person")
     people: dict[str, Count] = Field(description="items that each person decided on")
     agreement: tuple[DecidedAlike, ...]
+    reasons: ReasonFigures | None = Field(
+        default=None, description="why captions were changed; left out where none was"
+    )
 
 
 LabelCounts = dict[Label, Count]

@@ -9,6 +9,7 @@ from dokimasia.domain.identity import Value
 from dokimasia.people.checks.figures import check_figures
 from dokimasia.people.checks.labels import label_figures, labelled
 from dokimasia.people.checks.questions import answered_since
+from dokimasia.people.checks.reasons import reason_figures
 from dokimasia.people.checks.shape import CheckFigures, LabelFigures
 from dokimasia.storage.home import Home
 from dokimasia.storage.runs import RunStatus, get_run
@@ -30,7 +31,7 @@ class StandingFigures(CheckFigures, CheckedRun):
 
 def standing_figures(home: Home, run_id: str, standings: Sequence[Standing]) -> StandingFigures:
     """Return the figures of a run's items with its status, and with label figures if there are perturbations."""
-    figures = check_figures(standings)
+    figures = check_figures(standings, reason_figures(home, run_id, standings))
     labels = None
     if "perturbation" in figures.kinds:
         labels = label_figures(labelled(home, run_id, standings))

@@ -3,7 +3,15 @@
 from typing import Any
 
 from dokimasia.domain.blindspots import Perturbed
-from dokimasia.domain.decision import RATED, CheckItem, Decision, Standing, difference, rubric_subject
+from dokimasia.domain.decision import (
+    RATED,
+    CheckItem,
+    Decision,
+    Standing,
+    difference,
+    ordered_reasons,
+    rubric_subject,
+)
 from dokimasia.domain.rubric import RubricSet
 from dokimasia.storage.decisions import FiledDecision, filed_decisions, standings
 from dokimasia.storage.home import Home
@@ -82,7 +90,11 @@ def _with(here: Standing, left: FiledDecision) -> Standing:
     """Return an item with a decision that is not stored as a row yet."""
     text = left.text.strip() if left.action in ("edit", "reply") else here.item.text
     changed = difference(here.item.text, text) if left.action == "edit" else ""
-    refused = here.item.refusal(left.action) or here.item.told(left.who)
+    refused = (
+        here.item.refusal(left.action)
+        or here.item.told(left.who)
+        or here.item.reason_refusal(left.action, left.reasons)
+    )
     if refused or (left.action == "edit" and not changed):
         return here
     if here.item.kind == "question" and (left.action == "reply") == (here.state == "answered"):
@@ -95,5 +107,6 @@ def _with(here: Standing, left: FiledDecision) -> Standing:
         action=left.action,
         text=text,
         difference=changed,
+        reasons=ordered_reasons(left.reasons),
     )
     return here.model_copy(update={"decisions": (*here.decisions, decision)})

@@ -16,7 +16,17 @@ from fastapi.responses import JSONResponse, RedirectResponse, Response
 from markupsafe import Markup
 
 from dokimasia.agents.readers import faults_of
-from dokimasia.domain.decision import RATED, STATES, Action, CheckItem, Decision, Standing, sentences_of
+from dokimasia.domain.decision import (
+    CHANGE_REASONS,
+    RATED,
+    STATES,
+    Action,
+    ChangeReason,
+    CheckItem,
+    Decision,
+    Standing,
+    sentences_of,
+)
 from dokimasia.errors import DecidedMeanwhile, InputError
 from dokimasia.people.annotation import (
     asked_of,
@@ -51,6 +61,7 @@ from dokimasia.people.checks import (
 from dokimasia.people.checks.blocks import check_blocks
 from dokimasia.people.checks.figures import check_figures
 from dokimasia.people.checks.perturbed import LABEL_KEYS
+from dokimasia.people.checks.reasons import reason_figures
 from dokimasia.report.blocks import Block, Paragraph
 from dokimasia.report.drawing import Charts
 from dokimasia.runs.catalogue import method_of
@@ -86,6 +97,7 @@ def store_decision(
     delete: Sequence[int],
     seen: int | None,
     said: Mapping[str, str],
+    reasons: Sequence[ChangeReason] = (),
 ) -> None:
     """Store a decision that was made with the form of an item's page.
 
@@ -98,6 +110,7 @@ def store_decision(
         delete: numbers of sentences, from 1.
         seen: how many decisions on the item the page showed.
         said: the answers of a rating, by measure.
+        reasons: why a caption is edited or rejected.
 
     Raises:
         InputError: it is invalid, or somebody decided in the meantime.
@@ -125,7 +138,14 @@ def store_decision(
     elif decision != "reply":
         text = ""
     checked_decision = checked(
-        home, item, decision, who=who, text=text, delete=delete if action == "delete" else (), seen=seen
+        home,
+        item,
+        decision,
+        who=who,
+        text=text,
+        delete=delete if action == "delete" else (),
+        seen=seen,
+        reasons=reasons,
     )
     asyncio.run(keep_decision(home, checked_decision))
 
@@ -154,12 +174,14 @@ class RefusedForm(NamedTuple):
     Attributes:
         delete: numbers of the deleted sentences.
         ratings: the answers of a rating, by measure.
+        reasons: why a caption is edited or rejected.
         places: the values of a reply, by place.
         open: what must be done before the reply can be used, by place.
     """
 
     delete: Sequence[int] = ()
     ratings: Mapping[str, str] = {}
+    reasons: Sequence[ChangeReason] = ()
     places: Mapping[str, Sequence[str]] = {}
     open: Mapping[str, str] = {}
 
@@ -195,6 +217,7 @@ def item_values(home: Home, standing: Standing, who: str, form: RefusedForm) -> 
         values |= _question_values(home, item.id, who, standing.opinions.get(who), form)
     elif item.kind in {"caption", "rubric"}:
         values |= _editor_values(home, item.id, who, sentences_of(item.text), form.delete)
+        values |= {"reasons": CHANGE_REASONS if item.kind == "caption" else {}, "chosen": form.reasons}
     return values
 
 
@@ -235,7 +258,7 @@ def drawn_agreement(home: Home, run: Run) -> Markup:
     blocks: list[Block] = []
     texts = [standing for standing in all_standings(home, run.id) if standing.item.kind in {"caption", "rubric"}]
     if texts:
-        blocks += check_blocks(check_figures(texts))
+        blocks += check_blocks(check_figures(texts, reason_figures(home, run.id, texts)))
     items = labelled(home, run.id)
     if items:
         blocks += label_blocks(label_figures(items), run.id)
@@ -439,6 +462,7 @@ def decide(
     seen: Annotated[int | None, Form(ge=0)] = None,
     text: Annotated[str, Form()] = "",
     delete: Annotated[list[int] | None, Form()] = None,
+    reasons: Annotated[list[ChangeReason] | None, Form()] = None,
     second: Annotated[bool, Form()] = False,
     verdict: Annotated[str, Form()] = "",
     score: Annotated[str, Form()] = "",
@@ -468,11 +492,12 @@ def decide(
             delete=delete or (),
             seen=seen,
             said=rating,
+            reasons=reasons or (),
         )
     except InputError as problem:
         if text.strip() and text.split() != standing.item.text.split():
             keep_draft(service.home, item, person.name, text)
-        form = RefusedForm(delete or (), rating)
+        form = RefusedForm(delete or (), rating, reasons or ())
         if reply:
             form = form._replace(places=reply.places, open=reply.open)
         return _redirect_to_refusal(service, row, standing, person.name, second=second, fault=problem, form=form)

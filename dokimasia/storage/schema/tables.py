@@ -60,6 +60,11 @@ def spending(db: "Database") -> None:
     )
 
 
+def reasons(db: "Database") -> None:
+    """Add the reasons for which a caption was changed to decisions; NULL where there are none."""
+    db.execute("ALTER TABLE decisions ADD COLUMN reasons TEXT")
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create a table with columns written as `name:type`; a column without a type is text.
 
