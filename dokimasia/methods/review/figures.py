@@ -27,6 +27,7 @@ from dokimasia.domain.review import (
     Verdict,
 )
 from dokimasia.methods.review.request import ReviewPlan
+from dokimasia.people.checks import ReasonFigures, reason_figures
 from dokimasia.report.fields import (
     Count,
     Counts,
@@ -160,6 +161,9 @@ class Golden(Value):
     only_in_draft_of: Counts = Field(description="sentences that stand in the draft of this member alone")
     added_in_rewrites: Count = Field(description="sentences that stand in no draft")
     checked: dict[CheckState, Count] = Field(description="captions by what a person decided on them")
+    reasons: ReasonFigures | None = Field(
+        default=None, description="why people edited or rejected captions; left out where they did neither"
+    )
 
 
 class TurnFigures(Value):
@@ -289,7 +293,13 @@ def figures_of_run(home: Home, run: Run) -> ReviewFigures:
             panel=_positions(votes),
             members={name: _positions([vote for vote in votes if vote[1].voter == name]) for name in plan.names},
         ),
-        golden=_golden(golden, plan.names, caption_states(home, run.id), [record for _, record in records]),
+        golden=_golden(
+            golden,
+            plan.names,
+            caption_states(home, run.id),
+            [record for _, record in records],
+            reason_figures(home, run.id, standings(home, run.id, kind="caption")),
+        ),
     )
 
 
@@ -422,6 +432,7 @@ def _golden(
     panel: Sequence[str],
     states: dict[str, CheckState],
     records: Sequence[ReviewRecord],
+    reasons: ReasonFigures | None,
 ) -> Golden:
     first_choices = {record.sample: record.tally for record in records}
     lengths = [len(caption.text.split()) for caption in captions]
@@ -447,6 +458,7 @@ def _golden(
         only_in_draft_of={name: sum(authors == {name} for authors in drafters) for name in panel},
         added_in_rewrites=len(origins) - len(drafters),
         checked=dict(sorted(checked.items())),
+        reasons=reasons,
     )
 
 

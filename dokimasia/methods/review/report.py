@@ -10,6 +10,7 @@ from dokimasia.methods.review.figures import (
     ReviewFigures,
     ReviewItem,
 )
+from dokimasia.people.checks import reason_blocks
 from dokimasia.report import figures
 from dokimasia.report.blocks import Block, Bullets, Cell, Column, Fold, Only, Paragraph, Section, Span, Table, Texts
 from dokimasia.report.conclusions import used_sentence
@@ -203,6 +204,8 @@ def _golden_captions(review: ReviewFigures) -> Iterator[Block]:
     if waiting:
         text = f"{waiting} of {golden.n} captions are unverified: no person has checked them. Check them with: "
         yield Paragraph((text, Span(f"dokimasia check {review.run}", "code")), "warning")
+    if golden.reasons is not None:
+        yield from reason_blocks(golden.reasons, "/golden/reasons")
 
 
 def captions(data: ReportData) -> Section | None:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from dokimasia.people.checks.blocks import label_blocks
+from dokimasia.people.checks.blocks import label_blocks, reason_blocks
 from dokimasia.people.checks.checking import (
     checked,
     decide,
@@ -39,7 +39,8 @@ from dokimasia.people.checks.queue import (
     shown_item,
     take_back,
 )
-from dokimasia.people.checks.shape import LabelFigures
+from dokimasia.people.checks.reasons import reason_figures
+from dokimasia.people.checks.shape import LabelFigures, ReasonFigures
 from dokimasia.people.checks.standings import all_standings, checked_texts
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ __all__ = [
     "ANYBODY",
     "Given",
     "LabelFigures",
+    "ReasonFigures",
     "Waiting",
     "all_standings",
     "answer",
@@ -80,6 +82,8 @@ __all__ = [
     "open_checks",
     "open_for_people",
     "pending_checks",
+    "reason_blocks",
+    "reason_figures",
     "review_items",
     "review_queue",
     "samples_asked",
