@@ -86,8 +86,9 @@ def compare_responses(
 ) -> Ask[int]:
     """Ask a judge which of two responses is better: from +2 (the first, response A, is much better) to -2.
 
-    It is shown the images (unless it does not see), the request, and the subjective criteria. With `published` much better
-    means clearly better, and the judge writes an evaluation of each response (Creation-MMBench, figure 33).
+    It is shown the images (unless it does not see), the request, the subjective criteria, and how long both responses are. With
+    `published` no length is given, much better means clearly better, and the judge writes an evaluation of each response
+    (Creation-MMBench, figure 33).
     """
     return _two(
         prompt_of_protocol("duel_verdict", published=published),
@@ -97,7 +98,20 @@ def compare_responses(
         parse_pairwise_verdict,
         sees=sees,
         repeat=repeat,
+        known={} if published else {"lengths": lengths_text(responses)},
     )
+
+
+def lengths_text(responses: tuple[str, str]) -> str:
+    """Return how long two responses are, a line each; characters are for languages that do not write spaces."""
+    return "\n".join(
+        f"response {letter}: {_counted(len(text.split()), 'word')}, {_counted(len(text), 'character')}"
+        for letter, text in zip("AB", responses, strict=True)
+    )
+
+
+def _counted(n: int, noun: str) -> str:
+    return f"{n:,} {noun}{'' if n == 1 else 's'}"
 
 
 def score_factuality(

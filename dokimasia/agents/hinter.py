@@ -45,19 +45,27 @@ def rewrite_hints(
     return _asked("hint_rewrite", inputs, sample, len(points), "hints", "given_away")
 
 
-def judge_leaks(sample: Sample, text: str, secrets: Sequence[str]) -> Ask[Sequence[FoundLeak]]:
+def judge_leaks(sample: Sample, text: str, secrets: Sequence[tuple[str, str]]) -> Ask[Sequence[FoundLeak]]:
     """Ask a judge which passages of a feedback or hint give away a secret of the question, and how.
 
-    It is shown question, secrets (ground truths and final answers) and the text; no image. In reply to a re-ask a passage
+    It is shown question, secrets (ground truths and final answers, each with the question that it answers; with an empty one,
+    it answers the sample's) and the text; no image. In reply to a re-ask a passage
     that does not stand in the text counts as the text as a whole.
     """
     return Ask(
         "leak_check",
-        {**question_inputs(sample), "secrets": "\n".join(f"- {secret}" for secret in secrets), "text": text},
+        {**question_inputs(sample), "secrets": secrets_text(secrets), "text": text},
         shown=("question", "secrets", "text"),
         parse=partial(parse_leaks, checked=text),
         parse_again=partial(parse_leaks, checked=text, strict=False),
         form=LEAK_FORM,
+    )
+
+
+def secrets_text(secrets: Sequence[tuple[str, str]]) -> str:
+    """Return secrets as a judge is shown them: a JSON array, an object a line, each with its question, if it has one."""
+    return lines_text(
+        {**({"question": question} if question else {}), "secret": secret} for question, secret in secrets
     )
 
 

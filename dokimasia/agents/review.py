@@ -5,7 +5,7 @@ from functools import partial
 
 from dokimasia.agents.asking import Ask
 from dokimasia.domain.options import prompt_of_protocol
-from dokimasia.domain.review import DESCRIBE_REQUEST, Ballot, CandidateComparison
+from dokimasia.domain.review import DESCRIBE_REQUEST, Ballot, CandidateComparison, differing_sentences
 from dokimasia.domain.sample import Sample
 from dokimasia.parsing.votes import parse_ballot, parse_peer_review
 from dokimasia.prompts import lines_text
@@ -40,9 +40,14 @@ def vote_for_best(
 ) -> Ask[Ballot]:
     """Ask a member for critiques of candidates, shown in this order beside the image, and for its vote (C.3).
 
-    With `published` it votes for one; otherwise it may say that others are as good.
+    With `published` it votes for one; otherwise it may say that others are as good, and of candidates that are mostly the same
+    it is shown the sentences that differ.
     """
     inputs, shown = _shown(texts, request)
+    differences = () if published else differing_sentences(texts)
+    if differences:
+        entries = ({"candidate": n, "sentences": [*some]} for n, some in enumerate(differences, start=1))
+        inputs["differences"], shown = lines_text(entries), (*shown, "differences")
     return Ask(
         prompt_of_protocol("peer_vote", published=published),
         inputs,

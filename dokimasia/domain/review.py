@@ -5,10 +5,12 @@ shown, rankings, rewrites and votes, and the draft from which each sentence of t
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import ClassVar, Literal
 
 from pydantic import Field
 
+from dokimasia.domain.decision import sentences_of
 from dokimasia.domain.identity import Value
 from dokimasia.domain.judgement import OPEN_KINDS, FailureKind, Flag, Provenance
 from dokimasia.domain.options import GraphOptions
@@ -230,3 +232,20 @@ def agreed(choices: dict[str, tuple[str, ...]], rule: Rule, *, last: bool) -> tu
     if rule == "majority" and last and 2 * votes > len(choices):
         return text, "majority"
     return None
+
+
+def differing_sentences(texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:
+    """Return for each text its sentences that not all texts have; empty where the texts have less than half in common.
+
+    Sentences are compared without regard to case and space.
+    """
+    sentences = [sentences_of(text) for text in texts]
+    keys = [{_sentence_key(sentence) for sentence in some} for some in sentences]
+    common = set[str]().union(*keys[:1]).intersection(*keys[1:])
+    if len(texts) < 2 or not common or any(2 * len(common) < len(some) for some in keys):
+        return ()
+    return tuple(tuple(one for one in some if _sentence_key(one) not in common) for some in sentences)
+
+
+def _sentence_key(sentence: str) -> str:
+    return " ".join(sentence.casefold().split())

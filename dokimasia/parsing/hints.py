@@ -43,9 +43,14 @@ _PRAISE_WORDS = 14
 """Words of a sentence that counts as mere praise, at most; a longer one is likely to say more."""
 
 _LEAK = re.compile(r"^[ \t>*_`-]{0,9}leak[*_ ]{0,5}:[*_ \t]{0,9}(.*)$", re.IGNORECASE | re.MULTILINE)
+_ONE_WAY = "|".join(way.replace(" ", "[ -]") for way in WAYS)
 _BY = re.compile(
-    r"^(.*?)[ \t]{0,9}\|[ \t]{0,9}by[*_ ]{0,5}:[ \t*_\"']{0,9}([a-z -]{1,40}?)[\s.*_\"']{0,9}$", re.IGNORECASE
+    r"^(.*?)[ \t]{0,9}\|[ \t]{0,9}"
+    rf"(?:by[*_ ]{{0,5}}:|(?=[ \t*_\"']{{0,9}}(?:{_ONE_WAY})[\s.*_\"']{{0,9}}$))"
+    r"[ \t*_\"']{0,9}([a-z -]{1,40}?)[\s.*_\"']{0,9}$",
+    re.IGNORECASE,
 )
+"""A passage and its way; `by:` may be missing before one of the six ways."""
 _QUOTES = " \t\"'`*_\u2018\u2019\u201a\u201c\u201d\u201e\u00ab\u00bb"
 _PLAIN = str.maketrans({"\u2018": "'", "\u2019": "'", "\u201c": '"', "\u201d": '"', "\u00a0": " "})
 

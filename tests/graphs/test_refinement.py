@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+import orjson
 import pytest
 
 from dokimasia.domain.call import Chat, ModelCall, ModelRef, ModelSpec
@@ -383,8 +384,10 @@ async def test_solved_atoms_and_every_answer_are_secrets_once() -> None:
         peers={"p": PEERS["p"]},
     )
     assert done.feedback[0].points[0].leaks[0].excerpt == "The second bar is six units high."
-    listed = world.named("leak_check")[0][2]["secrets"].splitlines()
-    assert listed == ["- eleven units", "- six units", "- wooden crates", "- seventeen crates"]
+    listed = orjson.loads(world.named("leak_check")[0][2]["secrets"])
+    asked = [one.question for one in CRITERIA.criteria]
+    assert [one.get("question", "") for one in listed] == [*asked, ""], "each with the question that it answers"
+    assert [one["secret"] for one in listed] == ["eleven units", "six units", "wooden crates", "seventeen crates"]
 
 
 async def test_a_question_that_leaks_is_no_point() -> None:

@@ -84,6 +84,8 @@ def test_a_leak_is_quoted_with_its_way() -> None:
         ("count the four cups", "said", "judge"),
         ("the “blue” one", "left over", "judge"),
     ]
+    [unmarked] = parse_leaks('Leak: "the four cups" | *worked out*\n[[leak]]', TEXT)
+    assert (unmarked.excerpt, unmarked.form) == ("the four cups", "worked out"), "`by:` may be missing"
     assert parse_leaks("Nothing is told.\n\nVerdict: [[ Clean ]] [[clean]]", TEXT) == ()
 
 

@@ -51,6 +51,16 @@ def test_the_examples_of_errors_cover_every_domain() -> None:
     assert all(len(re.findall(r"[Rr]esponses ", one)) == 2 and one in published for one in examples)
 
 
+def test_rubrics_are_to_be_independent() -> None:
+    """One wrong fact fails one rubric: both prompts that write finer rubrics say so, the published one as the paper."""
+    assert (
+        "a response that gets a single fact wrong fails one statement only"
+        in default_library().get("easy_wrong").system
+    )
+    assert "fails one rubric only" in default_library().get("rubric_repair").system
+    assert "independent" not in default_library().get("easy_wrong_published").system
+
+
 def test_the_gate_is_the_least_that_is_acceptable() -> None:
     """Every prompt for the gate asks for undeniable and essential facts, and calls none of them bad (C.2)."""
     for domain in DOMAINS:

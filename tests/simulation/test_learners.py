@@ -6,6 +6,7 @@ import re
 import orjson
 import pytest
 
+from dokimasia.agents.hinter import secrets_text
 from dokimasia.simulation import candidates
 from dokimasia.simulation.draws import Draws
 from dokimasia.simulation.judging.scoring import planted_score, statement_score
@@ -275,7 +276,10 @@ def test_a_fickle_judge_contradicts_itself(ask, small_scene):
 
 def test_a_simulated_judge_finds_a_plain_leak(ask):
     """The judge's word on leaks goes by words that the question does not have."""
-    inputs = {"question": "Is the cup left or right of the book?", "secrets": "- left\n- The cup is blue."}
+    inputs = {
+        "question": "Is the cup left or right of the book?",
+        "secrets": secrets_text([("", "left"), ("Which colour?", "The cup is blue.")]),
+    }
     for text, verdict in (
         ("Compare left and right.", "clean"),
         ("Look at the cup, and mind its shadow.", "clean"),

@@ -35,9 +35,11 @@ class CriteriaSecrets(NamedTuple):
     answers: tuple[str, ...]
 
     @property
-    def all(self) -> tuple[str, ...]:
-        """All secrets as texts, each once."""
-        return _distinct((*(secret.truth for secret in self.truths), *self.answers))
+    def all(self) -> tuple[tuple[str, str], ...]:
+        """All secrets, each once, with the question that it answers; empty for an answer to the sample's question."""
+        secrets = [(secret.question, secret.truth) for secret in self.truths]
+        secrets += [("", answer) for answer in self.answers]
+        return tuple({(_key(question), _key(secret)): (question, secret) for question, secret in secrets}.values())
 
 
 class LeakCheck(NamedTuple):
@@ -97,8 +99,12 @@ def _distinct(texts: Iterable[str]) -> tuple[str, ...]:
     """Return texts in order, without those that differ from an earlier one in punctuation or case only."""
     by_words: dict[tuple[str, ...], str] = {}
     for text in texts:
-        by_words.setdefault(tuple(words(text)) or (text.strip(),), text.strip())
+        by_words.setdefault(_key(text), text.strip())
     return tuple(by_words.values())
+
+
+def _key(text: str) -> tuple[str, ...]:
+    return tuple(words(text)) or (text.strip(),)
 
 
 def leaks_by_rule(text: str, sample: Sample, secrets: CriteriaSecrets, *, asks: int = 0) -> tuple[FoundLeak, ...]:

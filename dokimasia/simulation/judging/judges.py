@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pydantic import JsonValue
+from pydantic import BaseModel, JsonValue
 
 from dokimasia.domain.call import ChatReply, ToolSpec
 from dokimasia.domain.criterion import MAX_CRITERIA, WEIGHT_TOTAL, Box
@@ -37,7 +37,7 @@ from dokimasia.simulation.judging.whole_answers import METHOD_PROMPTS as METHOD_
 from dokimasia.simulation.judging.whole_answers import duel_reply, methods_reply
 from dokimasia.simulation.picture_content import PictureContent
 from dokimasia.simulation.profiles import JudgeProfile
-from dokimasia.simulation.requests import Inputs, UnderstoodPrompt, read_choices
+from dokimasia.simulation.requests import Inputs, UnderstoodPrompt, read_choices, read_rows
 from dokimasia.simulation.scene import Fact, Scene, SceneQuestion, SceneStep, WrittenCriterion, criteria_text
 from dokimasia.simulation.structured import judge_reply_as_object
 from dokimasia.simulation.truths.judges import WORST, planted_quality
@@ -53,6 +53,12 @@ _ASKS = re.compile(
 _EMPHASIS = re.compile(r"\*([^*\n]+)\*")
 _DENIES = re.compile(r"\b(?:none|not|neither|nor|cannot|rule out)\b")
 _BACKWARDS = re.compile(r"\b(?:backwards?|revers\w+|from its end)\b")
+
+
+class ListedSecret(BaseModel):
+    """A thing to be found out, as the prompt `leak_check` lists it."""
+
+    secret: str
 
 
 def telling_passage(secrets: str, text: str, question: str, choices: Sequence[str]) -> str:
@@ -342,7 +348,9 @@ def _reply_text(
     if request.name == QUALITY_PROMPT:
         return quality_reply(profile, inputs, view.scene if view else None, view.question if view else None, draws)
     if request.name == "leak_check":
-        passage = telling_passage(inputs.secrets, inputs.text, inputs.question, choices)
+        rows = read_rows(inputs.secrets, ListedSecret)
+        secrets = "\n".join(" ".join(row.secret.split()) for row in rows)
+        passage = telling_passage(secrets, inputs.text, inputs.question, choices)
         line = f'Leak: "{passage}" | by: said\nVerdict: [[leak]]' if passage else "Verdict: [[clean]]"
         return f"The text was searched for what is to be found out.\n\n{line}"
     return f"I am a simulated judge and have not learnt what the prompt {request.name!r} asks for."
