@@ -41,11 +41,11 @@ ChangeReason = Literal["boundary", "spatial", "low_visibility", "vague", "attrib
 """Why a person edits or rejects a caption; the first three are the hard cases of PerceptionRubrics, appendix D."""
 
 CHANGE_REASONS: dict[ChangeReason, str] = {
-    "boundary": "two things merged, or a thing's material or edge misread",
-    "spatial": "a place or relation that is not quite right",
-    "low_visibility": "something invented where it is dark, blurred or covered",
-    "vague": "vague where the image is clear, or where nothing can be recognised",
-    "attribute": "a wrong colour, number, kind or action",
+    "boundary": "material or edge misread, or two things merged",
+    "spatial": "place or relation not quite right",
+    "low_visibility": "invented where it is dark, blurred or covered",
+    "vague": "vague where it could be definite or left out",
+    "attribute": "wrong colour, number, kind or action",
     "text": "text in the image misread",
     "omission": "something important left out",
     "other": "another reason",

@@ -149,7 +149,7 @@ def test_a_closed_terminal_loses_nothing(home: Path, capsys, signal_: int) -> No
 def test_people_say_why_they_change_a_caption(home: Path, capsys) -> None:
     """After an edit and a rejection the terminal asks why; the reasons are counted, with shares and intervals."""
     output = _go(home, "d 1\n2, 1\nr\n9\n2\nd 2\n\na\nq\n")
-    assert "1  two things merged" in output
+    assert "1  material or edge misread" in output
     assert "numbers from 1 to 8" in output
     assert output.count("why?") == 4, "an accepted caption needs no reason"
     figures = _figures(home, capsys)["reasons"]
@@ -161,6 +161,10 @@ def test_people_say_why_they_change_a_caption(home: Path, capsys) -> None:
     spatial = figures["reasons"][1]["share"]
     assert (spatial["n"], spatial["share"], spatial["bounds"]) == (2, 1.0, {"low": 0.666667, "high": 1.0})
     assert "3 of 4 checked captions were edited or rejected, 1 of them without a reason" in " ".join(output.split())
+    assert dokimasia(["show", "last", "--home", str(home), "--json"]) == 0
+    assert orjson.loads(capsys.readouterr().out)["golden"]["reasons"] == figures
+    assert dokimasia(["show", "last", "--home", str(home), "--full"]) == 0
+    assert "3 of 4 checked captions were edited or rejected" in capsys.readouterr().out
 
 
 def test_the_end_of_input_at_a_reason_loses_no_decision(home: Path, capsys) -> None:

@@ -107,7 +107,7 @@ def test_the_page_asks_why_a_caption_is_changed(served: tuple[Service, Waits]) -
         assert refused.text.count('value="spatial" checked') == 1, "what was ticked is still there"
         assert browser.post(f"{path}/{first}", data={**form, "action": "delete"}).status_code == 200
         assert all_standings(service.home, run)[0].decisions[0].reasons == ("boundary", "spatial")
-        assert "because: two things merged" in _said(browser.get(f"{path}/{first}"))
+        assert "because: material or edge misread" in _said(browser.get(f"{path}/{first}"))
         agreement = _said(browser.get(f"{path}/agreement"))
         assert "Why people changed captions" in agreement
         assert "1 of 1 checked captions were edited or rejected" in agreement
