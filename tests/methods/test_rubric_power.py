@@ -54,6 +54,16 @@ def test_an_error_is_caught_by_a_rubric_that_the_golden_caption_passes() -> None
     assert found["caught"]["low"] < 2 / 3 < found["caught"]["high"]
 
 
+def test_an_error_that_several_rubrics_fail_is_told() -> None:
+    """Of the caught errors those count that two rubrics fail; an unknown one that could be the second leaves it open."""
+    found = figures(
+        rubric_set(golden(True, True, True), planted(False, True, False), planted(True, False, True)),
+        rubric_set(golden(True, True, True), planted(True, False, None), planted(True, True, True), name="t"),
+    )["caught_by_several"]
+    assert (found["k"], found["n"]) == (1, 2), "of four errors one was not caught, and of one it is not known"
+    assert (found["bounds"]["low"], found["bounds"]["high"]) == (0.333333, 0.666667)
+
+
 def test_rubrics_that_some_text_fails() -> None:
     """A rubric counts as failed if one text of those that did not choose it fails it; what was not tried counts nowhere."""
     found = figures(

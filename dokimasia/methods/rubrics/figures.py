@@ -88,6 +88,9 @@ class PowerFigures(Value):
 
     caught: Share = Field(description="of the errors planted in golden captions, those that a rubric of the set fails")
     caught_by_gate: Share = Field(description="of the same errors, those that a must-right rubric fails")
+    caught_by_several: Share = Field(
+        description="of the errors caught, those that two rubrics or more fail: these rubrics are not independent"
+    )
     dimensions: dict[str, Share] = Field(description="caught, by the dimension of the error")
     must_right: Share = Field(
         description="of the must-right rubrics, those that a response or a planted error of these texts fails"
@@ -241,7 +244,7 @@ def stands_in(rubric: Rubric, caption: str) -> bool:
 
 
 class PlantedError(NamedTuple):
-    """An error that was planted in a caption: its dimension, and whether a rubric, or one of the gate, caught it.
+    """An error that was planted in a caption: its dimension, and whether a rubric, one of the gate, or several caught it.
 
     None where that was not judged.
     """
@@ -249,6 +252,7 @@ class PlantedError(NamedTuple):
     dimension: str
     caught: bool | None
     caught_by_gate: bool | None
+    caught_by_several: bool | None
 
 
 class MeasuredSet(NamedTuple):
@@ -272,7 +276,8 @@ def measured_set(rubric_set: RubricSet) -> MeasuredSet:
     for tried in rubric_set.tried:
         if tried.what == "planted" and tried.changes:
             caught = _caught_by(golden, tried)
-            errors.append(PlantedError(tried.name, _any(caught), _any(caught[:gate]) if caught else None))
+            by_gate = _any(caught[:gate]) if caught else None
+            errors.append(PlantedError(tried.name, _any(caught), by_gate, _several(caught)))
             failed_by_text.append(caught)
         elif tried.what == "response":
             failed_by_text.append([None if passed is None else not passed for passed in tried.passes])
@@ -302,10 +307,17 @@ def _any(hits: Sequence[bool | None]) -> bool | None:
     return False if hits and None not in hits else None
 
 
+def _several(hits: Sequence[bool | None]) -> bool | None:
+    """Return whether two or more hit; None if unknown ones could make it two."""
+    sure = hits.count(True)
+    return True if sure > 1 else None if sure + hits.count(None) > 1 else False
+
+
 def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> PowerFigures:
     """Return the joint power of all sets; intervals are clustered by image."""
     caught = _Hits()
     caught_by_gate = _Hits()
+    caught_by_several = _Hits()
     by_dimension: dict[str, _Hits] = {}
     failed: dict[Stream, _Hits] = {"must_right": _Hits(), "easy_wrong": _Hits()}
     golden = _Hits()
@@ -317,6 +329,8 @@ def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> Pow
         for error in measured.errors:
             caught.add(cluster, error.caught)
             caught_by_gate.add(cluster, error.caught_by_gate)
+            if error.caught:
+                caught_by_several.add(cluster, error.caught_by_several)
             by_dimension.setdefault(error.dimension, _Hits()).add(cluster, error.caught)
         for stream, hits in measured.failed.items():
             failed[stream].add(cluster, *hits)
@@ -328,6 +342,7 @@ def power_figures(sets: Sequence[RubricSet], clusters: Mapping[str, str]) -> Pow
     return PowerFigures(
         caught=caught.share,
         caught_by_gate=caught_by_gate.share,
+        caught_by_several=caught_by_several.share,
         dimensions={name: by_dimension[name].share for name in dimensions() if name in by_dimension},
         must_right=failed["must_right"].share,
         easy_wrong=failed["easy_wrong"].share,

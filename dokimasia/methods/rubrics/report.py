@@ -38,6 +38,7 @@ STREAMS = {"must_right": "must-right", "easy_wrong": "easy-wrong", "rubrics": "t
 POWER = {
     "caught": "planted errors that the set catches",
     "caught_by_gate": "planted errors that the gate catches",
+    "caught_by_several": "caught errors that two rubrics or more fail",
     "must_right": "must-right rubrics that some text fails",
     "easy_wrong": "easy-wrong rubrics that some planted error fails",
     "golden": "rubrics that the golden caption passes",
