@@ -147,7 +147,8 @@ def _conclusion(board: Board) -> list[Cell]:
         size = _figure(board, ranked[best].mean, f"/models/{best}/mean")
         pieces = size if isinstance(size, tuple) else (size,)
         measured = f" has the highest {board.measured} on {where}: "
-        sentences.append((Span(best, "strong"), measured, *pieces, "."))
+        unit = " percent." if board.measure == "accuracy" else "."
+        sentences.append((Span(best, "strong"), measured, *pieces, unit))
         others = [name for name in first if name != best]
         if others:
             may = figures.in_words(others) if len(others) <= 3 else f"{len(others)} other models"
