@@ -1,6 +1,7 @@
 """Paired comparisons: whether differences between two measurements of the same items may be chance."""
 
 from collections.abc import Hashable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -91,10 +92,13 @@ def sign_flip_test(
     return SignFlips((1 + _as_large(totals, limit)) / (1 + permutations), 1 + permutations, exact=False)
 
 
+@lru_cache(maxsize=EXACT_CLUSTERS + 1)
 def sign_patterns(count: int) -> Floats:
     """Return all patterns of so many signs, 1 and -1, one per row."""
     flipped = (np.arange(1 << count)[:, None] >> np.arange(count)) & 1
-    return 1.0 - 2.0 * flipped.astype(np.float64)
+    patterns = 1.0 - 2.0 * flipped.astype(np.float64)
+    patterns.flags.writeable = False
+    return patterns
 
 
 def _as_large(totals: Floats, limit: float) -> int:

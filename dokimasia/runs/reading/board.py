@@ -175,7 +175,7 @@ def _entry(
 
 
 def _value(side: ComparisonSide, place: SampleRef, measure: Measure) -> float | None:
-    return side.score(place) if measure == "score" else side.mean(place, lambda answer: answer.strict)
+    return side.score(place) if measure == "score" else side.mean(place, "strict")
 
 
 def _models(
