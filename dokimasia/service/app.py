@@ -2,11 +2,14 @@
 
 import asyncio
 import importlib
+import logging
 import pkgutil
 import signal
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import replace
+from functools import partial
 from importlib import resources
 
 import uvicorn
@@ -18,6 +21,14 @@ from starlette.staticfiles import StaticFiles
 
 from dokimasia.errors import ConfigError
 from dokimasia.service import pages
+from dokimasia.service.connections import (
+    BACKLOG,
+    BoundedConnection,
+    ConnectionLimit,
+    connections_for,
+    descriptors,
+    drop_repeated,
+)
 from dokimasia.service.drawing import error_page, refusal_page
 from dokimasia.service.guard import Guard, loopback
 from dokimasia.service.metrics import Metrics, RequestMeter
@@ -133,10 +144,18 @@ async def serve(
     """
     check_address(host, tokens=service.tokens.needed)
     current_default_thread_limiter().total_tokens = READERS
+    limit = ConnectionLimit(connections_for(descriptors()))
+    streams = min(service.limits.streams, limit.most * 3 // 4)  # the rest is for other requests
+    service = replace(service, limits=replace(service.limits, streams=streams))
+    loop = asyncio.get_running_loop()
+    loop.set_exception_handler(limit.handle_loop_problem)
+    logging.getLogger("uvicorn.error").addFilter(drop_repeated)
     config = uvicorn.Config(
         create_app(service),
         host=host,
         port=port,
+        http=partial(BoundedConnection, limit=limit),  # pyright: ignore[reportArgumentType]  # called like the class
+        backlog=BACKLOG,
         log_config=None,
         access_log=False,
         server_header=False,
@@ -154,7 +173,6 @@ async def serve(
     name = f"[{host}]" if ":" in host else host
     server = Server(config, lambda: ready(f"http://{name}:{listener.getsockname()[1]}"))
     stopping = stop or asyncio.Event()
-    loop = asyncio.get_running_loop()
     for signal_number in () if stop is not None else (signal.SIGINT, signal.SIGTERM):
         with suppress(NotImplementedError, RuntimeError, ValueError):
             loop.add_signal_handler(signal_number, stopping.set)

@@ -38,7 +38,8 @@ class Limits:
         body: bytes of a request body.
         upload: bytes of an uploaded file.
         streams: event streams that are open at the same time.
-        patience: seconds to wait for the next piece of a body.
+        patience: seconds to wait for the next piece of a body, and for a body beside the time that `slowest` allows it.
+        slowest: bytes a second of a body, on average.
     """
 
     rate: float = 200.0
@@ -47,6 +48,7 @@ class Limits:
     upload: int = 2_000_000_000
     streams: int = 2_000
     patience: float = 60.0
+    slowest: int = 1_000
 
 
 @dataclass(slots=True)
@@ -282,7 +284,7 @@ class Guard:
 
         try:
             self._check(scope, headers)
-            await self.app(scope, _BoundedBody(receive, self._most(scope), self.limits.patience), send_with_headers)
+            await self.app(scope, _BoundedBody(receive, self._most(scope), self.limits), send_with_headers)
         except RequestRefused as refused:
             if status:
                 raise
@@ -338,21 +340,32 @@ def too_large(most: int) -> RequestRefused:
 
 @dataclass(slots=True)
 class _BoundedBody:
-    """Receives a body; refuses one that stalls, or grows longer than allowed, whatever its Content-Length."""
+    """Receives a body; refuses one that stalls or trickles, or grows longer than allowed, whatever its Content-Length."""
 
     receive: Receive
     most: int
-    patience: float
+    limits: Limits
     received: int = 0
     complete: bool = False
+    began: float = field(default_factory=time.monotonic)
+
+    @property
+    def _wait(self) -> float | None:
+        """Seconds to wait for the next piece; None once the body is complete."""
+        if self.complete:
+            return None
+        limits = self.limits
+        left = self.began + limits.patience + self.received / limits.slowest - time.monotonic()
+        return max(0.0, min(limits.patience, left))
 
     async def __call__(self) -> Message:
         try:
-            message = await asyncio.wait_for(self.receive(), None if self.complete else self.patience)
+            message = await asyncio.wait_for(self.receive(), self._wait)
         except TimeoutError:
             raise RequestRefused(
                 HTTPStatus.REQUEST_TIMEOUT,
-                f"nothing more of the body came for {self.patience:g} seconds",
+                f"nothing more of the body came for {self.limits.patience:g} seconds, or less than "
+                f"{self.limits.slowest:,} bytes a second",
                 headers={"connection": "close"},
             ) from None
         self.complete = not message.get("more_body", False)
