@@ -5,12 +5,12 @@ import logging
 import resource
 from collections import OrderedDict
 from dataclasses import dataclass, field
-from typing import Any
 
 import h11
 from uvicorn import Config
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.log import logger
 
 CONNECTIONS = 4_000
@@ -109,7 +109,7 @@ class ConnectionLimit:
         longest_idle.close_at_once()
         return True
 
-    def handle_loop_problem(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def handle_loop_problem(self, loop: asyncio.AbstractEventLoop, context: JsonObject) -> None:
         """Handle an exception of the event loop: one that a flood of connections repeats is a line a minute."""
         if "socket.accept()" in str(context.get("message", "")):
             self.troubles.note(f"no connection can be accepted: {context.get('exception')}")
@@ -120,8 +120,8 @@ class ConnectionLimit:
 class BoundedConnection(H11Protocol):
     """A connection within a `ConnectionLimit`; it is closed if the headers of a request do not come in time."""
 
-    def __init__(self, config: Config, limit: ConnectionLimit, **state: Any) -> None:
-        super().__init__(config, **state)
+    def __init__(self, config: Config, limit: ConnectionLimit, **state: object) -> None:
+        super().__init__(config, **state)  # pyright: ignore[reportArgumentType]  # what uvicorn hands over
         self._limit = limit
         self._deadline: asyncio.TimerHandle | None = None
         self._open = False

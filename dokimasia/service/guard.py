@@ -87,6 +87,11 @@ class Caller:
     scopes: frozenset[Right]
     self_named: bool = False
 
+    @property
+    def payer(self) -> str:
+        """The name against whose allowance runs count; empty for a caller without a token of their own."""
+        return "" if self.self_named else self.name
+
 
 @dataclass(frozen=True, slots=True)
 class AccessTokens:
