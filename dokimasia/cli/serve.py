@@ -80,7 +80,7 @@ def command(
     if max_cost_per_token is not None and token_file is None:
         raise ConfigError("--max-cost-per-token limits the holders of tokens: name a file of tokens with --token-file")
     allowances = Allowances(max_cost, max_cost_per_token, models_only)
-    asyncio.run(_serve(settings, host, port, tokens, data_root, hosts, width, remote_workers, allowances))
+    asyncio.run(_serve(settings, host, port, tokens, data_root, hosts, width, remote_workers, allowances, token_file))
 
 
 async def _serve(
@@ -93,11 +93,12 @@ async def _serve(
     width: int,
     remote_workers: "Invocation",
     allowances: "Allowances",
+    token_file: Path | None,
 ) -> None:
     from dokimasia.log import Redactor
     from dokimasia.service.app import serve
     from dokimasia.service.engine import RunEngine
-    from dokimasia.service.guard import AccessTokens
+    from dokimasia.service.guard import AccessTokens, follow_tokens
     from dokimasia.service.run_events import Events
     from dokimasia.service.state import Service
     from dokimasia.storage.home import Home
@@ -137,9 +138,11 @@ async def _serve(
             say(_hint(local_url, host, hosts))
 
         await engine.start()
+        watching = asyncio.create_task(follow_tokens(token_file, service.tokens))
         try:
             await serve(service, host=host, port=port, ready=ready, stop=stopping)
         finally:
+            watching.cancel()
             remaining = len(engine.queue.at_work) + len(engine.queue.queued)
             await _drain(engine, hurrying)
     verb = "goes on" if remaining == 1 else "go on"

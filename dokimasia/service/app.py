@@ -19,6 +19,7 @@ from fastapi.routing import APIRoute
 from starlette.middleware import Middleware
 from starlette.staticfiles import StaticFiles
 
+from dokimasia.domain.identity import JsonObject
 from dokimasia.errors import ConfigError
 from dokimasia.service import pages
 from dokimasia.service.connections import (
@@ -66,7 +67,7 @@ def create_app(service: Service) -> FastAPI:
         ],
     )
     app.state.service, app.state.metrics = service, metrics
-    handle_problems(app, service.redact, error_page=error_page)
+    handle_problems(app, partial(_for_callers, service), error_page=error_page)
     for router in api_routers():
         app.include_router(router, prefix="/api")
     for router in page_routers():
@@ -76,7 +77,36 @@ def create_app(service: Service) -> FastAPI:
         app.include_router(router, include_in_schema=False)
     static = str(resources.files("dokimasia.service").joinpath("static"))
     app.mount("/static", StaticFiles(directory=static), name="static")
+    app.openapi = partial(_description, app, app.openapi, tokens=service.tokens.needed)
     return app
+
+
+def _for_callers(service: Service, text: str) -> str:
+    """Return a message without secrets; for holders of tokens also without the folder of the home."""
+    text = service.redact(text)
+    if service.tokens.needed:
+        for folder in {str(service.home.path), str(service.home.path.resolve())}:
+            text = text.replace(folder, "the home")
+    return text
+
+
+SCHEME = "token"
+OPEN = ("/api/health", "/api/openapi.json")
+"""Paths of the API that need no token."""
+
+
+def _description(app: FastAPI, describe: Callable[[], JsonObject], *, tokens: bool) -> JsonObject:
+    """Return the OpenAPI description, with the token that routes need where the service has a file of tokens."""
+    if app.openapi_schema is None:
+        description = describe()
+        schemes = {
+            SCHEME: {"type": "http", "scheme": "bearer", "description": "A token of the service's --token-file."}
+        }
+        description.setdefault("components", {})["securitySchemes"] = schemes
+        for path, methods in description["paths"].items():
+            for operation in methods.values() if tokens and path not in OPEN else ():
+                operation["security"] = [{SCHEME: []}]
+    return app.openapi_schema or {}
 
 
 def page_routers() -> Iterator[APIRouter]:

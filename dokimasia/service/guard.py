@@ -93,7 +93,7 @@ class Caller:
         return "" if self.self_named else self.name
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class AccessTokens:
     """The tokens that a service accepts; without any, everyone who reaches it may do everything.
 
@@ -122,6 +122,10 @@ class AccessTokens:
     def is_own(self, token: str) -> bool:
         """Whether a token belongs to this user's own commands on this machine."""
         return hmac.compare_digest(self.own, _hash(token)) and bool(self.own)
+
+    def replace_known(self, others: "AccessTokens") -> None:
+        """Accept other tokens from now on; the token of this user's own commands stays."""
+        self.known = others.known
 
     def with_own(self, token: str) -> "AccessTokens":
         """Return these tokens with another for this user's own commands on this machine."""
@@ -176,11 +180,44 @@ def read_tokens(path: Path) -> AccessTokens:
     return AccessTokens(tuple(holders))
 
 
+TOKEN_INTERVAL = 2.0
+"""Seconds between two looks at the file of tokens."""
+
+
+async def follow_tokens(path: Path | None, tokens: AccessTokens, *, interval: float = TOKEN_INTERVAL) -> None:
+    """Accept the tokens of a file as it is changed; one that is broken or gone changes nothing, which the log says."""
+    last = None if path is None else _state_of(path)
+    while path is not None:
+        await asyncio.sleep(interval)
+        state = _state_of(path)
+        if state == last:
+            continue
+        last = state
+        try:
+            tokens.replace_known(read_tokens(path))
+        except ConfigError as problem:
+            logger(__name__).error("the tokens stay as they are", problem=str(problem))
+        else:
+            logger(__name__).warning("the file of tokens was read again", tokens=len(tokens.known))
+
+
+def _state_of(path: Path) -> tuple[int, ...] | None:
+    """Return what changes with a file: its identity, time, size and rights; None if it is not there."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns, status.st_size, status.st_mode
+
+
 def _hash(token: str) -> bytes:
     return hashlib.sha256(token.encode("utf-8", "surrogatepass")).digest()
 
 
 UPLOADS = "/api/uploads"
+HEALTH = "/healthz"
+"""The path that is answered under every name, since a balancer asks by address; its answer says nothing of the home."""
+
 SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 POLICY = "; ".join(
     [
@@ -306,7 +343,7 @@ class Guard:
 
     def _check(self, scope: Scope, headers: Headers) -> None:
         host = host_of(headers.get("host", ""))
-        if not (loopback(host) or host in self.hosts):
+        if not (loopback(host) or host in self.hosts or scope["path"] == HEALTH):
             raise RequestRefused(
                 HTTPStatus.MISDIRECTED_REQUEST,
                 f"this service is not {host or 'a host without a name'}: reach it by its own address, or start it with "
