@@ -105,7 +105,7 @@ class Connection:
         reply = self.request(method, path, query=query, json=body)
         return self._json(reply) if reply.content else None
 
-    def _json(self, reply: httpx.Response) -> Any:
+    def _json(self, reply: httpx.Response) -> JsonObject:
         """Return the JSON of a reply.
 
         Raises:
