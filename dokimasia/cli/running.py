@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import os
-import signal
 import sys
 import time
 from collections.abc import Awaitable, Callable
@@ -15,7 +14,7 @@ from rich.progress import Progress as LiveProgress
 from rich.table import Column
 
 from dokimasia.cli.outcomes import RunOutcome
-from dokimasia.cli.shared import home_options, say, say_error
+from dokimasia.cli.shared import home_options, say, say_error, stopping_signals
 from dokimasia.errors import Interrupted
 from dokimasia.gateway.events import GatewayEvent, GatewayStats
 from dokimasia.log import unguarded
@@ -233,7 +232,7 @@ def run_to_end(work: Work, settings: Settings, *, method: str = "run", worker_fl
             with asyncio.Runner() as runner:
                 loop = runner.get_loop()
                 task = asyncio.ensure_future(work(settings=settings, observer=line, stop=stop), loop=loop)
-                for signal_number in (signal.SIGINT, signal.SIGTERM):
+                for signal_number in stopping_signals():
                     with suppress(NotImplementedError, RuntimeError, ValueError):
                         loop.add_signal_handler(signal_number, interrupt)
                 result = loop.run_until_complete(task)

@@ -4,6 +4,7 @@ import functools
 import os
 import re
 import shlex
+import signal
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -71,6 +72,13 @@ def redact(text: str) -> str:
 
         _redact = Redactor(())
     return _redact(text)
+
+
+def stopping_signals() -> list[int]:
+    """Return the signals that end a command in order: SIGINT, SIGTERM, and SIGHUP unless it is ignored (`nohup`)."""
+    hangup = getattr(signal, "SIGHUP", None)
+    ignored = hangup is None or signal.getsignal(hangup) is signal.SIG_IGN
+    return [signal.SIGINT, signal.SIGTERM, *([] if ignored else [hangup])]
 
 
 def say(text: str, *, opening: str = "") -> None:

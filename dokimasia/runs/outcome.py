@@ -128,6 +128,8 @@ def describe_spending(home: Home, run: Run, request: Invocation) -> str:
     """Return a sentence with a run's limits, its spending, and the option that raises or lifts the nearest limit."""
     spent = spent_by(home, run.id)._asdict()
     limits = {name: most for name, most in request.spending_limits.items() if most is not None}
+    if not limits:
+        return f"{SPENT}: that is a limit of the service. Ask whoever runs it for more, then resume the run"
     nearest = max(
         limits, key=lambda name: spent[name.removeprefix("max_")] / (limits[name] or 1e-9), default="max_cost"
     )

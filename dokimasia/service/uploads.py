@@ -132,6 +132,17 @@ class Incoming:
         """The files that were received, in order."""
         return [self.part / FILES / name for name in self._names.values()]
 
+    def check_room(self, files: int, size: int) -> None:
+        """Check, before any is written, that so many more files of so many bytes have room.
+
+        Raises:
+            RequestRefused: they have not.
+        """
+        if len(self._names) + files > self.caps.files:
+            raise too_much(f"more than {self.caps.files:,} files")
+        if self._total + size > self.caps.total:
+            raise too_much(f"more than {self.caps.total:,} bytes in all")
+
     def begin(self, name: str) -> None:
         """Start a new file.
 
@@ -308,9 +319,12 @@ def unpack(incoming: Incoming, archive: Path) -> None:
         _check_list(file, incoming.caps.files, incoming.caps.name * incoming.caps.depth)
         try:
             with zipfile.ZipFile(file) as zip_file:
-                for entry in zip_file.infolist():
-                    if not (entry.is_dir() or _is_ignored(entry.filename)):
-                        most -= _unpack_one(incoming, zip_file, entry, most)
+                entries = [
+                    entry for entry in zip_file.infolist() if not (entry.is_dir() or _is_ignored(entry.filename))
+                ]
+                incoming.check_room(len(entries), sum(entry.file_size for entry in entries))
+                for entry in entries:
+                    most -= _unpack_one(incoming, zip_file, entry, most)
         except (
             zipfile.BadZipFile,
             zlib.error,

@@ -172,7 +172,7 @@ async def filled(request: Request, service: TheService, person: Starter, method:
             if faults:  # report other faults as well, as far as they show without these fields
                 await service.runner.preview(definition.name, checked_request)
             elif action == "start":
-                run = await service.runner.submit(definition.name, checked_request)
+                run = await service.runner.submit(definition.name, checked_request, payer=person.payer)
                 return RedirectResponse(f"/runs/{run.id}", 303)
             else:
                 reply.estimate = _estimate(await service.runner.preview(definition.name, checked_request), service)

@@ -51,7 +51,7 @@ async def resume(request: Request, service: TheService, person: Starter, run: st
     """Resume a run, with any other limits and prompts that the form has."""
     form = await texts_of(request)
     changes = await _request_of_form(service, GoneOn, form, change_groups(GoneOn, form="resume"), _lifted(form))
-    return _redirect_to(await service.runner.resume(service.run(run), changes=changes_in(changes)))
+    return _redirect_to(await service.runner.resume(service.run(run), changes=changes_in(changes), payer=person.payer))
 
 
 @router.post("/retry")
@@ -63,7 +63,9 @@ async def retry(request: Request, service: TheService, person: Starter, run: str
         raise ConfigError("no kind of failure is ticked: tick what is to be asked anew")
     changes = await _request_of_form(service, GoneOn, form, change_groups(GoneOn, form="retry"), _lifted(form))
     retried = retryable(",".join(kinds))
-    return _redirect_to(await service.runner.resume(service.run(run), changes=changes_in(changes), retry=retried))
+    return _redirect_to(
+        await service.runner.resume(service.run(run), changes=changes_in(changes), retry=retried, payer=person.payer)
+    )
 
 
 @router.post("/fork")
@@ -86,7 +88,7 @@ async def fork(request: Request, service: TheService, person: Starter, run: str)
         change_groups(ForkRequest, form="fork", named=True),
         {name: value for name, value in extra.items() if value},
     )
-    return _redirect_to(await service.runner.fork(service.run(run), request_of_fork))
+    return _redirect_to(await service.runner.fork(service.run(run), request_of_fork, payer=person.payer))
 
 
 @router.get("/delete")

@@ -60,6 +60,15 @@ def spending(db: "Database") -> None:
     )
 
 
+def payers(db: "Database") -> None:
+    """Create the table of what a service's runs have spent by who pays, and add the payer to the queue."""
+    db.execute(
+        "CREATE TABLE payers (id TEXT PRIMARY KEY, calls INTEGER NOT NULL, tokens INTEGER NOT NULL, "
+        "cost REAL NOT NULL, row_digest TEXT NOT NULL)"
+    )
+    db.execute("ALTER TABLE queue ADD COLUMN payer TEXT")
+
+
 def _make(db: "Database", name: str, columns: str, **options: Any) -> None:
     """Create a table with columns written as `name:type`; a column without a type is text.
 
