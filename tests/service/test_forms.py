@@ -180,7 +180,7 @@ async def forked(at: Working, run: str, **fields: str | list[str]) -> httpx.Resp
 
 async def test_a_fork_takes_prompts_limits_and_a_name(at_work: Working, small: Finished, tmp_path: Path) -> None:
     """The form of a fork has what the command line has, by the same schema, and begins a run with it."""
-    text = (await at_work.client.get(f"/runs/{small.run}?wait=true")).text
+    text = (await at_work.client.get(f"/runs/{small.run}/fork")).text
     for field in ("prompts", "max_cost", "max_calls", "max_tokens", "max_failures", "min_score", "name", "tags"):
         assert f'id="fork-{field}"' in text
     assert '"judge:' in text

@@ -15,6 +15,7 @@ from dokimasia.runs.figures import forked_from, limits_of
 from dokimasia.runs.method import AnyMethod
 from dokimasia.runs.outcome import RETRYABLE, describe_limits, why_ended
 from dokimasia.runs.persistence import dependent_runs
+from dokimasia.runs.reading.exporting import FORMATS, file_stem
 from dokimasia.runs.requests import LIMITS, option_of
 from dokimasia.service.drawing import page
 from dokimasia.service.forms import change_groups
@@ -35,8 +36,6 @@ router = APIRouter()
 
 LIMITED: Mapping[str, str] = dict(zip(LIMITS, ("cost", "requests", "tokens"), strict=True))
 """What each spending limit bounds."""
-
-EXPORTS = ("jsonl", "csv", "parquet")
 
 
 @router.get("/runs/{run}")
@@ -92,6 +91,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
     return {
         "run": run,
         "why": "" if run.status == "waiting" else why_ended(service.home, run),
+        "stem": file_stem(service.home, run),
         "label": labels_by_run.get(run.id, Label()),
         "method": method,
         "far": reached_counts(service.home, [run.id]).get(run.id, ReachedCounts()),
@@ -109,7 +109,7 @@ def standing(service: Service, run: Run) -> dict[str, object]:
         "limits": describe_limits(service.home, run),
         "lifts": [(name, LIMITED[name]) for name, limit in limits_of(run).items() if limit is not None],
         "waits": sum(count.items for count in check_counts(service.home) if count.run == run.id and count.waiting),
-        "exports": (*EXPORTS, *method.forms),
+        "exports": (*FORMATS, *method.forms),
     }
 
 

@@ -97,7 +97,7 @@ def test_runs_are_ticked_and_compared_on_a_small_screen(workshop: Site, small: F
         assert size is not None
         assert min(size["width"], size["height"]) >= 16
         box.click()
-        expect(seen.page.locator("#ticked")).to_have_text("1 run ticked")
+        expect(seen.page.locator("#ticked")).to_have_text("1 run selected")
         seen.page.get_by_role("button", name="Compare").click()
         expect(seen.page.get_by_role("heading", level=1)).to_contain_text("Compare")
 

@@ -9,7 +9,16 @@ from playwright.sync_api import Page, expect
 
 from tests.report.conftest import Finished
 from tests.service.browser.conftest import copied, serving
-from tests.service.browser.looking import NARROW, WIDE, Site, View, assert_accessible, assert_calm, assert_fits, look_over
+from tests.service.browser.looking import (
+    NARROW,
+    WIDE,
+    Site,
+    View,
+    assert_accessible,
+    assert_calm,
+    assert_fits,
+    look_over,
+)
 
 PLANNED = {
     "calls": 40_000,
