@@ -43,8 +43,8 @@ def show(backend: Backend, run: str, sample: str | None, raw: bool, full: bool, 
 @click.option(
     "--format",
     "name",
-    type=click.Choice(["jsonl", "csv", "parquet"]),
-    help="Default: as the file's name ends, else jsonl.",
+    type=click.Choice(["jsonl", "csv", "excel", "parquet"]),
+    help="Default: by the ending of the file, else jsonl; excel is CSV that Excel opens.",
 )
 @click.option(
     "--as",

@@ -125,8 +125,9 @@ def export(
     if format in get_args(Format):
         rows = asyncio.run(export_rows(context.home, row))
         counts = {"dokimasia-rows": str(len(rows.rows))}
-        data = encode(rows, cast("Format", format))
-        return FileReply(data, MEDIA_TYPES[format], f"{stem}.{SUFFIXES[format]}", headers=counts)
+        rows_format = cast("Format", format)
+        data = encode(rows, rows_format)
+        return FileReply(data, MEDIA_TYPES[format], f"{stem}.{SUFFIXES[rows_format]}", headers=counts)
     forms = method_of(row).forms
     if context.served and format not in forms:
         formats = ", ".join((*get_args(Format), *forms))

@@ -58,7 +58,11 @@ def test_formats(tmp_path: Path, name: str, text: str, format: str) -> None:
         ("data.gz", gzip.compress(b"x", mtime=0), "is compressed"),
         ("data.sheet", b"PK\x03\x04", "workbook"),
         ("a.png", encoded(), "is an image.*give the folder"),
-        ("data.bin", b"\0\1\2", r"no format that can be read.*\(\.jsonl\).*\(\.tsv\).*\(\.csv\).*\(\.xlsx.*\(\.parquet.*folder of images"),
+        (
+            "data.bin",
+            b"\0\1\2",
+            r"no format that can be read.*\(\.jsonl\).*\(\.tsv\).*\(\.csv\).*\(\.xlsx.*\(\.parquet.*folder of images",
+        ),
         ("data", b"", "no format that can be read"),
     ],
 )

@@ -2,6 +2,7 @@
 
 import csv
 import io
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 
@@ -124,8 +125,7 @@ async def test_simulated_models_are_offered_last(small: Finished, tmp_path: Path
     config.write_text('[models.mine]\nmodel = "openai/gpt-4o"\napi_key_env = "NO_SUCH_KEY"\n')
     settings = load_settings(home=small.home, cwd=tmp_path, env={})
     with service_over(small.home) as service:
-        service.settings = settings
-        (first, about), *others = models_of(service)
+        (first, about), *others = models_of(replace(service, settings=settings))
         assert first == "mine"
         assert "NO_SUCH_KEY is not set" in about
         assert {text for _, text in others} == {"simulated"}

@@ -120,7 +120,9 @@ def _confusion(rows: Sequence[Met], place: str) -> Table:
         for at, row in enumerate(rows)
         if row.n
     ]
-    return Table(columns, cells, "What another person said of the same perturbation, each pair counted in both directions")
+    return Table(
+        columns, cells, "What another person said of the same perturbation, each pair counted in both directions"
+    )
 
 
 def check_blocks(checks: CheckFigures) -> list[Block]:
