@@ -131,6 +131,7 @@ VERBS: dict[str, tuple[str, str]] = {
     "schema": ("dokimasia.cli.setting_up:schema", "Print the JSON schema of a method's figures."),
     "report": ("dokimasia.cli.output:report", "Write a report on a run: one page without network, or Markdown."),
     "diff": ("dokimasia.cli.output:diff", "Compare two runs, or two models, sample by sample."),
+    "board": ("dokimasia.cli.output:board", "Rank models over the data sets of several runs."),
     "check": ("dokimasia.cli.check", "Check captions and rubrics yourself: accept, edit, reject."),
     "annotate": ("dokimasia.cli.annotate", "Have people rate, blind; compare them and judges."),
     "correct": ("dokimasia.cli.passports:correct_command", "Correct a run's rates for what its judge misses."),

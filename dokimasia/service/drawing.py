@@ -25,6 +25,7 @@ MENU = (
     ("/new", "New run"),
     ("/data", "Data"),
     ("/compare", "Compare"),
+    ("/board", "Board"),
     ("/trees", "Trees"),
     ("/review", "Review"),
     ("/passports", "Passports"),
