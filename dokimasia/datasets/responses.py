@@ -185,7 +185,7 @@ def _model_of(path: Path) -> str:
 
 
 def _workbook(path: Path) -> Iterator[Row | Problem]:
-    return _rows(path, workbook_rows(path), unit="row")
+    return _rows(path, workbook_rows(path, formulas=True), unit="row")
 
 
 def _table(path: Path) -> Iterator[Row | Problem]:

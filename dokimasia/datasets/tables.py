@@ -140,8 +140,10 @@ def workbook_cells(path: Path) -> Iterator[tuple[int, list[str]]]:
             yield number, cells
 
 
-def workbook_rows(path: Path) -> Iterator[tuple[int, Sequence[object]]]:
+def workbook_rows(path: Path, *, formulas: bool = False) -> Iterator[tuple[int, Sequence[object]]]:
     """Yield (row, values) for each row of the first sheet of a workbook.
+
+    With `formulas` a cell that begins with an equals sign gives its text, else the value that was computed for it.
 
     Raises:
         NotFound: there is no such file.
@@ -162,7 +164,7 @@ def workbook_rows(path: Path) -> Iterator[tuple[int, Sequence[object]]]:
                 )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of styles and of what workbooks hold beside cells
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+            book = openpyxl.load_workbook(path, read_only=True, data_only=not formulas)
             try:
                 yield from enumerate(book.worksheets[0].iter_rows(values_only=True), start=1)
             finally:

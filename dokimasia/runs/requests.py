@@ -193,7 +193,7 @@ class Invocation(Value):
         default=None, description="The Ray cluster that the workers run on (default: one of this machine)."
     )
     name: Annotated[RunLabel | None, Option(label=True)] = Field(
-        default=None, description="Call the run so: a name serves wherever its id does."
+        default=None, description="Run name. Can be used in place of the ID."
     )
     tags: Annotated[tuple[RunLabel, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
         default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."
