@@ -50,7 +50,7 @@ def show(backend: Backend, run: str, sample: str | None, raw: bool, full: bool, 
     "--as",
     "form",
     type=click.Choice(FORMS),
-    help="Write files of another form: vlmevalkit of duels, perturbations of a perturbing; -o names a folder.",
+    help="Write files of another form: vlmevalkit of duels, perturbations of a perturbation run; -o names a folder.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write here (default, and with -: standard output)."

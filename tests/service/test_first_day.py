@@ -2,6 +2,7 @@
 
 import csv
 import io
+import shutil
 from dataclasses import replace
 from html import unescape
 from pathlib import Path
@@ -10,11 +11,13 @@ import httpx
 import pytest
 
 from dokimasia.runs.figures import limits_of
+from dokimasia.runs.outcome import ENDED
 from dokimasia.service.run_events import Events
 from dokimasia.service.suggestions import models_of
 from dokimasia.settings import load_settings
 from dokimasia.storage.home import Home
-from dokimasia.storage.runs import get_run
+from dokimasia.storage.results import record_event
+from dokimasia.storage.runs import get_run, set_status
 from tests.report.conftest import Finished
 from tests.service.conftest import asking, service_over
 from tests.service.working import working
@@ -54,21 +57,17 @@ async def test_a_limit_and_its_spending_hold_over_resumes(tmp_path: Path) -> Non
         assert planned["spent_before"]["calls"] == 1
 
 
-async def test_a_failed_run_says_why_on_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The page of a run that failed opens with the reason."""
-    monkeypatch.setenv("DEAD_KEY", "sixteen-letters-of-key")
-    (tmp_path / "dokimasia.toml").write_text(
-        '[models.dead]\nmodel = "openai/dead"\napi_base = "http://127.0.0.1:9/v1"\napi_key_env = "DEAD_KEY"\n'
-    )
-    async with working(tmp_path / "home") as at:
-        await at.client.post("/api/uploads", files={"file": ("data.jsonl", LINE)})
-        asked = {"data": "upload:data.jsonl", "judge": "dead", "models": ["sim/strong"]}
-        reply = await at.client.post("/api/runs/evaluate", json=asked)
-        run = reply.json()["id"]
-        assert (await at.ended(run))["status"] == "failed"
-        text = unescape((await at.client.get(f"/runs/{run}?wait=true", headers={"accept": "text/html"})).text)
-        assert "<strong>This run failed.</strong> dead cannot be reached" in text
-        assert "No failures, so" not in text
+async def test_a_failed_run_says_why_on_its_page(small: Finished, tmp_path: Path) -> None:
+    """The page of a run that failed opens with the reason, and does not say that nothing failed."""
+    shutil.copytree(small.home, tmp_path / "home")
+    with service_over(tmp_path / "home") as service:
+        await record_event(service.home, small.run, ENDED, {"end": "failed", "why": "dead cannot be reached"})
+        await set_status(service.home, small.run, "failed")
+        async with asking(service, headers={"accept": "text/html"}) as client:
+            text = unescape((await client.get(f"/runs/{small.run}?wait=true")).text)
+    assert "<strong>This run failed.</strong> dead cannot be reached" in text
+    assert "No failures, so" not in text
+    assert "No item has failed so far." in text
 
 
 async def test_exports_are_named_by_their_run_and_open_in_excel(tmp_path: Path) -> None:
