@@ -43,14 +43,14 @@ def show(backend: Backend, run: str, sample: str | None, raw: bool, full: bool, 
 @click.option(
     "--format",
     "name",
-    type=click.Choice(["jsonl", "csv", "parquet"]),
-    help="Default: as the file's name ends, else jsonl.",
+    type=click.Choice(["jsonl", "csv", "excel", "parquet"]),
+    help="Default: by the ending of the file, else jsonl; excel is CSV that Excel opens.",
 )
 @click.option(
     "--as",
     "form",
     type=click.Choice(FORMS),
-    help="Write files of another form: vlmevalkit of duels, perturbations of a perturbing; -o names a folder.",
+    help="Write files of another form: vlmevalkit of duels, perturbations of a perturbation run; -o names a folder.",
 )
 @click.option(
     "-o", "--output", type=click.Path(path_type=Path), help="Write here (default, and with -: standard output)."

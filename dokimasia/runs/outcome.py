@@ -31,7 +31,7 @@ End = Literal["complete", "failures", "spending", "below", "waiting"]
 ENDED = "ended"
 """The kind of event that records how a run ended each time, and why."""
 
-SPENT = "the limit on spending is reached and some items are open"
+SPENT = "the spending limit was reached and some items are not done"
 BLIND = "#blind"
 
 

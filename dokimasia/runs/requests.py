@@ -16,7 +16,7 @@ from dokimasia.errors import ConfigError, InputError
 from dokimasia.plugins import prompt_folder
 from dokimasia.storage.naming import LAST
 
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,79}")
+_NAME = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._ -]{0,78}[A-Za-z0-9._-])?")
 
 MOST_SEED = 2**63 - 1
 """The largest seed: what a column of SQLite holds."""
@@ -80,7 +80,10 @@ def check_label(text: str) -> str:
         ValueError: it has other characters, or is the word `last`.
     """
     if text == LAST or not _NAME.fullmatch(text):
-        raise ValueError(f"{text!r} is no name: take letters, digits, dots, dashes and underscores, and not {LAST!r}")
+        raise ValueError(
+            f"{text[:100]!r} cannot be a name: names have at most 80 characters, which are letters, digits, dots, dashes, "
+            f"underscores and spaces, and are not {LAST!r}"
+        )
     return text
 
 
@@ -190,7 +193,7 @@ class Invocation(Value):
         default=None, description="The Ray cluster that the workers run on (default: one of this machine)."
     )
     name: Annotated[RunLabel | None, Option(label=True)] = Field(
-        default=None, description="Call the run so: a name serves wherever its id does."
+        default=None, description="Run name. Can be used in place of the ID."
     )
     tags: Annotated[tuple[RunLabel, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
         default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."

@@ -9,14 +9,14 @@ from pydantic import JsonValue
 
 from dokimasia.domain.judgement import FailureKind
 from dokimasia.domain.ports import Transport
-from dokimasia.errors import NotFound
+from dokimasia.errors import ConfigError, NotFound
 from dokimasia.runs.catalogue import method_named, method_of
 from dokimasia.runs.forking import ForkRequest, PreparedFork, keep_fork, prepare_fork
 from dokimasia.runs.lifecycle import models_to_reach, prepare_resume
 from dokimasia.runs.observer import Observer, SilentObserver
 from dokimasia.runs.outcome import check_measures, retryable
 from dokimasia.runs.persistence import delete_whole_run, keep_limits, persist_run, run_row
-from dokimasia.runs.preview import preview
+from dokimasia.runs.preview import lacking_keys, preview
 from dokimasia.runs.requests import Invocation, RunRequest
 from dokimasia.runs.services import check_prices, keys_of
 from dokimasia.runs.session import Session
@@ -114,7 +114,7 @@ class RunEngine:
             # In a thread with its own loop: parts of it block, and a large data file takes seconds.
             accepted = await asyncio.to_thread(lambda: asyncio.run(work()))
             row = await asyncio.to_thread(run_row, definition, accepted.plan, request, accepted)
-            self._check_new(row, request, payer)
+            await self._check_new(row, request, payer)
             row, new = await persist_run(definition, self._home, request, accepted)
         return await self._enqueue(row, request, new=new, given=given, payer=payer)
 
@@ -158,7 +158,7 @@ class RunEngine:
         check_measures(method, request)
         if run.status == "done" and not count_failed(self._home, run.id, kinds):
             return run
-        self._check_keys(run, request, kinds, payer)
+        await self._check_keys(run, request, kinds, payer)
         also = tuple(changes.keys() - request.invocation.keys())
         return await self._enqueue(run, request, retry=kinds, also=also, payer=payer)
 
@@ -174,7 +174,7 @@ class RunEngine:
         async with self._accepting:
             prepared = await self._prepare_fork(run, request, transports)
             changed_request = prepared.request
-            self._check_new(
+            await self._check_new(
                 run_row(prepared.method, prepared.accepted.plan, changed_request, prepared.accepted),
                 changed_request,
                 payer,
@@ -240,17 +240,26 @@ class RunEngine:
             run = await keep_limits(self._home, get_run(self._home, run.id), request)
         return await self.queue.put(run, request, new=new, retry=retry, also=also, given=given, payer=payer)
 
-    def _check_new(self, row: Run, request: RunRequest, payer: str) -> None:
+    async def _check_new(self, row: Run, request: RunRequest, payer: str) -> None:
         """Check the keys that a new run needs, unless it is already done or queued."""
         with suppress(NotFound):
             if not request.fresh and (get_run(self._home, row.id).status == "done" or row.id in self.queue):
                 return
-        self._check_keys(row, request, (), payer)
+        await self._check_keys(row, request, (), payer)
 
-    def _check_keys(self, run: Run, request: RunRequest, retry: Sequence[FailureKind], payer: str) -> None:
+    async def _check_keys(self, run: Run, request: RunRequest, retry: Sequence[FailureKind], payer: str) -> None:
+        """Refuse a run with a model that cannot be asked: its key, or that of its provider, is not in the environment.
+
+        Raises:
+            ConfigError: naming every model without a key.
+        """
         _, models = models_to_reach(method_of(run), self._home, run, request, settings=self._settings, retry=retry)
         self._allowances.check_models(self._settings, models)
         self._allowances.check(self._home, payer)
         if self._allowances.limited:
             check_prices(models, max_cost=0.0)
         keys_of(self._settings, models)
+        if "litellm" in self._transports or request.allows_every_failure:
+            return
+        if missing := await asyncio.to_thread(lacking_keys, self._settings, models, api_keys_only=True):
+            raise ConfigError(f"{'; '.join(missing)}: set it where the service runs, or choose other models")

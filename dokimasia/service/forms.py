@@ -31,7 +31,7 @@ LATER = ("prompts", "keep_checkpoints", "fresh", "seed")
 """Fields of requests that few people change."""
 
 HINTS: Mapping[str, str] = {
-    "data": "A data set: JSON lines, a VLMEvalKit TSV, Parquet, or a folder of images.",
+    "data": "A data set: CSV, Excel, JSON lines, Parquet, a VLMEvalKit TSV, or images.",
     "run": "A run of this home, by its name, the beginning of its id, or `last`.",
     "graph": "A graph that an installed plug-in brings.",
     "prompts": "A folder whose prompts take the place of those of the same name.",
@@ -40,8 +40,8 @@ HINTS: Mapping[str, str] = {
 
 
 RULES: Mapping[str, str] = {
-    "models": " A person is human/NAME.",
-    "labels": " Letters, digits, dots, dashes and underscores, no blanks.",
+    "models": " Enter human/NAME to have a person answer.",
+    "labels": " Letters, digits, dots, dashes, underscores and spaces.",
 }
 """Additions to the hints of models and of labels."""
 

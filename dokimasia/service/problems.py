@@ -152,7 +152,7 @@ def _path(request: Request) -> str:
     return f"{request.url.path[:200]!r}"
 
 
-BEGINNINGS = ("runs", "new", "compare", "trees", "review", "passports", "settings", "login", "metrics")
+BEGINNINGS = ("runs", "new", "data", "compare", "trees", "review", "passports", "settings", "login", "metrics")
 """The first segments of the paths of pages."""
 
 
