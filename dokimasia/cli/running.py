@@ -260,7 +260,7 @@ def exit_code(outcome: RunOutcome, where: str) -> int:
     if outcome.end == "spending":
         say(f"{outcome.why}. Go on with: dokimasia resume {outcome.run}{where} (with a larger limit, or none)")
     elif outcome.end == "waiting":
-        check_command = f"dokimasia check {outcome.run}"
+        check_command = f"dokimasia decide {outcome.run}"
         say(f"run {outcome.run}: {outcome.why.replace(check_command, check_command + where)}")
     elif outcome.why:
         resume_command = f"dokimasia resume {outcome.run}"
