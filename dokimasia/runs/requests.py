@@ -22,6 +22,8 @@ MOST_SEED = 2**63 - 1
 """The largest seed: what a column of SQLite holds."""
 MOST_SAMPLES = 1_000_000_000
 """The largest number that a limit on samples, or on what is drawn of them, takes."""
+MOST_REPLY_TOKENS = 10_000_000
+"""The most tokens that one reply can be limited to."""
 MOST_REPEATS = 10_000
 """The most answers, or judgements, of one thing that can be asked for."""
 MOST_MODELS = 1_000
@@ -244,6 +246,21 @@ class RunRequest(Invocation):
     """What the command line calls it, such as `tree grow`."""
 
     seed: int = Field(default=0, ge=0, le=MOST_SEED, description="Seed of draws and intervals.")
+    temperature: float | None = Field(
+        default=None,
+        ge=0,
+        le=10,
+        description="Sampling temperature of every model of the run (default: as configured, else the provider's).",
+    )
+    top_p: float | None = Field(
+        default=None, gt=0, le=1, description="Nucleus sampling (top-p) of every model of the run."
+    )
+    max_reply_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_REPLY_TOKENS,
+        description="Maximum number of tokens per reply of every model of the run.",
+    )
     prompts: PromptFolders = Field(
         default=(),
         description="A folder (or a plug-in's name) whose prompts replace those of the same name; its versions are "
@@ -254,6 +271,12 @@ class RunRequest(Invocation):
         default=False,
         description="Make a new run beside the one that is there; what the ledger has is taken from it and not asked again.",
     )
+
+    @property
+    def sampling_settings(self) -> dict[str, float | int]:
+        """The sampling settings that the request sets for every model, by their names in `Sampling`."""
+        settings = {"temperature": self.temperature, "top_p": self.top_p, "max_tokens": self.max_reply_tokens}
+        return {name: value for name, value in settings.items() if value is not None}
 
     @property
     def makes_home(self) -> bool:
@@ -292,6 +315,12 @@ class DataRequest(RunRequest):
 
     data: Annotated[Path, Option(argument=True, exists=True)]
     limit: int | None = Field(default=None, ge=1, le=MOST_SAMPLES, description="Only the first N samples.")
+    subsample: int | None = Field(
+        default=None,
+        ge=1,
+        le=MOST_SAMPLES,
+        description="Only N samples, drawn with the seed and balanced over categories (with --limit: from its samples).",
+    )
     prompt: str | None = Field(
         default=None, description="The question of samples that have none of their own, such as the images of a folder."
     )
@@ -302,6 +331,11 @@ class DataRequest(RunRequest):
     allow_outside: bool = Field(
         default=False, description="Read images whose paths lead out of the folder of the data."
     )
+
+    @property
+    def takes_part(self) -> bool:
+        """Whether the run takes a part of the data only."""
+        return self.limit is not None or self.subsample is not None
 
     @property
     def makes_home(self) -> bool:
@@ -356,7 +390,11 @@ def fields_in_order(request: type[RunRequest]) -> Iterator[tuple[str, FieldInfo]
 _SHARED_ORDER = (
     "data",
     "limit",
+    "subsample",
     "seed",
+    "temperature",
+    "top_p",
+    "max_reply_tokens",
     "prompt",
     "prompts",
     "on_bad_sample",

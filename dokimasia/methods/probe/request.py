@@ -86,9 +86,6 @@ class ProbeRequest(RunRequest):
         description="published: temperature 0 and reasoning effort high for the nine, where the configuration says "
         "neither; own: as configured.",
     )
-    temperature: float | None = Field(
-        default=None, ge=0, le=10, description="Ask the judges at this temperature, whatever else says otherwise."
-    )
     unchecked: bool = Field(
         default=False, description="Take perturbations on which nobody has decided as what they were meant to be."
     )
