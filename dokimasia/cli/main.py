@@ -275,7 +275,7 @@ def _run(arguments: Sequence[str] | None) -> int:
         return problem.exit_code
     except click.ClickException as problem:
         context = problem.ctx if isinstance(problem, click.UsageError) else None
-        way_out = "" if context is None else f" (`{context.command_path} --help` says what there is)"
+        way_out = "" if context is None else f"; see `{context.command_path} --help`"
         say_error(f"{problem.format_message().rstrip('.')}{way_out}")
         return problem.exit_code
     except click.Abort:

@@ -39,7 +39,7 @@ def resume(
     kinds: str,
     as_json: bool,
 ) -> int:
-    """Go on with RUN: its name, the beginning of its id, or `last` for the newest that is unfinished.
+    """Resume RUN: its name, the beginning of its ID, or `last` for the newest unfinished run.
 
     No finished call is sent again, and the data file is not needed. Limits on spending stay as they are, count what was
     spent before, and are raised by the option, or lifted by the word none (--max-cost none).
@@ -86,7 +86,7 @@ def fork(
     show_prompts: bool,
     as_json: bool,
 ) -> int:
-    """Do RUN again with another judge, model or prompt, as a run of its own; what does not change is not asked again.
+    """Rerun RUN from a step with a different judge, model or prompt, as another run. Unchanged calls are not re-sent.
 
     An evaluation is forked at a step, and what comes before it is taken over. The steps, in order: write_chain,
     check_chain, judge_chain, extract_criteria, answer, score. `--from score --judge OTHER` keeps criteria and answers and

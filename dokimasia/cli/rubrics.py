@@ -32,7 +32,7 @@ def _print_schema(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
     is_eager=True,
     expose_value=False,
     callback=_print_schema,
-    help="Print the JSON schema of a line of --export, and end.",
+    help="Print the JSON schema of a line of --export and exit.",
 )
 @dry_run_options
 @json_option

@@ -1,7 +1,7 @@
 """`--dry-run`: a run's id, estimate and one prompt of each kind; nothing is sent or stored."""
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
 
@@ -85,9 +85,14 @@ def check_keys(settings: Settings, previewed: Mapping[str, Any]) -> None:
             missing.append(str(problem))
         if spec.api_key_env is None and spec.api_base is None and chosen_transport_name(spec, available) == "litellm":
             names = missing_keys(spec.ref.model)
-            missing += [f"model {name}: {' and '.join(names)} is not set in the environment"] if names else []
+            missing += [f"model {name}: {_unset(names)} in the environment"] if names else []
     if missing:
         raise ConfigError("; ".join(missing))
+
+
+def _unset(names: Sequence[str]) -> str:
+    """Return that environment variables are not set, in words."""
+    return f"{names[0]} is not set" if len(names) == 1 else f"neither {' nor '.join(names)} is set"
 
 
 def _begun(settings: Settings, id: str) -> dict[str, object]:

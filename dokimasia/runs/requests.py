@@ -135,7 +135,7 @@ Models = Annotated[tuple[str, ...], Option(models=True), Field(max_length=MOST_M
 Judge = Annotated[str, Option(models=True), Field(description=JUDGE_HELP)]
 """The name of one model."""
 
-Repeats = Annotated[int, Field(ge=1, le=MOST_REPEATS, description="Answers and judgements a sample.")]
+Repeats = Annotated[int, Field(ge=1, le=MOST_REPEATS, description="Answers and judgements per sample.")]
 """How often every sample is answered and judged."""
 
 
@@ -160,13 +160,13 @@ class Invocation(Value):
     """
 
     max_cost: float | None = Field(
-        default=None, ge=0, le=1e9, description="Spend at most so many US dollars on the run in all."
+        default=None, ge=0, le=1e9, description="Stop before spending more than this many US dollars on the run in all."
     )
     max_calls: int | None = Field(
-        default=None, ge=0, le=10**12, description="Send at most so many requests for the run in all."
+        default=None, ge=0, le=10**12, description="Maximum number of requests to send for the run in all."
     )
     max_tokens: int | None = Field(
-        default=None, ge=0, le=10**15, description="Use at most so many tokens for the run in all."
+        default=None, ge=0, le=10**15, description="Maximum number of tokens to use for the run in all."
     )
     max_failures: Annotated[str | None, Option(metavar="N|N%")] = Field(
         default=None,
@@ -183,16 +183,16 @@ class Invocation(Value):
         description="Exit with 5 if a model's strict accuracy is below, or could be: what failed may be wrong.",
     )
     workers: int = Field(
-        default=1, ge=1, le=4096, description="Walk graphs and send calls from so many processes (more than 1: by Ray)."
+        default=1, ge=1, le=4096, description="Number of worker processes (more than one requires Ray)."
     )
     engine: Literal["process", "ray"] | None = Field(
-        default=None, description="Where graphs are walked (default: in this process; by Ray with several workers)."
+        default=None, description="Where graphs run (default: in this process; by Ray with several workers)."
     )
     address: Annotated[str | None, Option(metavar="auto|ray://HOST:PORT")] = Field(
         default=None, description="The Ray cluster that the workers run on (default: one of this machine)."
     )
     name: Annotated[RunLabel | None, Option(label=True)] = Field(
-        default=None, description="Call the run so: a name serves wherever its id does."
+        default=None, description="Name this run; the name works anywhere a run ID does."
     )
     tags: Annotated[tuple[RunLabel, ...], Option(flags=("--tag",), metavar="TAG", repeated=True, label=True)] = Field(
         default=(), description="Put this tag on the run; `runs --tag TAG` lists those that have it."
@@ -269,7 +269,7 @@ class RunRequest(Invocation):
     keep_checkpoints: bool = Field(default=False, description="Keep every step of every graph for inspection (slower).")
     fresh: bool = Field(
         default=False,
-        description="Make a new run beside the one that is there; what the ledger has is taken from it and not asked again.",
+        description="Start a new run even if an identical one exists. Cached calls are reused.",
     )
 
     @property

@@ -21,7 +21,12 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     categories = ["a"] * 20 + ["b"] * 6 + ["c"] * 4
     lines = [
-        {"id": f"q{number:02}", "prompt": f"What is {number} + 1?", "reference_answer": str(number + 1), "category": category}
+        {
+            "id": f"q{number:02}",
+            "prompt": f"What is {number} + 1?",
+            "reference_answer": str(number + 1),
+            "category": category,
+        }
         for number, category in enumerate(categories)
     ]
     Path("data.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))

@@ -103,7 +103,7 @@ def test_a_service_that_goes_away_and_comes_back(data: Path, whole: str, tmp_pat
             assert "the service is back" in ended.stderr
             with closing(sqlite3.connect(service.home / "dokimasia.db")) as home:
                 [(paid,)] = home.execute("SELECT sum(cost) FROM calls")
-            said = re.search(r"paid now: (\S+) \((\S+) of it before the run went on\)", ended.stderr)
+            said = re.search(r"cost (\S+) \((\S+) of it before the run went on\)", ended.stderr)
             assert said is not None, ended.stderr
             assert said[1] == cost_text(paid)
 
@@ -119,7 +119,7 @@ def test_what_a_service_says_of_workers_and_money_is_shown(capsys: pytest.Captur
     shown(Event("starting", "2", {"workers": 0}))
     shown(Event("progress", "3", {"items": 3, "done": 1, "answered": 1, "cost": 1.0}))
     assert not capsys.readouterr().err
-    assert "paid now: $3.00 ($2.00 of it before the run went on) in" in line.paid()
+    assert "cost $3.00 ($2.00 of it before the run went on), took" in line.paid()
 
 
 def test_a_killed_service_is_replaced(data: Path, whole: str, tmp_path: Path) -> None:

@@ -80,7 +80,7 @@ class ProbeRequest(RunRequest):
         default=(),
         description="Ask each judge also with tools to look closer with, crop,zoom,... or all; shown as J+tools.",
     )
-    looks: int = Field(default=LOOKS, ge=1, le=100, description="With --tools: looks an ask at most.")
+    looks: int = Field(default=LOOKS, ge=1, le=100, description="With --tools: maximum looks per request.")
     sampling: SamplingBy = Field(
         default="published",
         description="published: temperature 0 and reasoning effort high for the nine, where the configuration says "
