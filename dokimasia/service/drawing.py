@@ -24,6 +24,7 @@ MENU = (
     ("/", "Runs"),
     ("/new", "New run"),
     ("/compare", "Compare"),
+    ("/board", "Board"),
     ("/trees", "Trees"),
     ("/review", "Review"),
     ("/passports", "Passports"),
