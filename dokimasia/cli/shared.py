@@ -195,9 +195,19 @@ def shown_path(path: Path) -> str:
     return str(absolute.relative_to(Path.cwd())) if absolute.is_relative_to(Path.cwd()) else str(absolute)
 
 
+def dry_run_options(function: Callable[..., R]) -> Callable[..., R]:
+    """Add --dry-run and --show-prompts to a verb that makes a run, which receives them as `dry_run` and `show_prompts`."""
+    function = click.option(
+        "--show-prompts",
+        is_flag=True,
+        help="Print the cost estimate and one prompt of each kind without sending anything.",
+    )(function)
+    return click.option("--dry-run", is_flag=True, help="Print the cost estimate without sending anything.")(function)
+
+
 def json_option(function: Callable[..., R]) -> Callable[..., R]:
     """Add --json to a verb that reports, which receives it as `as_json`."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON for machines.")(function)
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
 
 
 def print_json(value: object) -> None:

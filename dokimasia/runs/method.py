@@ -2,7 +2,7 @@
 
 import importlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeVar
 
 from pydantic import ValidationError
@@ -249,7 +249,7 @@ class Method(Generic[Q, P]):
         Raises:
             InputError: the data, the configuration or the options cannot be used, or the run would have too many items.
         """
-        accepted = await self.accept(request, session)
+        accepted = await self.accept(request, replace(session, sampling=request.sampling_settings))
         check_items(self, request, accepted.estimate.most_items)
         return accepted
 

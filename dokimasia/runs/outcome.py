@@ -145,7 +145,7 @@ def pending_people(home: Home, run: Run) -> str:
     questions = Counter(question.person for question in open_questions(home, run=run.id))
     parts = [
         f"{several(count, 'question')} {'waits' if count == 1 else 'wait'} for {PEOPLE}/{person}: "
-        f"`dokimasia check {run.id} --who {person}`"
+        f"`dokimasia decide {run.id} --who {person}`"
         for person, count in sorted(questions.items())
     ]
     return "; ".join(parts) or f"people have answered: `dokimasia resume {run.id}` goes on"

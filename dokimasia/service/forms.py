@@ -27,7 +27,7 @@ from dokimasia.service.request_parsing import holds_path, settable_over_http
 Kind = Literal["text", "long", "number", "choice", "box", "several", "list", "object"]
 """`several` has an input for each value, `list` takes comma-separated values, `object` lines of NAME=VALUES."""
 
-LATER = ("prompts", "keep_checkpoints", "fresh", "seed")
+LATER = ("prompts", "keep_checkpoints", "fresh", "seed", "temperature", "top_p", "max_reply_tokens")
 """Fields of requests that few people change."""
 
 HINTS: Mapping[str, str] = {

@@ -58,7 +58,7 @@ async def test_a_misspelt_model_is_told_beside_its_field(at_work: Working) -> No
     page = await at_work.client.post("/new/evaluate", data=sent, headers=BROWSER)
     assert page.status_code == 422
     field = page.text.split('<input id="judge"')[1].split('id="models"')[0]
-    assert "there is no simulated model &#39;sim/jugde&#39;; did you mean sim/judge" in field
+    assert "there is no simulated model &#39;sim/jugde&#39;; did you mean &#39;sim/judge&#39;" in field
     assert page.text.count("there is no simulated model") == 1
 
 

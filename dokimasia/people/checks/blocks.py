@@ -28,7 +28,7 @@ def label_blocks(labels: LabelFigures, run: str, place: str = "/labels") -> list
     blocks: list[Block] = []
     waiting = labels.made - labels.labelled
     if waiting:
-        command = Span(f"dokimasia check {run}", "code")
+        command = Span(f"dokimasia decide {run}", "code")
         said = f"{waiting} of {labels.made} perturbations wait for a person to label them: "
         blocks.append(Paragraph((said, command), "warning"))
     if labels.labelled:

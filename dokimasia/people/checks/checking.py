@@ -105,7 +105,7 @@ def decide(
         left = checked(home, item, action, who=who, text=text, delete=delete, at=at, shown=shown, seen=seen)
     item, who = left.item, left.who
     try:
-        home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
+        home = Home.open(settings.home, write=True, create=False, command="dokimasia decide")
     except HomeLocked:
         file_decision(settings.home, left.model_copy(update={"seen": None}))
         clear_draft(settings.home, item.id, who)
@@ -185,7 +185,7 @@ def open_for_people(settings: Settings, run: str) -> list[Standing]:
         NotFound: there is no such run, or it has nothing to check.
     """
     try:
-        home = Home.open(settings.home, write=True, create=False, command="dokimasia check")
+        home = Home.open(settings.home, write=True, create=False, command="dokimasia decide")
     except HomeLocked:
         home = Home.open(settings.home, write=False)
     with home:
