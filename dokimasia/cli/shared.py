@@ -76,9 +76,11 @@ def redact(text: str) -> str:
 
 def stopping_signals() -> list[int]:
     """Return the signals that end a command in order: SIGINT, SIGTERM, and SIGHUP unless it is ignored (`nohup`)."""
-    hangup = getattr(signal, "SIGHUP", None)
-    ignored = hangup is None or signal.getsignal(hangup) is signal.SIG_IGN
-    return [signal.SIGINT, signal.SIGTERM, *([] if ignored else [hangup])]
+    signals: list[int] = [signal.SIGINT, signal.SIGTERM]
+    hangup: int | None = getattr(signal, "SIGHUP", None)
+    if hangup is not None and signal.getsignal(hangup) is not signal.SIG_IGN:
+        signals.append(hangup)
+    return signals
 
 
 def say(text: str, *, opening: str = "") -> None:

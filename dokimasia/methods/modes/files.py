@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import cast
 
 import orjson
 from pydantic import JsonValue, ValidationError
@@ -111,7 +112,7 @@ def _load(path: Path) -> JsonValue:
         except orjson.JSONDecodeError as error:
             raise DataError(f"{path}: no JSON: {error}") from None
     try:
-        return read_user_yaml(text, "the file")
+        return cast("JsonValue", read_user_yaml(text, "the file"))
     except DataError as error:
         raise DataError(f"{path}: {error}") from None
 
